@@ -1,0 +1,38 @@
+import { WebhookError } from './errors.js';
+
+/** What `confirm` must tell of a payment (SERVICE.md section 2.3). */
+export interface ConfirmedPayment {
+  readonly reference: string;
+  readonly status: string;
+}
+
+/** Anything that reads a payment from the service; the client of `@paylink/client` is one. */
+export interface PaymentSource<Payment extends ConfirmedPayment> {
+  getPayment(reference: string, options: { readonly signal: AbortSignal }): Promise<Payment>;
+}
+
+/**
+ * Asks the service itself. Gives the payment when it succeeded, and nothing when it was failed or cancelled.
+ *
+ * @throws WebhookError `payment_pending`, or `confirm_unavailable` for an answer that is not a payment of this reference.
+ */
+export async function confirmPayment<Payment extends ConfirmedPayment>(
+  source: PaymentSource<Payment>,
+  reference: string,
+  signal: AbortSignal,
+): Promise<Payment | undefined> {
+  let payment: Payment | undefined;
+  try {
+    payment = await source.getPayment(reference, { signal });
+  } catch (cause) {
+    throw new WebhookError('confirm_unavailable', { message: 'the payment could not be read', cause });
+  }
+  if (payment?.reference === reference) {
+    if (payment.status === 'success') return payment;
+    if (payment.status === 'failed' || payment.status === 'cancelled') return undefined;
+    if (payment.status === 'pending') {
+      throw new WebhookError('payment_pending', { message: 'the service says that the payment is still pending' });
+    }
+  }
+  throw new WebhookError('confirm_unavailable', { message: 'the answer is not a payment of this reference' });
+}

@@ -1,0 +1,44 @@
+/** Bounds on the reading of a body; an adapter enforces both. */
+export interface BodyLimits {
+  /** The most bytes that may be read. One more is `body_too_large`, at once. */
+  readonly bodyLimit: number;
+  /** Milliseconds for the whole body, however it trickles. Past it is `body_timeout`. */
+  readonly bodyTimeout: number;
+}
+
+/** One HTTP request as an adapter hands it over. Anybody can write one for a host of their own. */
+export interface Delivery {
+  /** The request's method; left out where the host routes methods itself. */
+  readonly method?: string | undefined;
+  /** A header by its lower-case name; repeated headers joined with ", ", as Node and Fetch both do. */
+  header(name: string): string | undefined;
+  /**
+   * The raw bytes, exactly as received. Called once at the most, and only after the headers were found fit.
+   *
+   * @throws WebhookError `body_too_large`, `body_timeout`, `incomplete_body` or `body_consumed`.
+   */
+  body(limits: BodyLimits): Promise<Uint8Array>;
+}
+
+/** Headers as Fetch has them. */
+export interface HeadersLike {
+  get(name: string): string | null;
+}
+
+/** Headers as Node gives them, or a Fetch `Headers`. */
+export type WebhookHeaders = HeadersLike | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * Looks a header up by its lower-case name, in whatever case it was given. A repeated one comes out joined, so that it can
+ * be neither a signature nor an event kind.
+ */
+export function lookUp(headers: WebhookHeaders, name: string): unknown {
+  if (typeof headers.get === 'function') return (headers as HeadersLike).get(name);
+  let found: unknown;
+  for (const [key, value] of Object.entries(headers)) {
+    if (key.length !== name.length || key.toLowerCase() !== name || value === undefined) continue;
+    found = found === undefined ? value : [found, value];
+  }
+  // An array is a repeated header, also with one entry: the caller finds that it is no string.
+  return found;
+}

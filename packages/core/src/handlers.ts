@@ -1,0 +1,74 @@
+import { ConfigurationError, isWebhookError } from './errors.js';
+import type { ConfiguredEvent, KnownEvent, PayloadOf, UnrecognizedEvent, WebhookEvent } from './event.js';
+import type { EventSchemas, StandardSchema } from './schema.js';
+
+/** What a handler is given beside the event. `payment` is there with `confirm` only, a store's scope with `idempotency`. */
+export type HandlerContext<Payment, Scope, Host> = {
+  /** Aborted when `handlerTimeout` has passed: whatever is still under way must stop. */
+  readonly signal: AbortSignal;
+} & ([Payment] extends [never] ? unknown : { readonly payment: Payment }) &
+  ([Scope] extends [never] ? unknown : Scope) &
+  Host;
+
+export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
+
+/** A handler for each kind. Without `unrecognized`, signed events of other kinds are acknowledged and ignored. */
+export type HandlerMap<Events extends EventSchemas, Context> = {
+  readonly [Kind in Exclude<keyof Events & string, 'payment.succeeded'>]?: Handler<
+    KnownEvent<Kind, PayloadOf<Events, Kind>>,
+    Context
+  >;
+} & {
+  readonly 'payment.succeeded': Handler<KnownEvent<'payment.succeeded', PayloadOf<Events, 'payment.succeeded'>>, Context>;
+  readonly unrecognized?: Handler<UnrecognizedEvent, Context>;
+};
+
+/** A map from kind to handler, or one handler for every configured kind. */
+export type Handlers<Events extends EventSchemas, Context> =
+  HandlerMap<Events, Context> | Handler<ConfiguredEvent<Events>, Context>;
+
+/** What `createReceiver` and each adapter take as handlers. */
+export type ReceiverHandlers<Events extends EventSchemas, Payment, Scope, Host> = Handlers<
+  Events,
+  HandlerContext<Payment, Scope, Host>
+>;
+
+/** What an adapter gives a handler of its host: the means to respond only where no store holds the reply back until its commit. */
+export type HostContext<Scope, Always, Responding> = Always & ([Scope] extends [never] ? Responding : unknown);
+
+type AnyHandler = Handler<WebhookEvent, object>;
+
+/** Checks and copies the handlers at set-up, and gives the one for an event type, if there is one. */
+export function readHandlers(
+  handlers: unknown,
+  kinds: ReadonlyMap<string, StandardSchema | undefined>,
+): (type: string) => AnyHandler | undefined {
+  if (typeof handlers === 'function') {
+    return (type) => (type === 'unrecognized' ? undefined : (handlers as AnyHandler));
+  }
+  if (typeof handlers !== 'object' || handlers === null) {
+    throw new ConfigurationError('handlers', "must be a function, or a map as { 'payment.succeeded': async (event) => {} }");
+  }
+  // A Map, so that no inherited name (`constructor`, `__proto__`) is ever a handler.
+  const map = new Map<string, AnyHandler>();
+  for (const [kind, handler] of Object.entries(handlers)) {
+    if (kind !== 'unrecognized' && !kinds.has(kind)) {
+      throw new ConfigurationError(`handlers['${kind}']`, 'is no configured kind: add its schema to `events`, or see its spelling');
+    }
+    if (typeof handler !== 'function') throw new ConfigurationError(`handlers['${kind}']`, 'must be a function');
+    map.set(kind, handler as AnyHandler);
+  }
+  if (!map.has('payment.succeeded')) {
+    throw new ConfigurationError(
+      "handlers['payment.succeeded']",
+      'is missing: without it a payment would be acknowledged and lost',
+    );
+  }
+  return (type) => map.get(type);
+}
+
+/** What was thrown, as an Error: error trackers and hosts can do little with anything else. */
+export function toError(thrown: unknown): unknown {
+  const isError = thrown instanceof Error || isWebhookError(thrown) || Object.prototype.toString.call(thrown) === '[object Error]';
+  return isError ? thrown : new Error('the webhook handler threw something that is no Error', { cause: thrown });
+}

@@ -1,0 +1,24 @@
+export { type ConfirmedPayment, type PaymentSource } from './confirm.js';
+export { type BodyLimits, type Delivery, type HeadersLike, type WebhookHeaders } from './delivery.js';
+export { ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';
+export type {
+  ConfiguredEvent,
+  EventKind,
+  KnownEvent,
+  PayloadOf,
+  UnrecognizedEvent,
+  WebhookEvent,
+  WebhookEventBase,
+  WebhookPayload,
+} from './event.js';
+export type { Handler, HandlerContext, HandlerMap, Handlers, HostContext, ReceiverHandlers } from './handlers.js';
+export type { IdempotencyOption, IdempotencyStore, RunResult } from './idempotency.js';
+export { memoryStore, type MemoryStoreOptions } from './memory-store.js';
+export type { DeliveryOutcome, ObserveHook } from './observe.js';
+export type { GateEvent, GateOptions, Logger, ReceiverOptions, VerifierOptions } from './options.js';
+export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';
+export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
+export type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
+export type { Secret, SecretList, SecretOption, SecretProvider } from './secret.js';
+export { sign, verifySignature } from './signature.js';
+export { createVerifier, type Verifier } from './verifier.js';

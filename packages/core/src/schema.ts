@@ -1,0 +1,22 @@
+/** The part of Standard Schema (standardschema.dev, version 1) that is needed: zod, valibot, arktype and others have it. */
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+  };
+}
+
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly path?: readonly unknown[] | undefined }[] };
+
+/** More event kinds, each with the schema of its payload. */
+export type EventSchemas = Readonly<Record<string, StandardSchema>>;
+
+/** What a schema makes of a payload. */
+export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+
+/** No kinds but `payment.succeeded`. */
+export type NoEvents = Record<never, never>;

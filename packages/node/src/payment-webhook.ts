@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createReceiver,
+  errorReply,
+  WebhookError,
+  type ConfirmedPayment,
+  type EventSchemas,
+  type HostContext,
+  type NoEvents,
+  type ReceiverHandlers,
+  type ReceiverOptions,
+} from '@paylink/core';
+import { deliveryOf } from './delivery.js';
+import { writeReply } from './write-reply.js';
+
+/** What a handler is given of the host. With `idempotency` no `res`: nothing may be sent before the commit. */
+export type NodeHost<Scope = never> = HostContext<Scope, { readonly req: IncomingMessage }, { readonly res: ServerResponse }>;
+
+export interface NodeWebhookOptions<
+  Events extends EventSchemas,
+  Payment extends ConfirmedPayment,
+  Scope extends object,
+> extends ReceiverOptions<Events, Payment, Scope, NodeHost<Scope>> {
+  /** Told what a handler threw, as node:http has no error handling of its own. Default: `console.error`. */
+  readonly onError?:
+    ((error: unknown, host: { readonly req: IncomingMessage; readonly res: ServerResponse }) => unknown) | undefined;
+}
+
+/**
+ * Makes a request listener for `http.createServer`, or for HTTP/2's compatibility API: verifies a notification, runs the
+ * handler, replies. What the handler throws is 500 `handler_failed`, and given to `onError`.
+ *
+ * @throws ConfigurationError that names the option or the handler, and the fault.
+ */
+export function paymentWebhook<
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+>(
+  { onError = logError, ...options }: NodeWebhookOptions<Events, Payment, Scope>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, NodeHost<Scope>>,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  const receiver = createReceiver<Events, Payment, Scope, NodeHost<Scope>>(options, handlers);
+
+  async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const host = options.idempotency === undefined ? { req, res } : { req };
+    try {
+      writeReply(req, res, await receiver.receive(deliveryOf(req), host as NodeHost<Scope>));
+    } catch (error) {
+      writeReply(req, res, errorReply(new WebhookError('handler_failed')));
+      await onError(error, { req, res });
+    }
+  }
+
+  return (req, res) => {
+    handle(req, res).catch(logError);
+  };
+}
+
+function logError(error: unknown): void {
+  console.error('[paylink] the webhook handler failed:', error);
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import type { Reply } from '@paylink/core';
+
+// How long a sender that is still uploading may take to see its reply. Without it the close would reset the connection, and
+// a reset can overtake the reply.
+const LINGER = 500;
+
+/**
+ * Writes a reply, unless the handler has written one. A reply that goes out before the body's end, and every 401, ends the
+ * connection: else Node would drain whatever the sender goes on sending.
+ */
+export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
+  if (res.headersSent || res.writableEnded) return;
+  const unread = !hasEnded(req);
+  const headers: Record<string, string | number> = { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) };
+
+  if (req.httpVersionMajor >= 2) {
+    // HTTP/2 has no such header (RFC 9113 section 8.2.2): the stream is reset after the reply (section 8.1).
+    if (unread)
+      res.once('finish', () => {
+        resetStream(res);
+      });
+    res.writeHead(reply.status, headers).end(reply.body);
+    return;
+  }
+  if (unread || reply.status === 401) headers['connection'] = 'close';
+  res.writeHead(reply.status, headers);
+  if (unread) linger(req, res, reply.body);
+  else res.end(reply.body);
+}
+
+function hasEnded(req: IncomingMessage): boolean {
+  if (req.complete || req.readableEnded) return true;
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = req.headers;
+  return req.httpVersionMajor < 2 && length === '0' && encoding === undefined;
+}
+
+/** Sends the whole reply now, and reads on for a moment before the close, as RFC 9112 section 9.6 advises. */
+function linger(req: IncomingMessage, res: ServerResponse, body: string): void {
+  res.write(body);
+  const timer = setTimeout(end, LINGER);
+  req.once('close', end).once('end', end).once('error', end);
+  req.resume();
+
+  function end(): void {
+    clearTimeout(timer);
+    req.off('close', end).off('end', end);
+    res.end();
+  }
+}
+
+function resetStream(res: ServerResponse): void {
+  const NO_ERROR = 0;
+  (res as unknown as Http2ServerResponse).stream.close(NO_ERROR);
+}

@@ -1,0 +1,1 @@
+export default { printWidth: 132, singleQuote: true, trailingComma: 'all' };
