@@ -1,4 +1,4 @@
-import { WebhookError } from './errors.js';
+import { fault } from './errors.js';
 
 /** What `confirm` must tell of a payment (SERVICE.md section 2.3). */
 export interface ConfirmedPayment {
@@ -25,14 +25,12 @@ export async function confirmPayment<Payment extends ConfirmedPayment>(
   try {
     payment = await source.getPayment(reference, { signal });
   } catch (cause) {
-    throw new WebhookError('confirm_unavailable', { message: 'the payment could not be read', cause });
+    throw fault('confirm_unavailable', 'the payment could not be read', cause);
   }
   if (payment?.reference === reference) {
     if (payment.status === 'success') return payment;
     if (payment.status === 'failed' || payment.status === 'cancelled') return undefined;
-    if (payment.status === 'pending') {
-      throw new WebhookError('payment_pending', { message: 'the service says that the payment is still pending' });
-    }
+    if (payment.status === 'pending') throw fault('payment_pending', 'the service says that the payment is pending');
   }
-  throw new WebhookError('confirm_unavailable', { message: 'the answer is not a payment of this reference' });
+  throw fault('confirm_unavailable', 'the answer is no payment of this reference in a known status');
 }

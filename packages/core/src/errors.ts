@@ -17,33 +17,35 @@ export interface WebhookErrorOptions {
  * A handler may throw one with a code and a status of its own, and that is what the sender gets:
  * `throw new WebhookError('unknown_order', { status: 503 })`.
  *
- * @throws ConfigurationError when the code is not `[a-z0-9_]`, 1 to 64, or the status not 400 to 599.
+ * @throws ConfigurationError when the code is not `[a-z0-9_]`, 1 to 64, or the status not 400 to 599: an error that answered
+ * 2xx would acknowledge what was not done.
  */
 export class WebhookError<Code extends string = WebhookErrorCode | (string & {})> extends Error {
   readonly code: Code;
   readonly status: number;
 
   constructor(code: Code, { status = statusOf(code) ?? 500, message = code, cause }: WebhookErrorOptions = {}) {
-    // A message of another's error can quote a body; so a cause hangs on, but is not looked at.
     super(message, cause === undefined ? undefined : { cause });
-    if (!/^[a-z0-9_]{1,64}$/.test(code)) throw new ConfigurationError('code', 'must be 1 to 64 of a-z, 0-9 and _');
-    // An error that answered 2xx would acknowledge what was not done.
-    if (!Number.isInteger(status) || status < 400 || status > 599) {
-      throw new ConfigurationError('status', 'of a WebhookError must be 400 to 599');
-    }
+    check(/^[a-z0-9_]{1,64}$/.test(code), 'code', 'must be 1 to 64 of a-z, 0-9 and _');
+    check(Number.isInteger(status) && status > 399 && status < 600, 'status', 'must be 400 to 599');
     this.code = code;
     this.status = status;
   }
 
-  static {
-    Object.defineProperty(this.prototype, 'name', { value: 'WebhookError', configurable: true, writable: true });
-    Object.defineProperty(this.prototype, BRAND, { value: true });
+  get [BRAND](): true {
+    return true;
   }
 }
+WebhookError.prototype.name = 'WebhookError';
 
 /** Whether `error` is a WebhookError, also one of another copy of this package, where `instanceof` says no. */
 export function isWebhookError(error: unknown): error is WebhookError {
-  return typeof error === 'object' && error !== null && (error as Record<symbol, unknown>)[BRAND] === true;
+  return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
+}
+
+/** An error of our own, in one call. */
+export function fault(code: WebhookErrorCode, message: string, cause?: unknown): WebhookError {
+  return new WebhookError(code, { message, cause });
 }
 
 /** A mistake of set-up: thrown where a verifier, a receiver or a middleware is made. Names the option, never its value. */
@@ -55,8 +57,10 @@ export class ConfigurationError extends TypeError {
     super(`${option} ${problem}`);
     this.option = option;
   }
+}
+ConfigurationError.prototype.name = 'ConfigurationError';
 
-  static {
-    Object.defineProperty(this.prototype, 'name', { value: 'ConfigurationError', configurable: true, writable: true });
-  }
+/** @throws ConfigurationError unless the option is as it must be. */
+export function check(fit: unknown, option: string, problem: string): asserts fit {
+  if (fit === false || fit === undefined) throw new ConfigurationError(option, problem);
 }

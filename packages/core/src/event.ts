@@ -1,6 +1,5 @@
 /** From proven bytes to a typed event. Nothing in this file runs before the signature was found to be right. */
-import { ConfigurationError, WebhookError } from './errors.js';
-import { isPromise } from './deadline.js';
+import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 import { isWellFormed } from './secret.js';
 
@@ -50,8 +49,6 @@ export type WebhookEvent<Events extends EventSchemas = NoEvents> = ConfiguredEve
 /** What a signed body says of the payment, against the header; the code that it would be refused by. */
 export type Contradiction = 'event_contradicted' | 'payment_pending';
 
-const KIND = /^[a-z0-9._-]{1,128}$/;
-
 // ignoreBOM keeps a byte order mark in the text, where JSON.parse refuses it; the default would drop it unseen.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -59,12 +56,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function readEvents(events: EventSchemas = {}): ReadonlyMap<string, StandardSchema | undefined> {
   const kinds = new Map<string, StandardSchema | undefined>([['payment.succeeded', undefined]]);
   for (const [kind, schema] of Object.entries(events)) {
-    if (!KIND.test(kind) || kind === 'unrecognized') {
-      throw new ConfigurationError('events', `has a key that no event kind can be: ${JSON.stringify(kind)}`);
-    }
-    if (typeof (schema as Partial<StandardSchema> | undefined)?.['~standard']?.validate !== 'function') {
-      throw new ConfigurationError(`events['${kind}']`, 'must be a Standard Schema (zod, valibot, arktype …)');
-    }
+    const option = `events['${kind}']`;
+    check(isKind(kind) && kind !== 'unrecognized', option, 'is no event kind');
+    const validate: unknown = (schema as Partial<StandardSchema> | undefined)?.['~standard']?.validate;
+    check(typeof validate === 'function', option, 'must be a Standard Schema, as of zod, valibot or arktype');
     kinds.set(kind, schema);
   }
   return kinds;
@@ -72,10 +67,12 @@ export function readEvents(events: EventSchemas = {}): ReadonlyMap<string, Stand
 
 /** The kind of the event header. It may make us do less, never more: nothing signed stands behind it. */
 export function readKind(header: unknown): string {
-  if (typeof header !== 'string' || !KIND.test(header)) {
-    throw new WebhookError('invalid_event', { message: 'the event header is absent, repeated or not an event kind' });
-  }
-  return header;
+  if (isKind(header)) return header;
+  throw fault('invalid_event', 'the event header is absent, repeated or no event kind');
+}
+
+function isKind(value: unknown): value is string {
+  return typeof value === 'string' && /^[a-z0-9._-]{1,128}$/.test(value);
 }
 
 /**
@@ -84,81 +81,43 @@ export function readKind(header: unknown): string {
  * @throws WebhookError `invalid_payload`. Its message never quotes the body, as a SyntaxError's would.
  */
 export function parsePayload(rawBody: Uint8Array): WebhookPayload {
-  const payload: unknown = parseJson(decode(rawBody));
+  let payload: Record<string, unknown> | null;
+  try {
+    const text = decoder.decode(rawBody);
+    // JSON can spell the names with escapes; without one of these there is nothing to leave out.
+    payload = JSON.parse(text, /__proto__|constructor|\\u/.test(text) ? leaveOutPrototypes : undefined);
+  } catch {
+    throw invalid('is not UTF-8, or not JSON');
+  }
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) throw invalid('is not a JSON object');
-  if (!isReference((payload as Record<string, unknown>)['reference'])) {
+  const { reference } = payload;
+  if (typeof reference !== 'string' || reference.trim() === '' || reference.includes('\0') || !isWellFormed(reference)) {
     throw invalid('has no `reference` that is a non-blank string without NUL and lone surrogates');
   }
   return Object.freeze(payload) as WebhookPayload;
 }
 
+/** Leaves out the keys by which a later merge or `Object.assign` would change a prototype. */
+function leaveOutPrototypes(key: string, value: unknown): unknown {
+  const isPrototype = key === '__proto__' || (key === 'constructor' && Object.hasOwn(Object(value) as object, 'prototype'));
+  return isPrototype ? undefined : value;
+}
+
 /** Holds the signed `status` of a success against the unsigned header that called it one. */
-export function contradictionOf(kind: string, payload: WebhookPayload): Contradiction | undefined {
+export function contradictionOf(kind: string, { status }: WebhookPayload): Contradiction | undefined {
   if (kind !== 'payment.succeeded') return undefined;
-  const status = payload['status'];
-  if (status === 'failed' || status === 'cancelled') return 'event_contradicted';
-  return status === 'pending' ? 'payment_pending' : undefined;
+  if (status === 'pending') return 'payment_pending';
+  return status === 'failed' || status === 'cancelled' ? 'event_contradicted' : undefined;
 }
 
 /** What the kind's schema makes of the payload. @throws WebhookError `invalid_payload` when the schema refuses it. */
-export function validate(schema: StandardSchema, payload: WebhookPayload): unknown {
-  const result = schema['~standard'].validate(payload);
-  return isPromise(result) ? result.then(outputOf) : outputOf(result);
-}
-
-type SchemaResult = Awaited<ReturnType<StandardSchema['~standard']['validate']>>;
-
-function outputOf(result: SchemaResult): unknown {
+export async function validate(schema: StandardSchema, payload: WebhookPayload): Promise<unknown> {
+  const result = await schema['~standard'].validate(payload);
   // The issues can quote the body, so they stay out of the message.
   if (result.issues !== undefined) throw invalid('was refused by the schema of its kind');
   return result.value;
 }
 
-function decode(rawBody: Uint8Array): string {
-  try {
-    return decoder.decode(rawBody);
-  } catch {
-    throw invalid('is not UTF-8');
-  }
-}
-
-function parseJson(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalid('is not JSON');
-  }
-  // JSON can spell either name with escapes; without one of these there is nothing to look for.
-  if (/__proto__|constructor|\\u/.test(text)) disarm(value);
-  return value;
-}
-
-/**
- * Removes the keys by which a later merge or `Object.assign` would change a prototype. With a stack of its own, since a
- * body may be nested deeper than calls can be.
- */
-function disarm(root: unknown): void {
-  const stack = [root];
-  while (stack.length > 0) {
-    const value = stack.pop();
-    if (typeof value !== 'object' || value === null) continue;
-    const record = value as Record<string, unknown>;
-    if (Object.hasOwn(record, '__proto__')) delete record['__proto__'];
-    if (hasOwnPrototype(record)) delete record['constructor'];
-    for (const item of Object.values(record)) stack.push(item);
-  }
-}
-
-function hasOwnPrototype(record: Record<string, unknown>): boolean {
-  const constructor = Object.hasOwn(record, 'constructor') ? record['constructor'] : undefined;
-  return typeof constructor === 'object' && constructor !== null && Object.hasOwn(constructor, 'prototype');
-}
-
-function isReference(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '' && !value.includes('\0') && isWellFormed(value);
-}
-
 function invalid(problem: string): WebhookError {
-  return new WebhookError('invalid_payload', { message: `the signed body ${problem}` });
+  return fault('invalid_payload', `the signed body ${problem}`);
 }

@@ -1,4 +1,4 @@
-import { ConfigurationError, isWebhookError } from './errors.js';
+import { check, isWebhookError } from './errors.js';
 import type { ConfiguredEvent, KnownEvent, PayloadOf, UnrecognizedEvent, WebhookEvent } from './event.js';
 import type { EventSchemas, StandardSchema } from './schema.js';
 
@@ -36,39 +36,27 @@ export type ReceiverHandlers<Events extends EventSchemas, Payment, Scope, Host> 
 /** What an adapter gives a handler of its host: the means to respond only where no store holds the reply back until its commit. */
 export type HostContext<Scope, Always, Responding> = Always & ([Scope] extends [never] ? Responding : unknown);
 
-type AnyHandler = Handler<WebhookEvent, object>;
+/** A handler as the receiver sees it: which events and what context it takes is between its author and the types. */
+export type AnyHandler = Handler<WebhookEvent, object>;
 
 /** Checks and copies the handlers at set-up, and gives the one for an event type, if there is one. */
-export function readHandlers(
-  handlers: unknown,
-  kinds: ReadonlyMap<string, StandardSchema | undefined>,
-): (type: string) => AnyHandler | undefined {
-  if (typeof handlers === 'function') {
-    return (type) => (type === 'unrecognized' ? undefined : (handlers as AnyHandler));
-  }
-  if (typeof handlers !== 'object' || handlers === null) {
-    throw new ConfigurationError('handlers', "must be a function, or a map as { 'payment.succeeded': async (event) => {} }");
-  }
+export function readHandlers(handlers: unknown, kinds: ReadonlyMap<string, unknown>): (type: string) => AnyHandler | undefined {
+  if (typeof handlers === 'function') return (type) => (type === 'unrecognized' ? undefined : (handlers as AnyHandler));
+  check(typeof handlers === 'object' && handlers !== null, 'handlers', 'must be a function or a map from event kind to function');
   // A Map, so that no inherited name (`constructor`, `__proto__`) is ever a handler.
-  const map = new Map<string, AnyHandler>();
-  for (const [kind, handler] of Object.entries(handlers)) {
-    if (kind !== 'unrecognized' && !kinds.has(kind)) {
-      throw new ConfigurationError(`handlers['${kind}']`, 'is no configured kind: add its schema to `events`, or see its spelling');
-    }
-    if (typeof handler !== 'function') throw new ConfigurationError(`handlers['${kind}']`, 'must be a function');
-    map.set(kind, handler as AnyHandler);
+  const map = new Map(Object.entries(handlers) as [string, AnyHandler][]);
+  for (const [kind, handler] of map) {
+    const option = `handlers['${kind}']`;
+    check(kind === 'unrecognized' || kinds.has(kind), option, 'is for no configured kind: a misspelling, or missing in `events`');
+    check(typeof handler === 'function', option, 'must be a function');
   }
-  if (!map.has('payment.succeeded')) {
-    throw new ConfigurationError(
-      "handlers['payment.succeeded']",
-      'is missing: without it a payment would be acknowledged and lost',
-    );
-  }
+  check(map.has('payment.succeeded'), "handlers['payment.succeeded']", 'is missing, so payments would be acknowledged and lost');
   return (type) => map.get(type);
 }
 
-/** What was thrown, as an Error: error trackers and hosts can do little with anything else. */
+/** What was thrown, as an Error: hosts and error trackers can do little with anything else. */
 export function toError(thrown: unknown): unknown {
+  // By the tag too, since an error of another realm is no instance of ours.
   const isError = thrown instanceof Error || isWebhookError(thrown) || Object.prototype.toString.call(thrown) === '[object Error]';
-  return isError ? thrown : new Error('the webhook handler threw something that is no Error', { cause: thrown });
+  return isError ? thrown : new Error('the handler threw something that is no Error', { cause: thrown });
 }

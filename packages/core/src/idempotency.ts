@@ -1,5 +1,5 @@
 import { sha256 } from '#hmac';
-import { ConfigurationError, WebhookError } from './errors.js';
+import { check, fault, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 
 /** How a store's `run` ended: the work's effect is durable, was durable before, or somebody else is at it. */
@@ -32,15 +32,12 @@ export interface Idempotency<Scope extends object> {
 
 export function readIdempotency<Scope extends object>(option: IdempotencyOption<Scope>): Idempotency<Scope> {
   const { store, key } = isStore(option) ? { store: option, key: identityOf } : option;
-  if (!isStore(store)) throw new ConfigurationError('idempotency', 'must be a store, or { store, key }');
-  if (typeof key !== 'function') throw new ConfigurationError('idempotency.key', 'must be a function of the event');
+  check(isStore(store) && typeof key === 'function', 'idempotency', 'must be a store, or { store, key } with a function `key`');
   return {
     store,
     keyOf(event) {
       const identity: unknown = key(event);
-      if (typeof identity !== 'string' || identity === '') {
-        throw new TypeError('idempotency.key gave no string: every event needs an identity of its own');
-      }
+      if (typeof identity !== 'string' || identity === '') throw new TypeError('idempotency.key must give a text for every event');
       // A digest, since a reference of 10 kB is over an index's limit and queues refuse some characters.
       return sha256(identity);
     },
@@ -48,7 +45,7 @@ export function readIdempotency<Scope extends object>(option: IdempotencyOption<
 }
 
 function isStore<Scope extends object>(value: unknown): value is IdempotencyStore<Scope> {
-  const store = value as Partial<IdempotencyStore<Scope>> | undefined;
+  const store = value as Partial<IdempotencyStore<Scope>> | null | undefined;
   return typeof store?.run === 'function' && typeof store.isDone === 'function';
 }
 
@@ -68,50 +65,49 @@ export async function runOnce<Scope extends object>(
   work: (scope: Scope) => Promise<void>,
   signal: AbortSignal,
 ): Promise<'done' | 'duplicate'> {
-  let last: { succeeded: boolean; error?: unknown } | undefined;
+  // Of the last run: a store may run the work again, after a serialisation failure for one.
+  let succeeded = false;
+  let thrown: { readonly error: unknown } | undefined;
+  const watched = async (scope: Scope): Promise<void> => {
+    succeeded = false;
+    thrown = undefined;
+    try {
+      await work(scope);
+      succeeded = true;
+    } catch (error) {
+      thrown = { error };
+      throw error;
+    }
+  };
+
   let result: RunResult;
   try {
-    result = await store.run(
-      key,
-      async (scope) => {
-        // A store may run the work again, after a serialisation failure for one; the last run counts.
-        const attempt: typeof last = { succeeded: false };
-        last = attempt;
-        try {
-          await work(scope);
-          attempt.succeeded = true;
-        } catch (error) {
-          attempt.error = error;
-          throw error;
-        }
-      },
-      { signal },
-    );
+    result = await store.run(key, watched, { signal });
   } catch (error) {
-    if (last !== undefined && !last.succeeded && error === last.error) throw error;
+    if (wasThrown(thrown, error)) throw error;
     throw unavailable(error);
   }
-  if (result === 'in_progress') {
-    throw new WebhookError('in_progress', { message: 'another delivery of the same event is being handled' });
-  }
-  if (result === 'duplicate') return result;
+  if (result === 'in_progress') throw fault(result, 'another delivery of the same event is being handled');
   // A store that says done for work that failed, or never ran, would have us acknowledge what did not happen.
-  if (result !== 'done' || last?.succeeded !== true) throw unavailable(last?.error);
-  return result;
+  if (result === 'duplicate' || (result === 'done' && succeeded)) return result;
+  throw unavailable(new Error('the store said done, and the work was not'));
+}
+
+function wasThrown(thrown: { readonly error: unknown } | undefined, error: unknown): boolean {
+  return thrown !== undefined && thrown.error === error;
 }
 
 /** Whether the key is done. @throws WebhookError `store_unavailable`. */
 export async function isDone(store: Pick<IdempotencyStore, 'isDone'>, key: string): Promise<boolean> {
-  let done: unknown;
   try {
-    done = await store.isDone(key);
+    const done: unknown = await store.isDone(key);
+    if (typeof done === 'boolean') return done;
   } catch (error) {
     throw unavailable(error);
   }
-  if (typeof done !== 'boolean') throw unavailable(new TypeError('isDone gave no boolean'));
-  return done;
+  throw unavailable(new TypeError('isDone gave no boolean'));
 }
 
 function unavailable(cause: unknown): WebhookError {
-  return new WebhookError('store_unavailable', { message: 'the idempotency store failed', cause });
+  return fault('store_unavailable', 'the idempotency store failed', cause);
 }

@@ -1,4 +1,4 @@
-import { ConfigurationError } from './errors.js';
+import { check } from './errors.js';
 import type { IdempotencyStore } from './idempotency.js';
 import { isProduction } from './secret.js';
 
@@ -16,11 +16,11 @@ let warned = false;
  * @throws ConfigurationError when `limit` is no positive integer.
  */
 export function memoryStore({ limit = 100_000 }: MemoryStoreOptions = {}): IdempotencyStore {
-  if (!Number.isSafeInteger(limit) || limit < 1) throw new ConfigurationError('limit', 'must be a positive integer');
+  check(Number.isSafeInteger(limit) && limit > 0, 'limit', 'must be a positive whole number');
   if (isProduction() && !warned) {
     warned = true;
     console.warn(
-      '[paylink] memoryStore() forgets with the process, so orders can be credited twice: use a store on a database in production',
+      '[paylink] memoryStore() forgets when the process ends, and then an order can be credited twice: not for production',
     );
   }
   const done = new Set<string>();
@@ -34,29 +34,19 @@ export function memoryStore({ limit = 100_000 }: MemoryStoreOptions = {}): Idemp
       signal.throwIfAborted();
       running.add(key);
       try {
-        await untilAborted(work({}), signal);
+        // Gives the work up on abort, so that a handler that never settles does not hold its key for ever.
+        const aborted = new Promise<never>((_, reject) => {
+          signal.addEventListener('abort', () => {
+            reject(signal.reason as Error);
+          });
+        });
+        await Promise.race([work({}), aborted]);
       } finally {
         running.delete(key);
       }
-      if (done.size >= limit) done.delete(done.values().next().value!);
       done.add(key);
+      if (done.size > limit) done.delete(done.values().next().value!);
       return 'done';
     },
   };
-}
-
-/** Gives the work up on abort, so that a handler that never settles does not hold its key for ever. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  let abort!: () => void;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => {
-      reject(signal.reason as Error);
-    };
-  });
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

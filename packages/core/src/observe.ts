@@ -18,30 +18,22 @@ export interface DeliveryOutcome {
 
 export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 
-/** Gathers one delivery's outcome on its way, and reports it once. */
-export class Observation {
-  readonly #hook: ObserveHook | undefined;
-  readonly #started: number;
-  readonly #facts: Omit<DeliveryOutcome, 'outcome' | 'durationMs'> & { bodyBytes: number } = { bodyBytes: 0 };
+/** What is gathered of one delivery on its way. */
+export type Facts = Mutable<Omit<DeliveryOutcome, 'outcome' | 'durationMs'>> & { readonly started: number };
 
-  constructor(hook: ObserveHook | undefined) {
-    this.#hook = hook;
-    this.#started = hook === undefined ? 0 : performance.now();
-  }
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-  note(facts: Partial<Omit<DeliveryOutcome, 'outcome' | 'durationMs'>>): void {
-    if (this.#hook !== undefined) Object.assign(this.#facts, facts);
-  }
+export function startFacts(): Facts {
+  return { bodyBytes: 0, started: performance.now() };
+}
 
-  report(outcome: DeliveryOutcome['outcome'], code?: string): void {
-    if (this.#hook === undefined) return;
-    try {
-      const durationMs = performance.now() - this.#started;
-      const result: unknown = this.#hook({ outcome, ...this.#facts, ...(code === undefined ? {} : { code }), durationMs });
-      // An async hook's rejection would be nobody's.
-      Promise.resolve(result).catch(() => undefined);
-    } catch {
-      // Whoever watches must not change what is watched.
-    }
-  }
+/** Tells the hook, and lets nothing that it does change what is watched. */
+export function report(hook: ObserveHook | undefined, facts: Facts, outcome: DeliveryOutcome['outcome']): void {
+  if (hook === undefined) return;
+  const { started, ...rest } = facts;
+  // In an async function, so that a hook that throws and one that rejects are the same.
+  const tell = async (): Promise<void> => {
+    await hook({ outcome, ...rest, durationMs: performance.now() - started });
+  };
+  tell().catch(() => undefined);
 }

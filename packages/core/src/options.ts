@@ -1,5 +1,5 @@
 import type { ConfirmedPayment, PaymentSource } from './confirm.js';
-import { ConfigurationError } from './errors.js';
+import { check } from './errors.js';
 import type { ConfiguredEvent, UnrecognizedEvent } from './event.js';
 import type { IdempotencyOption } from './idempotency.js';
 import type { ObserveHook } from './observe.js';
@@ -12,13 +12,18 @@ export interface Logger {
   error(message: string): void;
 }
 
+export interface HeaderNames {
+  readonly signature?: string | undefined;
+  readonly event?: string | undefined;
+}
+
 export interface VerifierOptions<Events extends EventSchemas, Host> {
   /** The webhook secret of the merchant portal, a list of up to 8 during a rotation, or a function that gives either. */
   readonly secret: SecretOption<Host>;
   /** More event kinds, each with a Standard Schema of its payload. Their names rest on the unsigned event header. */
   readonly events?: Events | undefined;
   /** Other names of the two headers. Default `X-Service-Signature` and `X-Service-Event`. */
-  readonly headers?: { readonly signature?: string | undefined; readonly event?: string | undefined } | undefined;
+  readonly headers?: HeaderNames | undefined;
   /** Default `console`. */
   readonly logger?: Logger | undefined;
 }
@@ -63,51 +68,47 @@ export type GateEvent<Events extends EventSchemas, Pass extends 'pass' | undefin
   ConfiguredEvent<Events> | (Pass extends 'pass' ? UnrecognizedEvent : never);
 
 const VERIFIER_OPTIONS = ['secret', 'events', 'headers', 'logger'];
-const RECEIVER_OPTIONS = [
-  ...VERIFIER_OPTIONS,
-  ...['bodyLimit', 'bodyTimeout', 'observe', 'confirm', 'idempotency', 'handlerTimeout', 'unrecognized'],
-];
+const GATE_OPTIONS = [...VERIFIER_OPTIONS, 'bodyLimit', 'bodyTimeout', 'observe', 'unrecognized'];
+const RECEIVER_OPTIONS = [...GATE_OPTIONS.slice(0, -1), 'handlerTimeout', 'confirm', 'idempotency'];
 
 /** A misspelt option would be a protection that is silently off. */
-function refuseUnknown(options: object, known: readonly string[]): void {
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw new ConfigurationError(name, `is no option; there are ${known.join(', ')}`);
+function checkNames(options: unknown, known: readonly string[]): void {
+  check(typeof options === 'object' && options !== null, 'options', 'must be an object');
+  for (const [name, value] of Object.entries(options)) {
+    check(known.includes(name) || value === undefined, name, `is no option here; there are ${known.join(', ')}`);
   }
 }
 
-export function checkVerifierOptions(options: unknown, known = VERIFIER_OPTIONS): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new ConfigurationError('options', 'must be an object with at least a `secret`');
-  }
-  refuseUnknown(options, known);
+export function checkVerifierOptions(options: unknown): void {
+  checkNames(options, VERIFIER_OPTIONS);
 }
 
+/** A gate has no `confirm`, `idempotency` and `handlerTimeout`: it hands on, so nothing can run around what comes after it. */
+export function checkGateOptions(options: unknown): void {
+  checkNames(options, GATE_OPTIONS);
+  const { unrecognized = 'pass' } = options as { unrecognized?: unknown };
+  check(unrecognized === 'pass', 'unrecognized', "must be 'pass'");
+}
+
+/** With handlers there is no `unrecognized: 'pass'`, since the map of handlers has an entry of that name. */
 export function checkReceiverOptions(options: unknown): void {
-  checkVerifierOptions(options, RECEIVER_OPTIONS);
+  checkNames(options, RECEIVER_OPTIONS);
 }
-
-const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /** The lower-case names of the signature header and of the event header. */
-export function readHeaderNames(headers: VerifierOptions<EventSchemas, unknown>['headers']): { signature: string; event: string } {
-  const names = {
-    signature: (headers?.signature ?? 'x-service-signature').toLowerCase(),
-    event: (headers?.event ?? 'x-service-event').toLowerCase(),
-  };
-  if (!TOKEN.test(names.signature)) throw new ConfigurationError('headers.signature', 'is not a header name');
-  if (!TOKEN.test(names.event)) throw new ConfigurationError('headers.event', 'is not a header name');
-  if (names.event === names.signature) throw new ConfigurationError('headers', 'must name two different headers');
+export function readHeaderNames({ signature = 'x-service-signature', event = 'x-service-event' }: HeaderNames = {}): {
+  readonly signature: string;
+  readonly event: string;
+} {
+  const names = { signature: signature.toLowerCase(), event: event.toLowerCase() };
+  const fit = Object.values(names).every((name) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) && names.signature !== names.event;
+  check(fit, 'headers', 'must give two different header names');
   return names;
 }
 
-// The longest that a timer can be set for; a longer one would fire at once.
-const LONGEST = 2 ** 31 - 1;
-
 /** A bound that cannot be read throws, since ignoring it would switch the protection off. */
-export function readBound(option: string, value: number | undefined, otherwise: number): number {
-  const bound = value ?? otherwise;
-  if (!Number.isInteger(bound) || bound < 1 || bound > LONGEST) {
-    throw new ConfigurationError(option, `must be a whole number from 1 to ${LONGEST}`);
-  }
+export function readBound(option: string, bound: number): number {
+  // The longest that a timer can be set for; a longer one would fire at once.
+  check(Number.isInteger(bound) && bound > 0 && bound < 2 ** 31, option, 'must be a whole number from 1 to 2147483647');
   return bound;
 }

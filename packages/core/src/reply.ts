@@ -41,23 +41,16 @@ const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   503: { 'retry-after': '5' },
 };
 
-const RECEIVED = '{"received":true}';
-
 export function statusOf(code: string): number | undefined {
   return Object.hasOwn(STATUSES, code) ? STATUSES[code as WebhookErrorCode] : undefined;
 }
 
 /** The acknowledgement: the effect is durable, or the notification was knowingly ignored. */
 export function acknowledge(value?: unknown): Reply {
-  const headers = { 'content-type': 'application/json' };
-  return value === undefined ? { status: 200, headers, body: RECEIVED } : { status: 200, headers, body: RECEIVED, value };
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"received":true}', value };
 }
 
 /** The reply to an error: its code and nothing else, so that a stranger learns nothing. For an adapter's own errors. */
 export function errorReply({ code, status }: { readonly code: string; readonly status: number }): Reply {
-  return {
-    status,
-    headers: { 'content-type': 'application/json', ...HEADERS[status] },
-    body: JSON.stringify({ error: code }),
-  };
+  return { status, headers: { 'content-type': 'application/json', ...HEADERS[status] }, body: JSON.stringify({ error: code }) };
 }

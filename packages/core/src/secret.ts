@@ -1,6 +1,6 @@
 import { HmacKey } from '#hmac';
-import { ConfigurationError, WebhookError } from './errors.js';
 import { settle } from './deadline.js';
+import { check, fault } from './errors.js';
 import type { Logger } from './options.js';
 
 /** The webhook secret of the merchant portal: a string stands for its UTF-8 bytes. */
@@ -21,14 +21,12 @@ export type SecretOption<Host = unknown> = SecretList | SecretProvider<Host>;
 /** The keys to check one delivery by. */
 export type Keyring<Host> = (host: Host) => readonly HmacKey[] | Promise<readonly HmacKey[]>;
 
-const MOST_SECRETS = 8;
 const PROVIDER_TIMEOUT = 5_000;
-const SHORT = 16;
-const PLACEHOLDERS = new Set(['undefined', 'null', '[object object]', 'changeme']);
 
 // The default of @paylink/testing: public, so whoever reads this file could sign with it.
 const FIXTURE = 'paylink-testing-secret-not-for-production';
 
+/** Checks and copies the secret at set-up; of a function, what it gives for each delivery. */
 export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger): Keyring<Host> {
   if (typeof option !== 'function') {
     const keys = importSecrets(option, logger);
@@ -36,14 +34,10 @@ export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger):
   }
   return async (host) => {
     try {
-      const list = await settle(
-        async () => option(host),
-        PROVIDER_TIMEOUT,
-        () => new Error('gave no secret in 5 s'),
-      );
-      return importSecrets(list, logger);
+      const late = (): Error => new Error(`no answer in ${PROVIDER_TIMEOUT} ms`);
+      return importSecrets(await settle(async () => option(host), PROVIDER_TIMEOUT, late), logger);
     } catch (cause) {
-      throw new WebhookError('secret_unavailable', { message: 'the function given as `secret` failed', cause });
+      throw fault('secret_unavailable', 'the function given as `secret` failed', cause);
     }
   };
 }
@@ -51,45 +45,33 @@ export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger):
 /** Copies the secrets into keys. @throws ConfigurationError that names the fault, never the value. */
 export function importSecrets(list: SecretList, logger?: Logger): readonly HmacKey[] {
   if (!Array.isArray(list)) return [importSecret(list as Secret | undefined, 'secret', logger)];
-  if (list.length === 0) throw new ConfigurationError('secret', 'is an empty list: give at least one');
-  if (list.length > MOST_SECRETS) throw new ConfigurationError('secret', `is a list of more than ${MOST_SECRETS}`);
+  check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8');
   return list.map((secret: Secret | undefined, index) => importSecret(secret, `secret[${index}]`, logger));
 }
 
-function importSecret(secret: Secret | undefined, option: string, logger?: Logger): HmacKey {
-  const bytes = toBytes(secret, option);
-  if (bytes.length === 0) throw new ConfigurationError(option, 'is empty: anybody could sign with it');
+function importSecret(secret: unknown, option: string, logger?: Logger): HmacKey {
+  const bytes = isBytes(secret) ? secret : new TextEncoder().encode(checkText(secret, option));
+  check(bytes.length > 0, option, 'is empty, so anybody could sign with it');
   if (isProduction()) {
-    if (sameBytes(bytes, FIXTURE)) {
-      throw new ConfigurationError(option, 'is the public one of @paylink/testing: anybody could sign with it');
-    }
-    if (bytes.length < SHORT) logger?.warn(`[paylink] ${option} is shorter than ${SHORT} bytes: easier to guess than it should be`);
+    const isFixture = new TextDecoder().decode(bytes) === FIXTURE;
+    check(!isFixture, option, 'is the public one of @paylink/testing, so anybody could sign with it');
+    if (bytes.length < 16) logger?.warn(`[paylink] ${option} is under 16 bytes, so it could be guessed`);
   }
   return new HmacKey(bytes);
 }
 
-function toBytes(secret: unknown, option: string): Uint8Array {
-  if (isBytes(secret)) return secret;
-  if (secret === undefined || secret === null) {
-    throw new ConfigurationError(
-      option,
-      'is missing: pass the webhook secret of the merchant portal, and see that its environment variable is set',
-    );
-  }
-  if (typeof secret !== 'string') throw new ConfigurationError(option, 'must be a string or a Uint8Array');
-  const fault = faultOf(secret);
-  if (fault !== undefined) throw new ConfigurationError(option, fault);
-  return new TextEncoder().encode(secret);
-}
-
-/** What tells that a string was never a webhook secret. Nothing is repaired: the portal's value, as it is, is the key. */
-function faultOf(secret: string): string | undefined {
-  if (secret !== '' && secret.trim() === '') return 'is blank';
-  if (secret !== secret.trim()) return 'has a blank or a line break at one end: remove it where the secret is stored';
-  if (PLACEHOLDERS.has(secret.toLowerCase())) return 'is a placeholder, not a secret: see how it is read from the environment';
-  if (secret.startsWith('sk_live_')) return 'is an API key (sk_live_…): the webhook secret is another value of the merchant portal';
-  if (!isWellFormed(secret)) return 'is not well-formed Unicode: pass its bytes';
-  return undefined;
+/** Refuses what was never a webhook secret. Nothing is repaired: the portal's value, as it is, is the key. */
+function checkText(secret: unknown, option: string): string {
+  check(secret !== undefined && secret !== null, option, 'is missing: is its environment variable set?');
+  check(typeof secret === 'string', option, 'must be a string or a Uint8Array');
+  const trimmed = secret.trim();
+  check(trimmed !== '' || secret === '', option, 'is blank');
+  check(trimmed === secret, option, 'has a blank or a line break at one end: remove it where it is stored');
+  const isPlaceholder = /^(undefined|null|changeme|\[object object\])$/i.test(secret);
+  check(!isPlaceholder, option, 'is a placeholder: how is it read from the environment?');
+  check(!secret.startsWith('sk_live_'), option, 'is an API key (sk_live_…): the portal has another value for webhooks');
+  check(isWellFormed(secret), option, 'is no well-formed Unicode: pass its bytes');
+  return secret;
 }
 
 export function isBytes(value: unknown): value is Uint8Array {
@@ -100,10 +82,6 @@ export function isBytes(value: unknown): value is Uint8Array {
 /** Whether the text has no lone surrogate, which UTF-8 cannot say and which would stand for other texts as well. */
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
-}
-
-function sameBytes(bytes: Uint8Array, text: string): boolean {
-  return bytes.length === text.length && bytes.every((byte, index) => byte === text.charCodeAt(index));
 }
 
 export function isProduction(): boolean {

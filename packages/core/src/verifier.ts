@@ -1,7 +1,7 @@
 import { synchronous } from '#hmac';
 import { isPromise, settle } from './deadline.js';
 import { lookUp, type WebhookHeaders } from './delivery.js';
-import { WebhookError } from './errors.js';
+import { fault } from './errors.js';
 import { contradictionOf, parsePayload, readEvents, readKind, validate, type Contradiction, type WebhookEvent } from './event.js';
 import { checkVerifierOptions, readHeaderNames, type VerifierOptions } from './options.js';
 import type { EventSchemas, NoEvents, StandardSchema } from './schema.js';
@@ -10,8 +10,8 @@ import { matchSignature, requireBytes, requireSignature } from './signature.js';
 
 export interface Verifier<Events extends EventSchemas, Host> {
   /**
-   * Proves that the service sent these bytes, and gives the event that they tell. For a host that has no adapter. A caller
-   * that forgets to look at the result has no success to mistake: it resolves with the event or throws.
+   * Proves that the service sent these bytes, and gives the event that they tell. A caller that forgets to look at the result
+   * has no success to mistake: it resolves with the event or throws.
    *
    * @param rawBody the bytes exactly as received
    * @param headers Node's `req.headers`, or a Fetch `Headers`
@@ -31,7 +31,7 @@ export function createVerifier<const Events extends EventSchemas = NoEvents, Hos
   options: VerifierOptions<Events, Host>,
 ): Verifier<Events, Host> {
   checkVerifierOptions(options);
-  const prover = new Prover(options);
+  const prover = createProver(options);
   return {
     async verify(rawBody, headers, host) {
       const bytes = requireBytes(rawBody);
@@ -41,65 +41,57 @@ export function createVerifier<const Events extends EventSchemas = NoEvents, Hos
   };
 }
 
-// Room for a schema that asks a database; one that hangs must not hold the request.
-const SCHEMA_TIMEOUT = 5_000;
-
 /** The steps from bytes to event that a verifier and a receiver share. */
-export class Prover<Events extends EventSchemas, Host> {
+export interface Prover<Events extends EventSchemas, Host> {
   readonly headers: { readonly signature: string; readonly event: string };
   readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
-  readonly #keyring: ReturnType<typeof createKeyring<Host>>;
-
-  constructor(options: VerifierOptions<Events, Host>) {
-    this.#keyring = createKeyring(options.secret, options.logger ?? console);
-    this.headers = readHeaderNames(options.headers);
-    this.kinds = readEvents(options.events);
-  }
-
   /**
    * @param overruled told of a signed status that contradicts the header, where something better decides; without it, that
    * is an error
    */
-  async prove(
+  prove(
     rawBody: Uint8Array,
     signature: string,
     kindHeader: unknown,
     host: Host,
     overruled?: (contradiction: Contradiction) => void,
-  ): Promise<WebhookEvent<Events>> {
-    const keyring = this.#keyring(host);
-    const keys = isPromise(keyring) ? await keyring : keyring;
-    // Where the check takes a while, what is checked and what is parsed must be bytes that nobody else can change.
-    const bytes = synchronous ? rawBody : rawBody.slice();
-    const match = matchSignature(keys, bytes, signature);
-    const secretIndex = typeof match === 'number' ? match : await match;
-
-    // From here on the sender is known.
-    const kind = readKind(kindHeader);
-    const body = parsePayload(bytes);
-    const contradiction = contradictionOf(kind, body);
-    if (contradiction !== undefined) {
-      if (overruled === undefined) throw contradicted(contradiction);
-      overruled(contradiction);
-    }
-    const { reference } = body;
-    if (!this.kinds.has(kind)) {
-      return Object.freeze({ type: 'unrecognized', kind, reference, payload: body, rawBody: bytes, secretIndex });
-    }
-    const schema = this.kinds.get(kind);
-    const validated = schema === undefined ? body : settle(() => validate(schema, body), SCHEMA_TIMEOUT, schemaTimeout);
-    const payload = isPromise(validated) ? await validated : validated;
-    // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
-    return Object.freeze({ type: kind, reference, payload, rawBody: bytes, secretIndex }) as WebhookEvent<Events>;
-  }
+  ): Promise<WebhookEvent<Events>>;
 }
 
-function contradicted(code: Contradiction): WebhookError {
-  return new WebhookError(code, {
-    message: 'the event header says payment.succeeded, and the `status` of the signed body says something else',
-  });
-}
+// Room for a schema that asks a database; one that hangs must not hold the request.
+const SCHEMA_TIMEOUT = 5_000;
 
-function schemaTimeout(): WebhookError {
-  return new WebhookError('handler_timeout', { message: 'the schema of the event kind did not settle in 5 s' });
+export function createProver<Events extends EventSchemas, Host>(options: VerifierOptions<Events, Host>): Prover<Events, Host> {
+  const keyring = createKeyring(options.secret, options.logger ?? console);
+  const kinds = readEvents(options.events);
+  return {
+    headers: readHeaderNames(options.headers),
+    kinds,
+    async prove(received, signature, kindHeader, host, overruled) {
+      const keysOrPromise = keyring(host);
+      const keys = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise;
+      // Where the check takes a while, what is checked and what is parsed must be bytes that nobody else can change.
+      const rawBody = synchronous ? received : received.slice();
+      const match = matchSignature(keys, rawBody, signature);
+      const secretIndex = typeof match === 'number' ? match : await match;
+
+      // From here on the sender is known.
+      const kind = readKind(kindHeader);
+      const body = parsePayload(rawBody);
+      const contradiction = contradictionOf(kind, body);
+      if (contradiction !== undefined) {
+        if (overruled === undefined)
+          throw fault(contradiction, 'the header says success, the `status` of the signed body does not');
+        overruled(contradiction);
+      }
+      const { reference } = body;
+      if (!kinds.has(kind)) return { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex };
+
+      const schema = kinds.get(kind);
+      const late = (): unknown => fault('handler_timeout', `the schema of ${kind} did not settle in ${SCHEMA_TIMEOUT} ms`);
+      const payload = schema === undefined ? body : await settle(() => validate(schema, body), SCHEMA_TIMEOUT, late);
+      // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
+      return { type: kind, reference, payload, rawBody, secretIndex } as WebhookEvent<Events>;
+    },
+  };
 }

@@ -1,0 +1,109 @@
+/** From a proven event to its effect: already done? → confirm → run once → handler, all under one deadline. */
+import { confirmPayment } from './confirm.js';
+import { isPromise, settle } from './deadline.js';
+import { check, fault, type WebhookError } from './errors.js';
+import type { WebhookEvent } from './event.js';
+import { toError, type AnyHandler } from './handlers.js';
+import { isDone, readIdempotency, runOnce } from './idempotency.js';
+import type { AnyReceiverOptions } from './intake.js';
+import { readBound } from './options.js';
+
+export interface Dispatched {
+  readonly outcome: 'handled' | 'duplicate' | 'ignored';
+  /** What the handler returned. */
+  readonly value?: unknown;
+}
+
+export type Dispatch = (event: WebhookEvent, handler: AnyHandler, host: unknown) => Promise<Dispatched> | Dispatched;
+
+export function createDispatch(options: AnyReceiverOptions): Dispatch {
+  const { confirm, handlerTimeout = 25_000 } = options;
+  readBound('handlerTimeout', handlerTimeout);
+  check(confirm === undefined || typeof confirm.getPayment === 'function', 'confirm', 'must have a function `getPayment`');
+  const idempotency = options.idempotency && readIdempotency(options.idempotency);
+
+  return (event, handler, host) => {
+    const attempt = new Attempt();
+    const callHandler = (extras: object): unknown =>
+      attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(host, extras)));
+
+    const guarded = async (): Promise<Dispatched> => {
+      let key: string | undefined;
+      if (idempotency !== undefined) {
+        key = await attempt.step('store_unavailable', () => idempotency.keyOf(event));
+        if (await attempt.step('store_unavailable', () => isDone(idempotency.store, key!))) return { outcome: 'duplicate' };
+      }
+      let extras = {};
+      if (confirm !== undefined && event.type === 'payment.succeeded') {
+        const payment = await attempt.step('confirm_unavailable', () => confirmPayment(confirm, event.reference, attempt.signal));
+        if (payment === undefined) return { outcome: 'ignored' };
+        extras = { payment };
+      }
+      if (idempotency === undefined) return handled(await callHandler(extras));
+
+      let value: unknown;
+      const work = async (scope: object): Promise<void> => {
+        value = await callHandler({ ...scope, ...extras });
+        // Whatever is left to wait for is the commit.
+        attempt.waitingFor = 'store_unavailable';
+      };
+      const result = await attempt.step('store_unavailable', () => runOnce(idempotency.store, key!, work, attempt.signal));
+      return result === 'done' ? handled(value) : { outcome: result };
+    };
+
+    const bare = (): Dispatched | Promise<Dispatched> => {
+      const value = callHandler({});
+      return isPromise(value) ? value.then(handled) : handled(value);
+    };
+
+    return settle(confirm || idempotency ? guarded : bare, handlerTimeout, () => attempt.expire(handlerTimeout));
+  };
+}
+
+function handled(value: unknown): Dispatched {
+  return { outcome: 'handled', value };
+}
+
+/** Calls the handler, and lets only Errors out of it. */
+function invoke(handler: AnyHandler, event: WebhookEvent, context: object): unknown {
+  const rethrow = (error: unknown): never => {
+    throw toError(error);
+  };
+  try {
+    const value = handler(event, context);
+    return isPromise(value) ? value.then(undefined, rethrow) : value;
+  } catch (error) {
+    return rethrow(error);
+  }
+}
+
+/** One try at handling an event: what it waits for, whether its time is over, and the signal that says so. */
+class Attempt {
+  waitingFor: 'store_unavailable' | 'confirm_unavailable' | 'handler_timeout' = 'handler_timeout';
+  #controller: AbortController | undefined;
+  #expired: WebhookError | undefined;
+
+  /** Made when somebody asks for it, since most handlers do not, and it costs more than the signature's check. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#expired !== undefined) this.#controller.abort(this.#expired);
+    return this.#controller.signal;
+  }
+
+  contextOf(host: unknown, extras: object): object {
+    return Object.defineProperty({ ...(host as object), ...extras }, 'signal', { enumerable: true, get: () => this.signal });
+  }
+
+  /** Starts the next step, unless the reply has gone out: nothing may take effect after it. */
+  step<T>(waitingFor: Attempt['waitingFor'], run: () => T): T {
+    if (this.#expired !== undefined) throw this.#expired;
+    this.waitingFor = waitingFor;
+    return run();
+  }
+
+  expire(milliseconds: number): WebhookError {
+    this.#expired = fault(this.waitingFor, `no end after ${milliseconds} ms, so the sender was told to come again`);
+    this.#controller?.abort(this.#expired);
+    return this.#expired;
+  }
+}
