@@ -13,7 +13,7 @@ export function build(entry: string[], options: Options = {}): Options {
     sourcemap: false,
     // `node:` must stay: without it a bundler for a Worker would not know the module.
     removeNodeProtocol: false,
-    tsconfig: '../../tsconfig.build.json',
+    tsconfig: 'tsconfig.build.json',
     ...options,
   };
 }

@@ -5,6 +5,5 @@ export default defineConfig(
   build(['src/index.ts', 'src/hmac.node.ts', 'src/hmac.web.ts', 'src/hmac.browser.ts'], {
     // Chosen by package.json's `imports` where it is installed, not where it is built.
     external: ['#hmac'],
-    tsconfig: 'tsconfig.build.json',
   }),
 );
