@@ -32,10 +32,10 @@ export type WebhookHeaders = HeadersLike | Readonly<Record<string, string | read
  * Looks a header up by its lower-case name, in whatever case it was given. A repeated one comes out joined, so that it can
  * be neither a signature nor an event kind.
  */
-export function lookUp(headers: WebhookHeaders, name: string): unknown {
-  if (typeof headers.get === 'function') return (headers as HeadersLike).get(name);
+export function lookUp(headers: WebhookHeaders | null | undefined, name: string): unknown {
+  if (typeof headers?.get === 'function') return (headers as HeadersLike).get(name);
   let found: unknown;
-  for (const [key, value] of Object.entries(headers)) {
+  for (const [key, value] of Object.entries(headers ?? {})) {
     if (key.length !== name.length || key.toLowerCase() !== name || value === undefined) continue;
     found = found === undefined ? value : [found, value];
   }

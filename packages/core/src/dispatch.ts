@@ -19,8 +19,9 @@ export type Dispatch = (event: WebhookEvent, handler: AnyHandler, host: unknown)
 export function createDispatch(options: AnyReceiverOptions): Dispatch {
   const { confirm, handlerTimeout = 25_000 } = options;
   readBound('handlerTimeout', handlerTimeout);
-  check(confirm === undefined || typeof confirm.getPayment === 'function', 'confirm', 'must have a function `getPayment`');
-  const idempotency = options.idempotency && readIdempotency(options.idempotency);
+  const canConfirm = confirm === undefined || typeof (confirm as typeof confirm | null)?.getPayment === 'function';
+  check(canConfirm, 'confirm', 'must have a function `getPayment`');
+  const idempotency = options.idempotency === undefined ? undefined : readIdempotency(options.idempotency);
 
   return (event, handler, host) => {
     const attempt = new Attempt();

@@ -12,25 +12,26 @@ export type HandlerContext<Payment, Scope, Host> = {
 
 export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
 
+/** The event that the handler of a kind gets. */
+type EventOf<Events extends EventSchemas, Kind extends string> = Kind extends 'unrecognized'
+  ? UnrecognizedEvent
+  : KnownEvent<Kind, PayloadOf<Events, Kind>>;
+
 /** A handler for each kind. Without `unrecognized`, signed events of other kinds are acknowledged and ignored. */
 export type HandlerMap<Events extends EventSchemas, Context> = {
-  readonly [Kind in Exclude<keyof Events & string, 'payment.succeeded'>]?: Handler<
-    KnownEvent<Kind, PayloadOf<Events, Kind>>,
-    Context
-  >;
+  readonly 'payment.succeeded': Handler<EventOf<Events, 'payment.succeeded'>, Context>;
 } & {
-  readonly 'payment.succeeded': Handler<KnownEvent<'payment.succeeded', PayloadOf<Events, 'payment.succeeded'>>, Context>;
-  readonly unrecognized?: Handler<UnrecognizedEvent, Context>;
+  readonly [Kind in Exclude<keyof Events & string, 'payment.succeeded'> | 'unrecognized']?: Handler<EventOf<Events, Kind>, Context>;
 };
 
 /** A map from kind to handler, or one handler for every configured kind. */
 export type Handlers<Events extends EventSchemas, Context> =
   HandlerMap<Events, Context> | Handler<ConfiguredEvent<Events>, Context>;
 
-/** What `createReceiver` and each adapter take as handlers. */
+/** What `createReceiver` and each adapter take as handlers. Only the options say what kinds and what context there are. */
 export type ReceiverHandlers<Events extends EventSchemas, Payment, Scope, Host> = Handlers<
-  Events,
-  HandlerContext<Payment, Scope, Host>
+  NoInfer<Events>,
+  HandlerContext<NoInfer<Payment>, NoInfer<Scope>, Host>
 >;
 
 /** What an adapter gives a handler of its host: the means to respond only where no store holds the reply back until its commit. */

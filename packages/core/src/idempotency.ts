@@ -31,8 +31,14 @@ export interface Idempotency<Scope extends object> {
 }
 
 export function readIdempotency<Scope extends object>(option: IdempotencyOption<Scope>): Idempotency<Scope> {
-  const { store, key } = isStore(option) ? { store: option, key: identityOf } : option;
-  check(isStore(store) && typeof key === 'function', 'idempotency', 'must be a store, or { store, key } with a function `key`');
+  const { store, key }: Partial<Exclude<typeof option, IdempotencyStore<Scope>>> = isStore(option)
+    ? { store: option, key: identityOf }
+    : (option ?? {});
+  check(
+    isStore<Scope>(store) && typeof key === 'function',
+    'idempotency',
+    'must be a store, or { store, key } with a function `key`',
+  );
   return {
     store,
     keyOf(event) {

@@ -71,7 +71,7 @@ export function createProver<Events extends EventSchemas, Host>(options: Verifie
       const keysOrPromise = keyring(host);
       const keys = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise;
       // Where the check takes a while, what is checked and what is parsed must be bytes that nobody else can change.
-      const rawBody = synchronous ? received : received.slice();
+      const rawBody = synchronous ? received : new Uint8Array(received);
       const match = matchSignature(keys, rawBody, signature);
       const secretIndex = typeof match === 'number' ? match : await match;
 

@@ -1,0 +1,67 @@
+import { inspect } from 'node:util';
+import { describe, expect, it, vi } from 'vitest';
+import { ConfigurationError, errorReply, isWebhookError, WebhookError } from '../src/index.js';
+
+describe('WebhookError', () => {
+  it('knows the status of a code of ours, and takes another', () => {
+    expect(new WebhookError('in_progress')).toMatchObject({
+      name: 'WebhookError',
+      code: 'in_progress',
+      status: 503,
+      message: 'in_progress',
+    });
+    expect(new WebhookError('unknown_order')).toMatchObject({ status: 500 });
+    expect(new WebhookError('unknown_order', { status: 404, message: 'no such order', cause: 1 })).toMatchObject({
+      status: 404,
+      message: 'no such order',
+      cause: 1,
+    });
+    expect(inspect(new WebhookError('in_progress'))).toMatch(/^WebhookError: in_progress/);
+  });
+
+  it.each(['constructor', 'toString'])('does not take an inherited name for a code of ours: %s', (code) => {
+    expect(() => new WebhookError(code).status).toSatisfy((make: () => unknown) => {
+      try {
+        return make() === 500;
+      } catch (error) {
+        return error instanceof ConfigurationError;
+      }
+    });
+  });
+
+  it.each([200, 204, 302, 399, 600, 500.5, '503', Number.NaN])(
+    'refuses the status %j: it would acknowledge what was not done',
+    (status) => {
+      expect(() => new WebhookError('mine', { status: status as number })).toThrow(ConfigurationError);
+    },
+  );
+
+  it.each(['', 'a b', 'A', 'a"b', 'x'.repeat(65)])('refuses the code %j, which goes onto the wire', (code) => {
+    expect(() => new WebhookError(code)).toThrow(ConfigurationError);
+  });
+
+  it('K01 is recognised across two copies of this package', async () => {
+    vi.resetModules();
+    const other = await import('../src/index.js');
+    const error = new other.WebhookError('in_progress');
+    expect(error).not.toBeInstanceOf(WebhookError);
+    expect(isWebhookError(error)).toBe(true);
+    expect(errorReply(error)).toMatchObject({ status: 503 });
+  });
+
+  it.each([undefined, null, 1, 'in_progress', {}, new Error('no'), { code: 'in_progress', status: 503 }])('is not %j', (value) => {
+    expect(isWebhookError(value)).toBe(false);
+  });
+});
+
+describe('errorReply', () => {
+  it('says the code and nothing else', () => {
+    const error = new WebhookError('invalid_signature', { message: 'secret words', cause: new Error('more') });
+    expect(errorReply(error)).toEqual({
+      status: 401,
+      headers: { 'content-type': 'application/json', 'www-authenticate': 'Signature' },
+      body: '{"error":"invalid_signature"}',
+    });
+    expect(errorReply(new WebhookError('method_not_allowed')).headers).toMatchObject({ allow: 'POST' });
+  });
+});

@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest';
+import { signedDelivery, TEST_SECRET, type SignedDeliveryOptions } from '@paylink/testing';
+import { z } from 'zod';
+import { createVerifier, type EventSchemas, type StandardSchema } from '../src/index.js';
+
+const verify = (options: SignedDeliveryOptions, events: EventSchemas = {}, extra: Record<string, string> = {}) => {
+  const { rawBody, headers } = signedDelivery(options);
+  return createVerifier({ secret: TEST_SECRET, events }).verify(rawBody, { ...headers, ...extra });
+};
+
+describe('a signed body that is no event', () => {
+  const bodies: readonly [string, string | Uint8Array][] = [
+    ['C06 has a byte order mark in front', '\ufeff{"reference":"a"}'],
+    ['C09 is empty', ''],
+    ['C11 is not UTF-8', Buffer.from('{"reference":"\xff"}', 'latin1')],
+    ['C11 has an overlong encoding', Buffer.from('7b227265666572656e6365223a22c0af227d', 'hex')],
+    ['C12 is UTF-16', Buffer.from('{"reference":"a"}', 'utf16le')],
+    ['C13 is not JSON', '{"reference":"a"'],
+    ['C13 has something behind the JSON', '{"reference":"a"} {}'],
+    ['C14 is null', 'null'],
+    ['C14 is an array', '[{"reference":"a"}]'],
+    ['C14 is a string', '"reference"'],
+    ['C14 is a number', '1'],
+    ['C14 is a boolean', 'true'],
+    ['C15 has no reference', '{}'],
+    ['C15 has a reference that is null', '{"reference":null}'],
+    ['C15 has a reference that is a number', '{"reference":42}'],
+    ['C15 has a reference that is an object', '{"reference":{}}'],
+    ['C15 has a reference that is an array', '{"reference":["a"]}'],
+    ['C15 has an empty reference', '{"reference":""}'],
+    ['C15 has a blank reference', '{"reference":" \\t\\n"}'],
+    ['C16 has a reference with NUL', '{"reference":"a\\u0000b"}'],
+    ['C16 has a reference with a lone surrogate', '{"reference":"a\\ud800"}'],
+    ['C19 inherits its reference', '{"__proto__":{"reference":"a"}}'],
+  ];
+  it.each(bodies)('%s: 400 invalid_payload, and the message does not quote it', async (_, rawBody) => {
+    const error: unknown = await verify({ rawBody }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'invalid_payload', status: 400 });
+    expect((error as Error).message).toMatch(/^the signed body (is|has) no/);
+    expect((error as Error).message).toMatch(/^[\x20-\x7e]*$/);
+    expect((error as Error).cause).toBeUndefined();
+  });
+
+  it('C20 nested 500,000 deep is read or refused, and crashes nothing', async () => {
+    for (const depth of [10_000, 500_000]) {
+      for (const inner of ['', '{"__proto__":1}']) {
+        const rawBody = `{"reference":"a","deep":${'['.repeat(depth)}${inner}${']'.repeat(depth)}}`;
+        const outcome = await verify({ rawBody }).then(
+          ({ reference }) => reference,
+          (error: { code: string }) => error.code,
+        );
+        expect(['a', 'invalid_payload']).toContain(outcome);
+      }
+    }
+  });
+});
+
+describe('an event', () => {
+  it('has type, reference, payload, raw body and the index of the secret', async () => {
+    const { rawBody, headers } = signedDelivery({ payload: { amount: 5000 } });
+    const event = await createVerifier({ secret: TEST_SECRET }).verify(rawBody, headers);
+    expect(event).toEqual({
+      type: 'payment.succeeded',
+      reference: 'order-42',
+      payload: { reference: 'order-42', amount: 5000 },
+      rawBody: expect.anything() as Uint8Array,
+      secretIndex: 0,
+    });
+    expect(Buffer.from(event.rawBody)).toEqual(rawBody);
+  });
+
+  const references = [
+    'x'.repeat(10_000),
+    '../../etc',
+    'a/b?c#d',
+    'é🙂',
+    ' with blanks ',
+    'line\nbreak\t\u0001',
+    '__proto__',
+    'constructor',
+    '1',
+  ];
+  it.each(references)('C16 hands the reference on as it is: %j', async (reference) => {
+    await expect(verify({ reference })).resolves.toMatchObject({ reference });
+  });
+
+  it.each([
+    ['C03 pretty-printed', '{\n  "reference": "order-42"\n}'],
+    ['C08 with a line break at the end', '{"reference":"order-42"}\n'],
+    ['C18 with the reference twice: the last counts', '{"reference":"a","reference":"order-42"}'],
+    ['C21 with numbers that JSON cannot hold', '{"reference":"order-42","amount":1e400,"id":12345678901234567890,"zero":-0}'],
+    ['with the key in escapes', '{"\\u0072eference":"order-42"}'],
+  ])('may be %s', async (_, rawBody) => {
+    await expect(verify({ rawBody })).resolves.toMatchObject({ reference: 'order-42' });
+  });
+
+  const armed = [
+    '{"reference":"a","__proto__":{"polluted":true}}',
+    '{"reference":"a","\\u005f_proto__":{"polluted":true}}',
+    '{"reference":"a","deep":[{"__proto__":{"polluted":true}}]}',
+    '{"reference":"a","constructor":{"prototype":{"polluted":true}}}',
+    '{"reference":"a","con\\u0073tructor":{"prototype":{"polluted":true}}}',
+  ];
+  it.each(armed)('C19 J08 is inert whatever keys it has: %s', async (rawBody) => {
+    const { payload } = await verify({ rawBody });
+    const copy = Object.assign({}, payload as object) as { polluted?: unknown };
+    expect(copy.polluted).toBeUndefined();
+    expect(Object.hasOwn(payload as object, '__proto__')).toBe(false);
+    expect(JSON.stringify(payload)).not.toContain('polluted');
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(Object.isFrozen(payload)).toBe(true);
+  });
+
+  it('C19 keeps a harmless key named constructor', async () => {
+    await expect(verify({ payload: { constructor: 'Renault' } })).resolves.toMatchObject({ payload: { constructor: 'Renault' } });
+  });
+});
+
+describe('the event header', () => {
+  const bad: readonly [id: string, what: string, value: string | string[] | undefined][] = [
+    ['E01', 'absent', undefined],
+    ['E02', 'empty', ''],
+    ['E02', 'blank', '  '],
+    ['E02', 'too long', 'a'.repeat(129)],
+    ['E02', 'with a line break', 'payment.succeeded\n'],
+    ['E02', 'with a blank', 'payment succeeded'],
+    ['E02', 'not ASCII', 'payment.réussi'],
+    ['E05', 'in capitals', 'Payment.Succeeded'],
+    ['E02', 'repeated and joined', 'payment.succeeded, payment.succeeded'],
+    ['E02', 'repeated as an array', ['payment.succeeded']],
+  ];
+  it.each(bad)('%s is refused with 400 when it is %s', async (_id, _what, value) => {
+    const { rawBody, headers } = signedDelivery();
+    const verified = createVerifier({ secret: TEST_SECRET }).verify(rawBody, { ...headers, 'x-service-event': value });
+    await expect(verified).rejects.toMatchObject({ code: 'invalid_event', status: 400 });
+  });
+
+  it('is not looked at before the signature is right', async () => {
+    const { rawBody, headers } = signedDelivery();
+    const verified = createVerifier({ secret: 'another-secret' }).verify(rawBody, { ...headers, 'x-service-event': '\n' });
+    await expect(verified).rejects.toMatchObject({ code: 'invalid_signature' });
+  });
+
+  it.each(['payment.refunded', 'constructor', '__proto__', 'unrecognized', '-', 'a'.repeat(128)])(
+    'E04 of a kind that is not configured gives an unrecognized event: %s',
+    async (type) => {
+      await expect(verify({ type })).resolves.toMatchObject({ type: 'unrecognized', kind: type, reference: 'order-42' });
+    },
+  );
+
+  it('may have other names, and so may the signature', async () => {
+    const headers = { signature: 'X-Other-Signature', event: 'X-Other-Event' };
+    const delivery = signedDelivery({ headers });
+    const verifier = createVerifier({ secret: TEST_SECRET, headers });
+    await expect(verifier.verify(delivery.rawBody, delivery.headers)).resolves.toMatchObject({ type: 'payment.succeeded' });
+    await expect(verifier.verify(delivery.rawBody, signedDelivery().headers)).rejects.toMatchObject({ code: 'invalid_signature' });
+  });
+});
+
+describe('a status in the signed body', () => {
+  it.each([
+    ['failed', 'event_contradicted', 400],
+    ['cancelled', 'event_contradicted', 400],
+    ['pending', 'payment_pending', 503],
+  ])('C24 E08 that says %s under payment.succeeded is %s', async (status, code, http) => {
+    await expect(verify({ payload: { status } })).rejects.toMatchObject({ code, status: http });
+    const schema = z.object({ reference: z.string() });
+    await expect(verify({ payload: { status } }, { 'payment.succeeded': schema })).rejects.toMatchObject({ code });
+  });
+
+  it.each([{ status: 'success' }, { status: 'whatever' }, { status: 1 }, { state: 'failed' }, {}])(
+    '%j contradicts nothing',
+    async (payload) => {
+      await expect(verify({ payload })).resolves.toMatchObject({ type: 'payment.succeeded' });
+    },
+  );
+
+  it('of another kind is that kind’s business', async () => {
+    await expect(verify({ type: 'payment.failed', payload: { status: 'failed' } })).resolves.toMatchObject({
+      kind: 'payment.failed',
+    });
+  });
+});
+
+describe('a schema', () => {
+  const refund = z.object({ reference: z.string(), refund_id: z.string(), amount: z.string().transform(Number) });
+  const events = { 'payment.refunded': refund };
+
+  it('validates and types the payload of its kind', async () => {
+    const event = await verify({ type: 'payment.refunded', payload: { refund_id: 'r-1', amount: '5000', other: 1 } }, events);
+    expect(event).toMatchObject({ type: 'payment.refunded', reference: 'order-42' });
+    expect(event.payload).toEqual({ reference: 'order-42', refund_id: 'r-1', amount: 5000 });
+  });
+
+  it('refuses a payload without quoting it', async () => {
+    const refused = verify({ type: 'payment.refunded', payload: { refund_id: 4242 } }, events);
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_payload',
+      message: 'the signed body was refused by the schema of its kind',
+    });
+  });
+
+  it('cannot take the place of the reference', async () => {
+    const hostile = z.object({}).transform(() => ({ reference: 'another' }));
+    await expect(verify({}, { 'payment.succeeded': hostile })).resolves.toMatchObject({
+      reference: 'order-42',
+      payload: { reference: 'another' },
+    });
+  });
+
+  const schemaOf = (validate: StandardSchema['~standard']['validate']): StandardSchema => ({
+    '~standard': { version: 1, vendor: 'test', validate },
+  });
+
+  it('may be asynchronous', async () => {
+    const schema = schemaOf((value) => Promise.resolve({ value }));
+    await expect(verify({}, { 'payment.succeeded': schema })).resolves.toMatchObject({ reference: 'order-42' });
+  });
+
+  it('that throws is thrown on: a bug of it must not pass for a bad payload', async () => {
+    const bug = new RangeError('bug');
+    const schema = schemaOf(() => {
+      throw bug;
+    });
+    await expect(verify({}, { 'payment.succeeded': schema })).rejects.toBe(bug);
+  });
+
+  it.each([
+    ['Payment.Refunded', refund],
+    ['', refund],
+    ['unrecognized', refund],
+    ['a b', refund],
+    ['payment.refunded', {}],
+    ['payment.refunded', undefined],
+  ])('is refused at set-up under the kind %j, or when it is none', (kind, schema) => {
+    expect(() => createVerifier({ secret: TEST_SECRET, events: { [kind]: schema as StandardSchema } })).toThrow(
+      `events['${kind}']`,
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+const { signal } = new AbortController();
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** A fresh copy of the module, since it warns once for each process. */
+const load = async () => {
+  vi.resetModules();
+  return (await import('../src/index.js')).memoryStore;
+};
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+describe('memoryStore', () => {
+  it('runs the work of a key once', async () => {
+    const store = (await load())();
+    expect(await store.isDone('key')).toBe(false);
+    expect(await store.run('key', nothing, { signal })).toBe('done');
+    expect(await store.isDone('key')).toBe(true);
+    const again = vi.fn(nothing);
+    expect(await store.run('key', again, { signal })).toBe('duplicate');
+    expect(again).not.toHaveBeenCalled();
+  });
+
+  it('says in_progress while the work runs, and runs other keys', async () => {
+    const store = (await load())();
+    let finish!: () => void;
+    const first = store.run('key', () => new Promise((resolve) => (finish = resolve)), { signal });
+    expect(await store.run('key', nothing, { signal })).toBe('in_progress');
+    expect(await store.run('other', nothing, { signal })).toBe('done');
+    finish();
+    expect(await first).toBe('done');
+  });
+
+  it('leaves no mark when the work throws, and throws the same object', async () => {
+    const store = (await load())();
+    const error = new Error('no');
+    await expect(store.run('key', () => Promise.reject(error), { signal })).rejects.toBe(error);
+    await expect(
+      store.run(
+        'key',
+        () => {
+          throw error;
+        },
+        { signal },
+      ),
+    ).rejects.toBe(error);
+    expect(await store.isDone('key')).toBe(false);
+    expect(await store.run('key', nothing, { signal })).toBe('done');
+  });
+
+  it('I06 gives the work up on abort, and leaves no mark when it ends later', async () => {
+    const store = (await load())();
+    const controller = new AbortController();
+    let finish!: () => void;
+    const running = store.run('key', () => new Promise((resolve) => (finish = resolve)), { signal: controller.signal });
+    controller.abort(new Error('over'));
+    await expect(running).rejects.toThrow('over');
+    finish();
+    await nothing();
+    expect(await store.isDone('key')).toBe(false);
+    await expect(store.run('other', nothing, { signal: controller.signal })).rejects.toThrow('over');
+    expect(await store.run('key', nothing, { signal })).toBe('done');
+  });
+
+  it('is bounded: past its limit it forgets the oldest', async () => {
+    const store = (await load())({ limit: 2 });
+    for (const key of ['a', 'b', 'c']) await store.run(key, nothing, { signal });
+    expect(await Promise.all(['a', 'b', 'c'].map((key) => store.isDone(key)))).toEqual([false, true, true]);
+  });
+
+  it('I11 warns once in production, and not elsewhere', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    (await load())();
+    expect(warn).not.toHaveBeenCalled();
+    vi.stubEnv('NODE_ENV', 'production');
+    const memoryStore = await load();
+    memoryStore();
+    memoryStore();
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^\[paylink\] memoryStore\(\) forgets/));
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, '10'])('refuses the limit %j', async (limit) => {
+    const memoryStore = await load();
+    expect(() => memoryStore({ limit: limit as number })).toThrow('limit must be a positive whole number');
+  });
+});

@@ -1,0 +1,664 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { signedDelivery, TEST_SECRET, type SignedDeliveryOptions } from '@paylink/testing';
+import { z } from 'zod';
+import {
+  createReceiver,
+  memoryStore,
+  WebhookError,
+  type Delivery,
+  type DeliveryOutcome,
+  type IdempotencyStore,
+} from '../src/index.js';
+
+const secret = TEST_SECRET;
+const received = { status: 200, body: '{"received":true}' };
+const logger = { warn: vi.fn(), error: vi.fn() };
+
+/** A delivery as an adapter makes it; the framing of real ones is tested over sockets. */
+function deliver(
+  options: SignedDeliveryOptions & {
+    method?: string;
+    extra?: Record<string, string | undefined>;
+    body?: () => Promise<Uint8Array>;
+  } = {},
+): Delivery {
+  const { rawBody, headers } = signedDelivery(options);
+  const all: Record<string, string | undefined> = { ...headers, ...options.extra };
+  return { method: options.method, header: (name) => all[name], body: options.body ?? (() => Promise.resolve(rawBody)) };
+}
+
+const hang = (): Promise<never> => new Promise(() => undefined);
+
+afterEach(() => {
+  vi.clearAllMocks();
+});
+
+describe('before the body', () => {
+  const refusals: readonly [string, Parameters<typeof deliver>[0], number, string][] = [
+    ['D18 a method that is not POST', { method: 'GET' }, 405, 'method_not_allowed'],
+    ['D03 a declared length over the limit', { extra: { 'content-length': '65537' } }, 413, 'body_too_large'],
+    ['D03 a declared length that is no number', { extra: { 'content-length': 'many' } }, 413, 'body_too_large'],
+    ['A01 a missing signature', { extra: { 'x-service-signature': undefined } }, 401, 'invalid_signature'],
+    ['A03 a signature that is not spelt as one', { extra: { 'x-service-signature': 'a, a' } }, 401, 'invalid_signature'],
+    ['D12 gzip', { extra: { 'content-encoding': 'gzip' } }, 415, 'unsupported_encoding'],
+    ['D12 two encodings', { extra: { 'content-encoding': 'identity, br' } }, 415, 'unsupported_encoding'],
+  ];
+  it.each(refusals)('%s is refused without reading it', async (_, options, status, code) => {
+    const body = vi.fn(() => Promise.resolve(new Uint8Array()));
+    const handler = vi.fn();
+    const reply = await createReceiver({ secret, logger }, handler).receive(deliver({ ...options, body }), {});
+    expect(reply).toMatchObject({ status, body: `{"error":"${code}"}`, headers: { 'content-type': 'application/json' } });
+    expect(body).not.toHaveBeenCalled();
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it.each(['identity', 'Identity', ''])('D14 the encoding %j is none', async (encoding) => {
+    const reply = await createReceiver({ secret }, () => undefined).receive(
+      deliver({ extra: { 'content-encoding': encoding } }),
+      {},
+    );
+    expect(reply).toMatchObject(received);
+  });
+
+  it('J02 refuses every wrong signature with the same reply', async () => {
+    const receiver = createReceiver({ secret }, () => undefined);
+    const values = [undefined, '', 'ab', 'z'.repeat(64), '0'.repeat(64), signedDelivery({ secret: 'another-secret' }).signature];
+    const replies = await Promise.all(
+      values.map((value) => receiver.receive(deliver({ extra: { 'x-service-signature': value } }), {})),
+    );
+    for (const reply of replies) {
+      expect(reply).toEqual({
+        status: 401,
+        headers: { 'content-type': 'application/json', 'www-authenticate': 'Signature' },
+        body: '{"error":"invalid_signature"}',
+      });
+    }
+  });
+});
+
+describe('the body', () => {
+  it('D05 of exactly the limit is read, and one byte more is 413, whatever the adapter did', async () => {
+    const rawBody = JSON.stringify({ reference: 'a' });
+    const exact = createReceiver({ secret, bodyLimit: rawBody.length }, () => undefined);
+    const under = createReceiver({ secret, bodyLimit: rawBody.length - 1 }, () => undefined);
+    expect(await exact.receive(deliver({ rawBody }), {})).toMatchObject(received);
+    expect(await under.receive(deliver({ rawBody }), {})).toMatchObject({ status: 413 });
+  });
+
+  it('F03 that an adapter gives as anything but bytes is 500 body_consumed', async () => {
+    const body = (): Promise<Uint8Array> => Promise.resolve({ reference: 'order-42' } as never);
+    const reply = await createReceiver({ secret, logger }, () => undefined).receive(deliver({ body }), {});
+    expect(reply).toMatchObject({ status: 500, body: '{"error":"body_consumed"}' });
+    expect(logger.error).toHaveBeenCalledWith(expect.stringMatching(/^\[paylink\] 500 body_consumed: the raw body must be/));
+  });
+
+  it('is asked for with the limits of the options', async () => {
+    const body = vi.fn(() => Promise.resolve(signedDelivery().rawBody as Uint8Array));
+    await createReceiver({ secret, bodyLimit: 100, bodyTimeout: 200 }, () => undefined).receive(deliver({ body }), {});
+    expect(body).toHaveBeenCalledExactlyOnceWith({ bodyLimit: 100, bodyTimeout: 200 });
+  });
+});
+
+describe('handlers', () => {
+  it('get the event and the context of the host', async () => {
+    const handler = vi.fn();
+    await createReceiver({ secret }, handler).receive(deliver(), { req: 1, signal: 'of the host' });
+    expect(handler).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ type: 'payment.succeeded', reference: 'order-42' }),
+      expect.anything(),
+    );
+    const context = handler.mock.calls[0]![1] as Record<string, unknown>;
+    expect(Object.keys(context).sort()).toEqual(['req', 'signal']);
+    expect({ ...context }['signal']).toBeInstanceOf(AbortSignal);
+  });
+
+  it('E04 leave kinds that are not configured alone: 200, ignored', async () => {
+    const handler = vi.fn();
+    const observe = vi.fn();
+    for (const handlers of [handler, { 'payment.succeeded': handler }]) {
+      expect(await createReceiver({ secret, observe }, handlers).receive(deliver({ type: 'payment.refunded' }), {})).toMatchObject(
+        received,
+      );
+    }
+    expect(handler).not.toHaveBeenCalled();
+    expect(observe).toHaveBeenCalledTimes(2);
+    expect(observe).toHaveBeenCalledWith(expect.objectContaining({ outcome: 'ignored', type: 'unrecognized' }));
+  });
+
+  it('see kinds that are not configured where the map has `unrecognized`', async () => {
+    const unrecognized = vi.fn();
+    await createReceiver({ secret }, { 'payment.succeeded': () => undefined, unrecognized }).receive(
+      deliver({ type: 'payment.refunded' }),
+      {},
+    );
+    expect(unrecognized).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ kind: 'payment.refunded' }), expect.anything());
+  });
+
+  it('of a configured kind without an entry are none: 200, ignored', async () => {
+    const events = { 'payment.refunded': z.object({ reference: z.string() }) };
+    const observe = vi.fn();
+    const receiver = createReceiver({ secret, events, observe }, { 'payment.succeeded': () => undefined });
+    expect(await receiver.receive(deliver({ type: 'payment.refunded' }), {})).toMatchObject(received);
+    expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'ignored', type: 'payment.refunded' }));
+  });
+
+  it.each(['constructor', '__proto__', 'unrecognized', 'hasownproperty'])(
+    'are never looked up by an inherited name: %s',
+    async (type) => {
+      const handlers = { 'payment.succeeded': vi.fn() };
+      expect(await createReceiver({ secret }, handlers).receive(deliver({ type }), {})).toMatchObject(received);
+      expect(handlers['payment.succeeded']).not.toHaveBeenCalled();
+    },
+  );
+
+  it('are copied at set-up', async () => {
+    const first = vi.fn();
+    const handlers = { 'payment.succeeded': first };
+    const receiver = createReceiver({ secret }, handlers);
+    handlers['payment.succeeded'] = vi.fn();
+    await receiver.receive(deliver(), {});
+    expect(first).toHaveBeenCalledOnce();
+  });
+
+  it('give their value to the adapter', async () => {
+    const reply = await createReceiver({ secret }, () => Promise.resolve('value')).receive(deliver(), {});
+    expect(reply).toMatchObject({ ...received, value: 'value' });
+  });
+
+  it.each([
+    ['undefined', undefined, 'handlers must be a function or a map'],
+    ['null', null, 'handlers must be a function or a map'],
+    ['an empty map', {}, "handlers['payment.succeeded'] is missing"],
+    ['a map without payment.succeeded', { unrecognized: () => undefined }, "handlers['payment.succeeded'] is missing"],
+    [
+      'a map with a misspelt kind',
+      { 'payment.succeded': () => undefined },
+      "handlers['payment.succeded'] is for no configured kind",
+    ],
+    ['a map with a value that is no function', { 'payment.succeeded': 1 }, "handlers['payment.succeeded'] must be a function"],
+    [
+      'a map with an undefined value',
+      { 'payment.succeeded': () => undefined, unrecognized: undefined },
+      "handlers['unrecognized'] must be a function",
+    ],
+  ])('that are %s throw at set-up', (_, handlers, message) => {
+    expect(() => createReceiver({ secret }, handlers as never)).toThrow(message);
+  });
+});
+
+describe('what a handler throws', () => {
+  it('G01 G05 is thrown on as the same object, for the host’s error handling', async () => {
+    const error = new RangeError('mine');
+    for (const handler of [
+      () => {
+        throw error;
+      },
+      () => Promise.reject(error),
+    ]) {
+      await expect(createReceiver({ secret }, handler).receive(deliver(), {})).rejects.toBe(error);
+    }
+  });
+
+  it.each(['text', undefined, null, 42, { message: 'like an error' }])(
+    'is wrapped in an Error when it is none: %j',
+    async (thrown) => {
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the case
+      for (const handler of [
+        () => {
+          throw thrown;
+        },
+        () => Promise.reject(thrown as Error),
+      ]) {
+        const error: unknown = await createReceiver({ secret }, handler)
+          .receive(deliver(), {})
+          .catch((caught: unknown) => caught);
+        expect(error).toBeInstanceOf(Error);
+        expect((error as Error).cause).toBe(thrown);
+      }
+    },
+  );
+
+  it('H10 is answered by us when it is a WebhookError: with its own code and status', async () => {
+    const observe = vi.fn();
+    const receiver = createReceiver({ secret, observe, logger }, () => {
+      throw new WebhookError('unknown_order', { status: 503 });
+    });
+    expect(await receiver.receive(deliver(), {})).toMatchObject({
+      status: 503,
+      body: '{"error":"unknown_order"}',
+      headers: { 'retry-after': '5' },
+    });
+    expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'failed', code: 'unknown_order' }));
+  });
+});
+
+describe('handlerTimeout', () => {
+  it('G03 G06 answers 503 and aborts the signal when the handler hangs', async () => {
+    let signal: AbortSignal | undefined;
+    const receiver = createReceiver({ secret, handlerTimeout: 50, logger }, (_event, context) => {
+      signal = context.signal;
+      return hang();
+    });
+    const reply = receiver.receive(deliver(), {});
+    await vi.waitUntil(() => signal !== undefined);
+    expect(signal?.aborted).toBe(false);
+    expect(await reply).toMatchObject({ status: 503, body: '{"error":"handler_timeout"}' });
+    expect(signal?.aborted).toBe(true);
+    expect(signal?.reason).toMatchObject({ code: 'handler_timeout' });
+  });
+
+  it('swallows what a handler throws after it', async () => {
+    let thrown = false;
+    const receiver = createReceiver({ secret, handlerTimeout: 10, logger }, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      thrown = true;
+      throw new Error('late');
+    });
+    expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 503 });
+    await vi.waitUntil(() => thrown);
+    // An unhandled rejection would fail the run.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('gives an aborted signal to a handler that asks for it late', async () => {
+    let late: AbortSignal | undefined;
+    const receiver = createReceiver({ secret, handlerTimeout: 10, logger }, async (_event, context) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      late = context.signal;
+    });
+    await receiver.receive(deliver(), {});
+    await vi.waitUntil(() => late !== undefined);
+    expect(late?.aborted).toBe(true);
+  });
+});
+
+describe('confirm', () => {
+  const source = (payment: unknown) => ({
+    getPayment: vi.fn((_reference: string) => Promise.resolve(payment as { reference: string; status: string })),
+  });
+
+  it('lets the handler run when the service says success, with the payment in its context', async () => {
+    const payment = { reference: 'order-42', status: 'success', amount: 5000 };
+    const handler = vi.fn();
+    const confirm = source(payment);
+    expect(await createReceiver({ secret, confirm }, handler).receive(deliver(), {})).toMatchObject(received);
+    expect(confirm.getPayment).toHaveBeenCalledExactlyOnceWith('order-42', { signal: expect.any(AbortSignal) as AbortSignal });
+    expect(handler.mock.calls[0]![1]).toMatchObject({ payment });
+  });
+
+  it.each([
+    ['pending', { reference: 'order-42', status: 'pending' }, 503, 'payment_pending'],
+    ['another payment', { reference: 'order-43', status: 'success' }, 503, 'confirm_unavailable'],
+    ['an unknown status (L12)', { reference: 'order-42', status: 'succeeded' }, 503, 'confirm_unavailable'],
+    ['nothing', undefined, 503, 'confirm_unavailable'],
+    ['null', null, 503, 'confirm_unavailable'],
+    ['a text', 'success', 503, 'confirm_unavailable'],
+  ])('E06 that says %s runs no handler', async (_, payment, status, code) => {
+    const handler = vi.fn();
+    const reply = await createReceiver({ secret, confirm: source(payment), logger }, handler).receive(deliver(), {});
+    expect(reply).toMatchObject({ status, body: `{"error":"${code}"}` });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it.each(['failed', 'cancelled'])(
+    'E06 that says %s is 200, ignored and not marked: it may still succeed later',
+    async (status) => {
+      const payment = { reference: 'order-42', status };
+      const handler = vi.fn();
+      const observe = vi.fn();
+      const receiver = createReceiver({ secret, confirm: source(payment), idempotency: memoryStore(), observe }, handler);
+      expect(await receiver.receive(deliver(), {})).toMatchObject(received);
+      expect(observe).toHaveBeenCalledWith(expect.objectContaining({ outcome: 'ignored' }));
+      payment.status = 'success';
+      expect(await receiver.receive(deliver(), {})).toMatchObject(received);
+      expect(handler).toHaveBeenCalledOnce();
+    },
+  );
+
+  it('that fails or hangs is 503 confirm_unavailable', async () => {
+    const failing = { getPayment: () => Promise.reject<{ reference: string; status: string }>(new Error('ECONNREFUSED')) };
+    expect(await createReceiver({ secret, confirm: failing, logger }, () => undefined).receive(deliver(), {})).toMatchObject({
+      status: 503,
+    });
+    expect(logger.error).toHaveBeenCalledWith(
+      '[paylink] 503 confirm_unavailable: the payment could not be read (Error: ECONNREFUSED)',
+    );
+    const handler = vi.fn();
+    const reply = await createReceiver({ secret, confirm: { getPayment: hang }, handlerTimeout: 20, logger }, handler).receive(
+      deliver(),
+      {},
+    );
+    expect(reply).toMatchObject({ status: 503, body: '{"error":"confirm_unavailable"}' });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('is asked for payment.succeeded only', async () => {
+    const confirm = source(undefined);
+    const events = { 'payment.refunded': z.object({ reference: z.string() }) };
+    const handler = vi.fn();
+    await createReceiver({ secret, confirm, events }, handler).receive(deliver({ type: 'payment.refunded' }), {});
+    expect(confirm.getPayment).not.toHaveBeenCalled();
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  it('C24 overrules the signed status, which is only observed', async () => {
+    const observe = vi.fn();
+    const confirm = source({ reference: 'order-42', status: 'success' });
+    const handler = vi.fn();
+    const receiver = createReceiver({ secret, confirm, observe }, handler);
+    expect(await receiver.receive(deliver({ payload: { status: 'failed' } }), {})).toMatchObject(received);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'handled', code: 'event_contradicted' }));
+  });
+
+  it('that hung until the deadline starts no handler when it answers at last', async () => {
+    const handler = vi.fn();
+    let answer!: (payment: { reference: string; status: string }) => void;
+    const confirm = { getPayment: () => new Promise<{ reference: string; status: string }>((resolve) => (answer = resolve)) };
+    expect(await createReceiver({ secret, confirm, handlerTimeout: 20, logger }, handler).receive(deliver(), {})).toMatchObject({
+      status: 503,
+    });
+    answer({ reference: 'order-42', status: 'success' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(handler).not.toHaveBeenCalled();
+  });
+});
+
+describe('idempotency', () => {
+  const KEY = /^[0-9a-f]{64}$/;
+  const storeOf = (
+    run: IdempotencyStore['run'],
+    isDone: IdempotencyStore['isDone'] = () => Promise.resolve(false),
+  ): IdempotencyStore => ({ run, isDone });
+
+  it('H01 H03 H04 credits once for one kind and reference, whatever else the body says', async () => {
+    const handler = vi.fn();
+    const observe = vi.fn();
+    const receiver = createReceiver({ secret, idempotency: memoryStore(), observe }, handler);
+    for (const payload of [{}, {}, { extra: 1 }]) expect(await receiver.receive(deliver({ payload }), {})).toMatchObject(received);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(observe.mock.calls.map(([outcome]) => (outcome as DeliveryOutcome).outcome)).toEqual([
+      'handled',
+      'duplicate',
+      'duplicate',
+    ]);
+    await receiver.receive(deliver({ reference: 'order-43' }), {});
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  it('H02 credits once for 100 deliveries at once; the others are told to come again, and then are duplicates', async () => {
+    let credits = 0;
+    const receiver = createReceiver({ secret, idempotency: memoryStore(), logger }, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      credits += 1;
+    });
+    const replies = await Promise.all(Array.from({ length: 100 }, () => receiver.receive(deliver(), {})));
+    expect(credits).toBe(1);
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ body }) => body === '{"error":"in_progress"}')).toHaveLength(99);
+    expect(await receiver.receive(deliver(), {})).toMatchObject(received);
+    expect(credits).toBe(1);
+  });
+
+  it('gives the store the SHA-256 of kind and reference, or of the merchant’s own key', async () => {
+    const keys: string[] = [];
+    const store = storeOf(async (key, work) => {
+      keys.push(key);
+      await work({});
+      return 'done';
+    });
+    await createReceiver({ secret, idempotency: store }, () => undefined).receive(deliver({ reference: 'x'.repeat(10_000) }), {});
+    await createReceiver({ secret, idempotency: { store, key: ({ reference }) => `own-${reference}` } }, () => undefined).receive(
+      deliver(),
+      {},
+    );
+    expect(keys).toEqual([expect.stringMatching(KEY), expect.stringMatching(KEY)]);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it('leaves no mark when the handler throws, and throws the same object', async () => {
+    const error = new Error('no');
+    let fail = true;
+    const receiver = createReceiver({ secret, idempotency: memoryStore() }, () => {
+      if (fail) throw error;
+    });
+    await expect(receiver.receive(deliver(), {})).rejects.toBe(error);
+    fail = false;
+    const observe = vi.fn();
+    expect(await receiver.receive(deliver(), {})).toMatchObject(received);
+    expect(observe).not.toHaveBeenCalled();
+  });
+
+  it('hands the scope of the store to the handler', async () => {
+    const store: IdempotencyStore<{ tx: string }> = {
+      isDone: () => Promise.resolve(false),
+      run: async (_key, work) => {
+        await work({ tx: 'transaction' });
+        return 'done';
+      },
+    };
+    const handler = vi.fn();
+    await createReceiver({ secret, idempotency: store }, handler).receive(deliver(), { req: 1 });
+    expect(handler.mock.calls[0]![1]).toMatchObject({ tx: 'transaction', req: 1 });
+  });
+
+  const down = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
+  const broken: readonly [string, IdempotencyStore][] = [
+    ['I01 cannot tell whether a key is done', storeOf(() => Promise.resolve('done'), down)],
+    [
+      'I01 tells it with no boolean',
+      storeOf(
+        () => Promise.resolve('done'),
+        () => Promise.resolve(undefined as never),
+      ),
+    ],
+    ['I01 fails before the work', storeOf(down)],
+    [
+      'I02 fails after the work',
+      storeOf(async (_key, work) => {
+        await work({});
+        return down();
+      }),
+    ],
+    ['says done without having run the work', storeOf(() => Promise.resolve('done'))],
+    [
+      'says done for work that failed',
+      storeOf(async (_key, work) => {
+        await work({}).catch(() => undefined);
+        return 'done';
+      }),
+    ],
+    [
+      'says something else',
+      storeOf(async (_key, work) => {
+        await work({});
+        return 'ok' as never;
+      }),
+    ],
+    [
+      'throws at once',
+      storeOf(() => {
+        throw new Error('broken');
+      }),
+    ],
+  ];
+  it.each(broken)('of a store that %s is 503 store_unavailable, never a 2xx', async (what, idempotency) => {
+    const handler = what.includes('failed')
+      ? () => {
+          throw new Error('handler');
+        }
+      : () => undefined;
+    const reply = await createReceiver({ secret, idempotency, logger }, handler).receive(deliver(), {});
+    expect(reply).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
+  });
+
+  it('I12 may run the work again, and then the last run counts', async () => {
+    const store = storeOf(async (_key, work) => {
+      await work({}).catch(() => undefined);
+      await work({});
+      return 'done';
+    });
+    let tries = 0;
+    const receiver = createReceiver({ secret, idempotency: store }, () => {
+      tries += 1;
+      if (tries === 1) throw new Error('40001');
+    });
+    expect(await receiver.receive(deliver(), {})).toMatchObject(received);
+  });
+
+  it('I06 of a store that hangs is 503 at the deadline, and its late answer runs nothing', async () => {
+    const handler = vi.fn();
+    let answer!: (done: boolean) => void;
+    const slow = storeOf(
+      async (_key, work) => {
+        await work({});
+        return 'done';
+      },
+      () => new Promise((resolve) => (answer = resolve)),
+    );
+    const reply = await createReceiver({ secret, idempotency: slow, handlerTimeout: 20, logger }, handler).receive(deliver(), {});
+    answer(false);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(reply).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('aborts the store when the handler hangs', async () => {
+    const idempotency = memoryStore();
+    const receiver = createReceiver({ secret, idempotency, handlerTimeout: 20, logger }, hang);
+    expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 503, body: '{"error":"handler_timeout"}' });
+    const next = createReceiver({ secret, idempotency }, () => undefined);
+    expect(await next.receive(deliver(), {})).toMatchObject(received);
+  });
+
+  it('H11 reads a done key before it confirms', async () => {
+    const confirm = { getPayment: vi.fn(() => Promise.resolve({ reference: 'order-42', status: 'success' })) };
+    const receiver = createReceiver({ secret, idempotency: memoryStore(), confirm }, () => undefined);
+    for (let time = 0; time < 3; time++) await receiver.receive(deliver(), {});
+    expect(confirm.getPayment).toHaveBeenCalledOnce();
+  });
+
+  it.each([null, {}, { store: {} }, { store: memoryStore() }, { store: memoryStore(), key: 'reference' }, () => undefined])(
+    'that is no store throws at set-up: %j',
+    (idempotency) => {
+      expect(() => createReceiver({ secret, idempotency: idempotency as never }, () => undefined)).toThrow(/idempotency/);
+    },
+  );
+});
+
+describe('a gate', () => {
+  it('hands a configured event on, and replies to anything else', async () => {
+    const gate = createReceiver({ secret });
+    expect((await gate.admit(deliver(), {})).event).toMatchObject({ type: 'payment.succeeded', reference: 'order-42' });
+    expect((await gate.admit(deliver({ type: 'payment.refunded' }), {})).reply).toMatchObject(received);
+    expect((await gate.admit(deliver({ extra: { 'x-service-signature': 'x' } }), {})).reply).toMatchObject({ status: 401 });
+  });
+
+  it("passes other kinds on with `unrecognized: 'pass'`", async () => {
+    const gate = createReceiver({ secret, unrecognized: 'pass' });
+    expect((await gate.admit(deliver({ type: 'payment.refunded' }), {})).event).toMatchObject({
+      type: 'unrecognized',
+      kind: 'payment.refunded',
+    });
+  });
+
+  it.each(['confirm', 'idempotency', 'handlerTimeout'])('refuses %s, which needs a handler to run around', (option) => {
+    expect(() => createReceiver({ secret, [option]: memoryStore() } as never)).toThrow(`${option} is no option here`);
+  });
+
+  it('verifies by `verify`, which gives the event of any kind or throws', async () => {
+    for (const { verify } of [createReceiver({ secret }), createReceiver({ secret }, () => undefined)]) {
+      await expect(verify(deliver({ type: 'payment.refunded' }))).resolves.toMatchObject({ type: 'unrecognized' });
+      await expect(verify(deliver({ extra: { 'x-service-signature': 'x' } }))).rejects.toMatchObject({ code: 'invalid_signature' });
+    }
+  });
+});
+
+describe('observe', () => {
+  it('is told once of each delivery, with labels from fixed sets (J13)', async () => {
+    const outcomes: DeliveryOutcome[] = [];
+    const receiver = createReceiver(
+      { secret: ['another-secret', secret], observe: (outcome) => outcomes.push(outcome) },
+      () => undefined,
+    );
+    await receiver.receive(deliver(), {});
+    await receiver.receive(deliver({ extra: { 'x-service-signature': 'forged' } }), {});
+    await receiver.receive(deliver({ type: 'other.kind' }), {});
+    await receiver.receive(deliver({ rawBody: '[]' }), {});
+    expect(outcomes).toEqual([
+      {
+        outcome: 'handled',
+        type: 'payment.succeeded',
+        reference: 'order-42',
+        secretIndex: 1,
+        bodyBytes: 24,
+        durationMs: expect.any(Number) as number,
+      },
+      { outcome: 'rejected', code: 'invalid_signature', bodyBytes: 0, durationMs: expect.any(Number) as number },
+      {
+        outcome: 'ignored',
+        type: 'unrecognized',
+        reference: 'order-42',
+        secretIndex: 1,
+        bodyBytes: 24,
+        durationMs: expect.any(Number) as number,
+      },
+      { outcome: 'rejected', code: 'invalid_payload', bodyBytes: 2, durationMs: expect.any(Number) as number },
+    ]);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('hook');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('hook'))],
+    ['hangs', hang],
+  ])('changes nothing when it %s', async (_, observe) => {
+    expect(await createReceiver({ secret, observe }, () => undefined).receive(deliver(), {})).toMatchObject(received);
+  });
+});
+
+describe('options', () => {
+  it.each([
+    ['bodyLimit', 0],
+    ['bodyLimit', -1],
+    ['bodyLimit', 1.5],
+    ['bodyLimit', Number.NaN],
+    ['bodyLimit', Infinity],
+    ['bodyLimit', '64kb'],
+    ['bodyLimit', null],
+    ['bodyTimeout', 0],
+    ['bodyTimeout', 2 ** 31],
+    ['handlerTimeout', '25s'],
+    ['observe', 'console'],
+    ['confirm', {}],
+    ['confirm', null],
+    ['confirm', () => undefined],
+    ['idempotancy', memoryStore()],
+    ['unrecognized', 'pass'],
+  ])('%s: %j throws at set-up and names the option', (option, value) => {
+    expect(() => createReceiver({ secret, [option]: value } as never, () => undefined)).toThrow(new RegExp(`^${option} `));
+  });
+
+  it('that are undefined have their defaults', async () => {
+    const receiver = createReceiver(
+      {
+        secret,
+        bodyLimit: undefined,
+        bodyTimeout: undefined,
+        handlerTimeout: undefined,
+        confirm: undefined,
+        idempotency: undefined,
+        observe: undefined,
+        events: undefined,
+        headers: undefined,
+        logger: undefined,
+      },
+      () => undefined,
+    );
+    expect(await receiver.receive(deliver(), {})).toMatchObject(received);
+  });
+});
