@@ -7,7 +7,7 @@ export function settle<T>(work: () => T | Promise<T>, milliseconds: number, late
   if (!isPromise(running)) return running;
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(late() as Error);
+      reject(late());
     }, milliseconds);
     running.then(
       (value) => {
@@ -16,7 +16,7 @@ export function settle<T>(work: () => T | Promise<T>, milliseconds: number, late
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(error as Error);
+        reject(error);
       },
     );
   });

@@ -31,12 +31,9 @@ export class WebhookError<Code extends string = WebhookErrorCode | (string & {})
     this.code = code;
     this.status = status;
   }
-
-  get [BRAND](): true {
-    return true;
-  }
 }
 WebhookError.prototype.name = 'WebhookError';
+Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
 
 /** Whether `error` is a WebhookError, also one of another copy of this package, where `instanceof` says no. */
 export function isWebhookError(error: unknown): error is WebhookError {

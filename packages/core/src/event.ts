@@ -85,7 +85,7 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   try {
     const text = decoder.decode(rawBody);
     // JSON can spell the names with escapes; without one of these there is nothing to leave out.
-    payload = JSON.parse(text, /__proto__|constructor|\\u/.test(text) ? leaveOutPrototypes : undefined);
+    payload = JSON.parse(text, /__proto__|constructor|\\u/.test(text) ? leaveOutPrototypes : undefined) as typeof payload;
   } catch {
     throw invalid('is not UTF-8, or not JSON');
   }

@@ -1,6 +1,6 @@
 import { check, isWebhookError } from './errors.js';
 import type { ConfiguredEvent, KnownEvent, PayloadOf, UnrecognizedEvent, WebhookEvent } from './event.js';
-import type { EventSchemas, StandardSchema } from './schema.js';
+import type { EventSchemas } from './schema.js';
 
 /** What a handler is given beside the event. `payment` is there with `confirm` only, a store's scope with `idempotency`. */
 export type HandlerContext<Payment, Scope, Host> = {

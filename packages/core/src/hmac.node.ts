@@ -12,7 +12,7 @@ const DIGEST = 32;
 const SMALL = 32_768;
 
 /** Whether `sign` and `findMatch` answer at once, so that nobody can change the bytes between the check and the parse. */
-export const synchronous: boolean = true;
+export const synchronous = true;
 
 // Buffer.alloc, never the shared pool: the pads are as good as the key.
 const message = Buffer.alloc(BLOCK + SMALL);

@@ -20,7 +20,7 @@ export class HmacKey {
     // Imported on first use, and the key is kept rather than its promise: a Worker forbids both asynchronous work outside
     // of a request and waiting for another request's promise.
     this.#imported ??= await crypto.subtle.importKey('raw', this.#secret, ALGORITHM, false, ['sign']);
-    return new Uint8Array(await crypto.subtle.sign('HMAC', this.#imported, body as Uint8Array<ArrayBuffer>));
+    return new Uint8Array(await crypto.subtle.sign('HMAC', this.#imported, body));
   }
 }
 

@@ -25,7 +25,8 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
   const { bodyLimit = 65_536, bodyTimeout = 10_000, observe, logger = console } = options;
   const limits: BodyLimits = { bodyLimit: readBound('bodyLimit', bodyLimit), bodyTimeout: readBound('bodyTimeout', bodyTimeout) };
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
-  const { headers, kinds, prove } = createProver(options);
+  const prover = createProver(options);
+  const { headers, kinds } = prover;
 
   return {
     kinds,
@@ -44,7 +45,7 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
       if (rawBody.length > bodyLimit) throw tooLarge(bodyLimit);
 
       const overruled = (code: string): void => void (facts.code = code);
-      const event = await prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
+      const event = await prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
       facts.type = event.type;
       facts.reference = event.reference;
       facts.secretIndex = event.secretIndex;

@@ -19,4 +19,5 @@ export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
 /** No kinds but `payment.succeeded`. */
+// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- no keys at all is what is meant
 export type NoEvents = Record<never, never>;

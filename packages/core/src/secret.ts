@@ -44,7 +44,7 @@ export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger):
 
 /** Copies the secrets into keys. @throws ConfigurationError that names the fault, never the value. */
 export function importSecrets(list: SecretList, logger?: Logger): readonly HmacKey[] {
-  if (!Array.isArray(list)) return [importSecret(list as Secret | undefined, 'secret', logger)];
+  if (!Array.isArray(list)) return [importSecret(list, 'secret', logger)];
   check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8');
   return list.map((secret: Secret | undefined, index) => importSecret(secret, `secret[${index}]`, logger));
 }
@@ -76,7 +76,7 @@ function checkText(secret: unknown, option: string): string {
 
 export function isBytes(value: unknown): value is Uint8Array {
   // By the tag and not by instanceof: a test runner's realm has a Uint8Array of its own.
-  return ArrayBuffer.isView(value) && (value as Uint8Array)[Symbol.toStringTag] === 'Uint8Array';
+  return ArrayBuffer.isView(value) && (value as Partial<Uint8Array>)[Symbol.toStringTag] === 'Uint8Array';
 }
 
 /** Whether the text has no lone surrogate, which UTF-8 cannot say and which would stand for other texts as well. */
@@ -85,5 +85,7 @@ export function isWellFormed(text: string): boolean {
 }
 
 export function isProduction(): boolean {
-  return globalThis.process?.env?.['NODE_ENV'] === 'production';
+  // Not every runtime has a `process`.
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env?.['NODE_ENV'] === 'production';
 }

@@ -47,7 +47,7 @@ describe('a signed body that is no event', () => {
         const rawBody = `{"reference":"a","deep":${'['.repeat(depth)}${inner}${']'.repeat(depth)}}`;
         const outcome = await verify({ rawBody }).then(
           ({ reference }) => reference,
-          (error: { code: string }) => error.code,
+          (error: unknown) => (error as { code: string }).code,
         );
         expect(['a', 'invalid_payload']).toContain(outcome);
       }

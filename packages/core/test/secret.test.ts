@@ -59,7 +59,7 @@ describe('a secret that is none', () => {
     ]) {
       expect(make).toThrow(ConfigurationError);
       expect(make).toThrow(named);
-      expect(make).toThrow(expect.objectContaining({ code: 'misconfigured', option: expect.stringMatching(/^secret/) }));
+      expect(make).toThrow(expect.objectContaining({ code: 'misconfigured', option: expect.stringMatching(/^secret/) as string }));
     }
   });
 

@@ -41,7 +41,7 @@ describe('the signature', () => {
     ['A14 has full-width digits', signature.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)))],
     [
       'A14 has characters that alias to its digits in Latin-1',
-      [...signature].map((digit) => String.fromCharCode(digit.charCodeAt(0) + 0x100)).join(''),
+      signature.replace(/./g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0x100)),
     ],
     ['A14 has a dotted capital I', `${signature.slice(0, 63)}\u0130`],
     ['A15 has a control character', `${signature.slice(0, 63)}\u0001`],
@@ -170,7 +170,7 @@ describe('the raw body', () => {
 
 describe('createVerifier', () => {
   it('F20 has no way to success but the event: it resolves with it or rejects', async () => {
-    expect(await verifySignature(rawBody, signature, TEST_SECRET)).toBeUndefined();
+    await expect(verifySignature(rawBody, signature, TEST_SECRET)).resolves.toBeUndefined();
     await expect(verifier.verify(rawBody, {})).rejects.toMatchObject(refused);
   });
 

@@ -27,12 +27,17 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits, mend: s
 
   // Nearly always the body came in one packet with the headers. Then it is in the stream's buffer as soon as Node has
   // parsed that packet, which is before the next microtask: no listener, no timer, no copy.
-  await undefined;
-  if (req.complete && !req.destroyed && !req.readableDidRead) {
+  await Promise.resolve();
+  if (hasArrived(req)) {
     if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
     return (req.read() as Buffer | null) ?? Buffer.alloc(0);
   }
   return readSlowly(req, limits, mend);
+}
+
+/** Whether Node has the whole body, and nobody has touched it meanwhile. */
+function hasArrived(req: IncomingMessage): boolean {
+  return req.complete && !req.destroyed && !req.readableDidRead;
 }
 
 /** Reads what is still on its way: raw-body counts and collects, and the time limit is ours. */

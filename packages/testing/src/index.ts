@@ -1,1 +1,7 @@
-export { signedDelivery, TEST_SECRET, type InjectOptions, type SignedDelivery, type SignedDeliveryOptions } from './signed-delivery.js';
+export {
+  signedDelivery,
+  TEST_SECRET,
+  type InjectOptions,
+  type SignedDelivery,
+  type SignedDeliveryOptions,
+} from './signed-delivery.js';

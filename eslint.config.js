@@ -1,0 +1,92 @@
+import globals from 'globals';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** The dependency rules of the architecture: what a package's source may import, by the package's folder. */
+const ADAPTERS = ['express', 'fastify', 'koa', 'next', 'nest', 'lambda'];
+const allowed = {
+  core: [],
+  node: ['@paylink/core'],
+  fetch: ['@paylink/core'],
+  testing: ['@paylink/core'],
+  client: [],
+  emulator: ['@paylink/core'],
+  postgres: ['@paylink/core'],
+  redis: ['@paylink/core'],
+  ...Object.fromEntries(ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']])),
+};
+
+const boundaries = Object.entries(allowed).map(([name, doors]) => ({
+  files: [`packages/${name}/src/**`],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          {
+            // Every @paylink path but the doors: also core's other subpaths, which a third party would not rely on.
+            regex: `^@paylink/(?!(${doors.map((door) => door.slice('@paylink/'.length)).join('|') || '$.'})$)`,
+            message: `packages/${name} may import only ${doors.join(', ') || 'nothing'} of the other packages.`,
+          },
+          { regex: '^\\.\\./\\.\\./', message: 'A package is imported by its name, never by a path into it.' },
+        ],
+      },
+    ],
+  },
+}));
+
+export default defineConfig(
+  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**', 'test/consumer/**'] },
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: {
+      globals: globals.node,
+      parserOptions: {
+        projectService: { allowDefaultProject: ['*.js', '*.mjs', 'scripts/*.mjs'] },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      // Bytes are read at an index that the loop before has bounded.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // `process.env['NAME']` is how index signatures are written under noPropertyAccessFromIndexSignature.
+      '@typescript-eslint/dot-notation': 'off',
+      // An interface is a promise or not; where one asks for a promise, a sync body is fine.
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
+      // JavaScript callers do not read our types: what these rule out is checked at run time all the same.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      // A signal's reason, and what other code rejected with, are passed on as they are.
+      '@typescript-eslint/prefer-promise-reject-errors': 'off',
+    },
+  },
+  {
+    files: ['**/*.test.ts'],
+    rules: {
+      // A handler of a test throws what merchants' handlers throw, and a mock is looked at without its object.
+      '@typescript-eslint/only-throw-error': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+    },
+  },
+  {
+    // Here a statement is there for its type alone.
+    files: ['**/*.test-d.ts'],
+    rules: {
+      '@typescript-eslint/no-unused-vars': 'off',
+      '@typescript-eslint/no-unused-expressions': 'off',
+      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
+      '@typescript-eslint/no-meaningless-void-operator': 'off',
+    },
+  },
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    extends: [tseslint.configs.disableTypeChecked],
+  },
+  ...boundaries,
+);
