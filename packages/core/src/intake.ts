@@ -6,6 +6,7 @@ import type { WebhookEvent } from './event.js';
 import { report, type Facts } from './observe.js';
 import { readBound, type GateOptions, type ReceiverOptions } from './options.js';
 import type { NoEvents } from './schema.js';
+import { isProduction } from './secret.js';
 import { requireBytes, requireSignature } from './signature.js';
 import { createProver } from './verifier.js';
 
@@ -17,7 +18,7 @@ export interface Intake {
   readonly kinds: ReadonlyMap<string, unknown>;
   /** Takes a delivery as far as its event. @throws WebhookError */
   read(delivery: Delivery, host: unknown, facts: Facts): Promise<WebhookEvent>;
-  /** Reports a failure, and logs it where the merchant has something to mend. */
+  /** Reports a failure, and logs it where the merchant may have something to mend. */
   tell(error: unknown, facts: Facts, byHandler: boolean): void;
 }
 
@@ -27,6 +28,7 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   const prover = createProver(options);
   const { headers, kinds } = prover;
+  const told = new Set<string>();
 
   return {
     kinds,
@@ -55,7 +57,14 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
       const { code, status } = isWebhookError(error) ? error : { code: 'handler_failed', status: 500 };
       facts.code = code;
       report(observe, facts, status > 499 || byHandler ? 'failed' : 'rejected');
-      if (isWebhookError(error) && status > 499) logger.error(`[paylink] ${status} ${code}: ${error.message}${causeOf(error)}`);
+      if (!isWebhookError(error)) return;
+      const line = `[paylink] ${status} ${code}: ${error.message}${causeOf(error)}`;
+      if (status > 499) logger.error(line);
+      else if (!byHandler && !isProduction() && !told.has(line)) {
+        // A stranger can be refused without end: in production that is silent, elsewhere each cause is told once.
+        told.add(line);
+        logger.warn(line);
+      }
     },
   };
 }

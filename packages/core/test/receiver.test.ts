@@ -76,6 +76,32 @@ describe('before the body', () => {
   });
 });
 
+describe('a refusal', () => {
+  const refusedTwice = async (): Promise<void> => {
+    const receiver = createReceiver({ secret, logger }, () => undefined);
+    for (const value of [undefined, undefined, '0'.repeat(64), '1'.repeat(64)]) {
+      await receiver.receive(deliver({ extra: { 'x-service-signature': value } }), {});
+    }
+  };
+
+  it('is told once for each cause, so that a developer sees what to mend', async () => {
+    await refusedTwice();
+    expect(logger.warn.mock.calls).toEqual([
+      ['[paylink] 401 invalid_signature: the signature header is absent, repeated or not 64 lower-case hex digits'],
+      ['[paylink] 401 invalid_signature: the signature is not that of these bytes: another secret, or a body changed on its way'],
+    ]);
+  });
+
+  it('J12 is silent in production', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const receiver = createReceiver({ secret: 'a-secret-of-the-portal', logger }, () => undefined);
+    await receiver.receive(deliver({ extra: { 'x-service-signature': 'forged' } }), {});
+    expect(logger.warn).not.toHaveBeenCalled();
+    expect(logger.error).not.toHaveBeenCalled();
+    vi.unstubAllEnvs();
+  });
+});
+
 describe('the body', () => {
   it('D05 of exactly the limit is read, and one byte more is 413, whatever the adapter did', async () => {
     const rawBody = JSON.stringify({ reference: 'a' });
