@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+function documents(): string[] {
+  const readmes = ['packages', 'examples'].flatMap((folder) =>
+    readdirSync(join(root, folder)).map((name) => join(root, folder, name, 'README.md')),
+  );
+  const docs = readdirSync(join(root, 'docs')).map((name) => join(root, 'docs', name));
+  return [join(root, 'README.md'), ...readmes, ...docs].filter((path) => path.endsWith('.md') && ts.sys.fileExists(path));
+}
+
+/** The TypeScript examples of a document, by the path of a file that stands beside it. */
+function examples(path: string): [string, string][] {
+  const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n(.*?)^```/gms);
+  // An `export {}` makes each a module, with names and a top-level await of its own.
+  return Array.from(blocks, ([, code], index) => [join(dirname(path), `.${index}.example.ts`), `${code}\nexport {};\n`]);
+}
+
+/** Compiles the examples as a reader's own project would see them, and gives what the compiler says. */
+function compile(files: ReadonlyMap<string, string>): string[] {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: object };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  // A reader's project rarely has this one, and `process.env.WEBHOOK_SECRET` is how it is written.
+  options.noPropertyAccessFromIndexSignature = false;
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile } = host;
+  // Imports resolve as from the tests' own folder, where every framework is installed.
+  const elsewhere = join(root, 'test', 'docs', 'examples.test.ts');
+  host.fileExists = (path) => files.has(path) || fileExists.call(host, path);
+  host.readFile = (path) => files.get(path) ?? readFile.call(host, path);
+  host.resolveModuleNameLiterals = (literals, containing, redirected, compilerOptions) =>
+    literals.map(({ text }) =>
+      ts.resolveModuleName(text, files.has(containing) ? elsewhere : containing, compilerOptions, host, undefined, redirected),
+    );
+  const program = ts.createProgram([...files.keys()], options, host);
+  return ts.getPreEmitDiagnostics(program).map((diagnostic) => {
+    const where = diagnostic.file === undefined ? '' : relative(root, diagnostic.file.fileName);
+    return `${where}: ${ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')}`;
+  });
+}
+
+describe('the documents', () => {
+  it('have examples that compile, and import only what is exported', () => {
+    const files = new Map(documents().flatMap(examples));
+    expect(files.size).toBeGreaterThan(8);
+    expect(compile(files)).toEqual([]);
+  }, 60_000);
+
+  it('would notice an example that does not compile', () => {
+    const file = join(root, '.broken.example.ts');
+    expect(compile(new Map([[file, "import { nothing } from '@paylink/core';\nnothing();\n"]])).join()).toMatch(
+      /no exported member 'nothing'/,
+    );
+  }, 60_000);
+
+  it('have a heading for each error code', () => {
+    const source = readFileSync(join(root, 'packages/core/src/reply.ts'), 'utf8');
+    const codes = Array.from(source.matchAll(/^ {2}([a-z_]+): \d{3},$/gm), ([, code]) => code);
+    const headings = Array.from(
+      readFileSync(join(root, 'docs/errors.md'), 'utf8').matchAll(/^### ([a-z_]+)$/gm),
+      ([, code]) => code,
+    );
+    expect(codes.length).toBeGreaterThan(15);
+    expect(headings.sort()).toEqual(codes.sort());
+  });
+
+  it('link to files that exist', () => {
+    const broken = documents().flatMap((path) =>
+      Array.from(readFileSync(path, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g), ([, target]) =>
+        join(dirname(path), target!),
+      ).filter((target) => !ts.sys.fileExists(target) && !ts.sys.directoryExists(target)),
+    );
+    expect(broken).toEqual([]);
+  });
+});
