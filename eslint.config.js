@@ -36,7 +36,7 @@ const boundaries = Object.entries(allowed).map(([name, doors]) => ({
 }));
 
 export default defineConfig(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**', 'test/consumer/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**', 'test/packaging/consumer/**'] },
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
   {

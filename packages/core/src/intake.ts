@@ -7,6 +7,7 @@ import { report, type Facts } from './observe.js';
 import { readBound, type GateOptions, type ReceiverOptions } from './options.js';
 import type { NoEvents } from './schema.js';
 import { isProduction } from './secret.js';
+import { statusOf } from './reply.js';
 import { requireBytes, requireSignature } from './signature.js';
 import { createProver } from './verifier.js';
 
@@ -57,7 +58,8 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
       const { code, status } = isWebhookError(error) ? error : { code: 'handler_failed', status: 500 };
       facts.code = code;
       report(observe, facts, status > 499 || byHandler ? 'failed' : 'rejected');
-      if (!isWebhookError(error)) return;
+      // A handler's own code is the merchant's business: it was thrown on purpose.
+      if (!isWebhookError(error) || statusOf(code) === undefined) return;
       const line = `[paylink] ${status} ${code}: ${error.message}${causeOf(error)}`;
       if (status > 499) logger.error(line);
       else if (!byHandler && !isProduction() && !told.has(line)) {

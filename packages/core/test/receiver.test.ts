@@ -254,6 +254,7 @@ describe('what a handler throws', () => {
       headers: { 'retry-after': '5' },
     });
     expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'failed', code: 'unknown_order' }));
+    expect(logger.error).not.toHaveBeenCalled();
   });
 });
 

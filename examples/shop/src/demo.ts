@@ -1,0 +1,77 @@
+/** Starts the shop and the emulated payment service, drives one purchase, and shows what is refused. */
+import { parseArgs } from 'node:util';
+import { driveFrauds } from './demo/frauds.js';
+import { drivePurchase } from './demo/purchase.js';
+import { startDemo, type RunningDemo } from './demo/running-demo.js';
+import { ShopClient } from './demo/shop-client.js';
+import { createStory } from './demo/story.js';
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+const story = createStory(process.stdout);
+
+try {
+  await main();
+} catch (error) {
+  console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { exit: { type: 'boolean', default: false } } });
+  const stop = listenForStop();
+  const demo = await startDemo(readPort(process.env['PORT']));
+  try {
+    const outcome = await Promise.race([drive(demo), stop]);
+    if (outcome !== 'told') {
+      process.exitCode = SIGNALS[outcome];
+      return;
+    }
+    if (!values.exit) {
+      story.say('\nBoth go on running. Press Ctrl-C to stop them.');
+      await stop;
+      story.say('\nStopped.');
+    }
+  } finally {
+    await demo.close();
+  }
+}
+
+async function drive({ shopUrl, emulator }: RunningDemo): Promise<'told'> {
+  story.say('One purchase, all the way, over real HTTP');
+  story.say('');
+  story.say(`The shop:             ${shopUrl}`);
+  story.say(`The payment service:  ${emulator.payUrl} (an emulator on this machine: no real money)`);
+  story.say('');
+  story.say('When a customer has paid, the payment service tells the shop so by a message over the internet. But anybody can send');
+  story.say('messages. So the service and the shop share a secret, and the service puts a signature on each message: a code that');
+  story.say('only somebody with the secret can work out, and that is another one as soon as one letter of the message changes.');
+
+  const shop = new ShopClient(shopUrl);
+  const paid = await drivePurchase(story, shop, emulator);
+  const unpaid = await driveFrauds(story, shop, paid);
+
+  story.say('\nEverything came out as it should. Look for yourself, in a browser:');
+  story.say(`  Buy something:            ${shopUrl}/`);
+  story.say(`  The order that is paid:   ${shopUrl}/orders/${paid.reference}`);
+  story.say(`  The thief's order:        ${shopUrl}/orders/${unpaid.reference}`);
+  story.say(`  Pay it after all:         ${unpaid.payUrl}`);
+  return 'told';
+}
+
+/** Resolves at the first signal to stop. Further ones change nothing: the shutdown is under way. */
+function listenForStop(): Promise<keyof typeof SIGNALS> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        resolve(signal);
+      });
+    }
+  });
+}
+
+function readPort(text: string | undefined): number {
+  if (text === undefined || text === '') return 0;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('PORT must be a whole number from 0 to 65535');
+  return port;
+}

@@ -1,0 +1,63 @@
+import type { Order } from '../orders.js';
+import { mustHold } from './story.js';
+
+/** A notification as it goes over the wire. */
+export interface WireNotification {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const TIMEOUT = 10_000;
+
+/** The shop as the demo sees it: by HTTP only, so that whatever is told was asked of the server. */
+export class ShopClient {
+  constructor(readonly url: string) {}
+
+  /** Presses Buy. Gives the address that the shop sends the customer to, and the order. */
+  async buy(): Promise<{ payUrl: string; reference: string }> {
+    const response = await fetch(`${this.url}/orders`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Origin: this.url },
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+    const payUrl = response.headers.get('location');
+    mustHold(
+      response.status === 303 && payUrl !== null,
+      `the shop answered the order with ${response.status}, not with a redirect`,
+    );
+    const page = await fetch(payUrl, { signal: AbortSignal.timeout(TIMEOUT) });
+    const reference = /\border-[0-9a-f]{24}\b/.exec(await page.text())?.[0];
+    mustHold(page.status === 200 && reference !== undefined, `the page to pay at answered ${page.status} and names no order`);
+    return { payUrl, reference };
+  }
+
+  async order(reference: string): Promise<Order> {
+    const response = await fetch(`${this.url}/api/orders/${reference}`, { signal: AbortSignal.timeout(TIMEOUT) });
+    mustHold(response.status === 200, `the shop answered ${response.status} when asked about ${reference}`);
+    return (await response.json()) as Order;
+  }
+
+  /** Asks until the order is paid. @throws StepFailed after 15 seconds. */
+  async waitUntilPaid(reference: string): Promise<Order> {
+    const deadline = Date.now() + 15_000;
+    for (;;) {
+      const order = await this.order(reference);
+      if (order.isPaid) return order;
+      mustHold(Date.now() < deadline, 'the order was still unpaid after 15 seconds');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Posts a notification to the webhook, genuine or not. Gives the status of the answer. */
+  async notify({ headers, body }: WireNotification): Promise<number> {
+    const response = await fetch(`${this.url}/webhooks/payments`, {
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  }
+}

@@ -1,0 +1,92 @@
+import { WebhookError } from '@paylink/core';
+import { paymentWebhook } from '@paylink/express';
+import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
+import type { Html } from './html.js';
+import type { Orders } from './orders.js';
+import { contentSecurityPolicy, messagePage, orderPage, productPage } from './pages.js';
+import { createPaymentLink, type PaymentService } from './payment-links.js';
+import { BASKET } from './product.js';
+import { sameOrigin } from './same-origin.js';
+
+export interface ShopOptions {
+  readonly orders: Orders;
+  /** Where the shop is reached. */
+  readonly shopUrl: string;
+  readonly service: PaymentService;
+  /** Where customers pay: pages of the shop may lead there. */
+  readonly payUrl: string;
+  readonly webhookSecret: string | undefined;
+}
+
+/** The whole shop: one product, its orders, and the webhook that marks them as paid. */
+export function createShop({ orders, shopUrl, service, payUrl, webhookSecret }: ShopOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+
+  // Above every parser: the signature covers the raw bytes, and a parser would use them up.
+  app.post(
+    '/webhooks/payments',
+    paymentWebhook(
+      { secret: webhookSecret },
+      {
+        'payment.succeeded': async ({ reference }) => {
+          const outcome = await orders.credit(reference);
+          // Perhaps the order is not committed yet: whoever sent this should come again.
+          if (outcome === 'unknown') throw new WebhookError('unknown_order', { status: 503 });
+        },
+      },
+    ),
+  );
+
+  const policy = contentSecurityPolicy(new URL(payUrl).origin);
+  app.use((_req, res, next) => {
+    res.set({ 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'same-origin' });
+    res.set('Cache-Control', 'no-store');
+    next();
+  });
+  app.use(express.urlencoded({ extended: false, limit: '10kb' }));
+
+  app.get('/', (_req, res) => {
+    send(res, productPage(BASKET));
+  });
+
+  app.post('/orders', sameOrigin(shopUrl), async (_req, res) => {
+    const reference = await orders.create(BASKET.name, BASKET.price);
+    const orderUrl = new URL(`/orders/${reference}`, shopUrl).href;
+    const link = { amount: BASKET.price, reference, description: BASKET.name, returnUrl: orderUrl, cancelUrl: orderUrl };
+    const url = await createPaymentLink(service, link);
+    await orders.setPayUrl(reference, url);
+    res.redirect(303, url);
+  });
+
+  app.get('/orders/:reference', async (req, res) => {
+    const order = await orders.find(req.params.reference);
+    if (order === undefined) send(res.status(404), messagePage('No such order', 'Perhaps its address was cut off.'));
+    else send(res, orderPage(order));
+  });
+
+  app.get('/api/orders/:reference', async (req, res) => {
+    const order = await orders.find(req.params.reference);
+    if (order === undefined) res.status(404).json({ error: 'not_found' });
+    else res.json(order);
+  });
+
+  app.use((_req, res) => {
+    send(res.status(404), messagePage('Not found', 'There is no such page.'));
+  });
+  app.use(reportError);
+  return app;
+}
+
+const reportError: ErrorRequestHandler = (error: unknown, _req, res, next) => {
+  const { status } = error as { readonly status?: unknown };
+  const isVisitors = typeof status === 'number' && status >= 400 && status < 500;
+  if (!isVisitors) console.error('[shop]', error instanceof Error ? error.stack : error);
+  if (res.headersSent) next(error);
+  else if (isVisitors) send(res.status(status), messagePage('That did not work', 'The shop could not read this request.'));
+  else send(res.status(500), messagePage('Something went wrong', 'Nothing was charged. Please try again.'));
+};
+
+function send(res: Response, page: Html): void {
+  res.type('html').send(page.text);
+}

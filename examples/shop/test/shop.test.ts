@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { Server } from 'node:http';
+import { PGlite } from '@electric-sql/pglite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { close, listen } from '../src/listen.js';
+import { Orders } from '../src/orders.js';
+import { createShop } from '../src/shop.js';
+
+const SECRET = 'a-secret-of-the-shops-test';
+
+let db: PGlite;
+let orders: Orders;
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  db = new PGlite();
+  orders = await Orders.open(db);
+  ({ server, url } = await listen(0));
+  // Nobody listens at port 9: whatever a test here needs of the service, it must not find.
+  const service = { baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_test.test' };
+  server.on('request', createShop({ orders, shopUrl: url, service, payUrl: 'http://127.0.0.1:9', webhookSecret: SECRET }));
+}, 30_000);
+
+afterAll(async () => {
+  await close(server);
+  await db.close();
+});
+
+function notify(body: string, signature = createHmac('sha256', SECRET).update(body).digest('hex')): Promise<Response> {
+  const headers = { 'X-Service-Event': 'payment.succeeded', 'X-Service-Signature': signature };
+  return fetch(`${url}/webhooks/payments`, { method: 'POST', headers, body });
+}
+
+describe('the webhook', () => {
+  it('credits once for fifty deliveries at once, with the amount of the shop', async () => {
+    const reference = await orders.create('Basket', 15_000);
+    const body = JSON.stringify({ reference, amount: 1 });
+    const responses = await Promise.all(Array.from({ length: 50 }, () => notify(body)));
+    expect(responses.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
+    expect(await orders.find(reference)).toMatchObject({ isPaid: true, credits: { count: 1, total: 15_000 } });
+  });
+
+  it('asks for an unknown order to be sent again', async () => {
+    const response = await notify('{"reference":"order-of-another-shop"}');
+    expect([response.status, await response.json()]).toEqual([503, { error: 'unknown_order' }]);
+  });
+
+  it('refuses a signature that is not the service’s', async () => {
+    const reference = await orders.create('Basket', 15_000);
+    expect((await notify(JSON.stringify({ reference }), 'f'.repeat(64))).status).toBe(401);
+    expect(await orders.find(reference)).toMatchObject({ isPaid: false, credits: { count: 0 } });
+  });
+
+  it('leaves an order unpaid when the credit cannot be written', async () => {
+    const reference = await orders.create('Basket', 15_000);
+    await db.query('INSERT INTO credits (reference, amount) VALUES ($1, 1)', [reference]);
+    await expect(orders.credit(reference)).rejects.toThrow('duplicate key');
+    expect(await orders.find(reference)).toMatchObject({ isPaid: false });
+  });
+});
+
+describe('the pages', () => {
+  it('escape what they show, and load nothing', async () => {
+    const reference = await orders.create('<script>alert("1")</script>', 5);
+    const response = await fetch(`${url}/orders/${reference}`);
+    const markup = await response.text();
+    expect(markup).toContain('&lt;script&gt;alert(&quot;1&quot;)');
+    expect(markup).not.toMatch(/<script|\bsrc=/);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect((await fetch(`${url}/orders/nobody`)).status).toBe(404);
+  });
+
+  it.each([{ Origin: 'https://evil.example' }, { Origin: 'null' }, { 'Sec-Fetch-Site': 'cross-site' }])(
+    'take no order from another site: %o',
+    async (headers) => {
+      expect((await fetch(`${url}/orders`, { method: 'POST', headers: headers as Record<string, string> })).status).toBe(403);
+    },
+  );
+});
+
+describe('the demo', () => {
+  const run = (env: Record<string, string>): Promise<{ code: number | null; output: string }> =>
+    new Promise((resolve, reject) => {
+      const cwd = fileURLToPath(new URL('..', import.meta.url));
+      const child = spawn(process.execPath, ['--import', 'tsx', 'src/demo.ts', '--exit'], { cwd, env: { ...process.env, ...env } });
+      let output = '';
+      child.stdout.on('data', (chunk) => (output += String(chunk)));
+      child.stderr.on('data', (chunk) => (output += String(chunk)));
+      child.once('error', reject);
+      child.once('close', (code) => {
+        resolve({ code, output });
+      });
+    });
+
+  it('drives a purchase and its frauds unattended, and ends with 0', async () => {
+    const { code, output } = await run({});
+    expect(output).toContain('Everything came out as it should');
+    expect(output.match(/Refused \(401\)/g)).toHaveLength(4);
+    expect(output).not.toContain('\u001B');
+    expect(code).toBe(0);
+  }, 60_000);
+
+  it('ends with 1 and says why when it cannot start', async () => {
+    const { code, output } = await run({ PORT: new URL(url).port });
+    expect(output).toContain('EADDRINUSE');
+    expect(code).toBe(1);
+  }, 60_000);
+});

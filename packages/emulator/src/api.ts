@@ -1,0 +1,92 @@
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Assumed } from './assumed.js';
+import { createKeyCheck } from './authentication.js';
+import type { Ledger } from './ledger.js';
+import { readLinkRequest } from './link-request.js';
+import { refuse, ServiceError } from './service-error.js';
+
+export interface ApiOptions {
+  readonly apiKey: string;
+  readonly ledger: Ledger;
+  readonly assumed: Assumed;
+}
+
+/** The endpoints of SERVICE.md section 4, to be mounted at the path of the base address. */
+export function createApi({ apiKey, ledger, assumed }: ApiOptions): Hono {
+  const api = new Hono();
+  const isAuthentic = createKeyCheck(apiKey);
+
+  api.use(async (c, next) => {
+    if (!isAuthentic(c.req.raw.headers)) throw new ServiceError('unauthorized', 'the API key is missing or wrong');
+    await next();
+    c.header('Cache-Control', 'no-store');
+  });
+
+  api.post(
+    '/v1/payment-links',
+    bodyLimit({
+      maxSize: assumed.requestBytes,
+      onError: () => {
+        throw new ServiceError('request_too_large', `the body is larger than ${assumed.requestBytes} bytes`);
+      },
+    }),
+    async (c) => {
+      const key = readIdempotencyKey(c.req.header('idempotency-key'), assumed.idempotencyKeyLength);
+      if (!isJson(c.req.header('content-type'))) {
+        throw new ServiceError('unsupported_media_type', 'the Content-Type must be application/json');
+      }
+      const request = readLinkRequest(new Uint8Array(await c.req.arrayBuffer()), assumed);
+      return c.body(ledger.create(request, key), 201, { 'Content-Type': 'application/json' });
+    },
+  );
+
+  api.get('/v1/payments/:reference', (c) => {
+    const link = ledger.findByReference(readReference(c.req.raw));
+    if (link === undefined) throw new ServiceError('not_found', 'there is no payment with this reference');
+    return c.json(ledger.paymentOf(link));
+  });
+
+  api.all('/v1/payment-links', (c) => refuseMethod(c, 'POST'));
+  api.all('/v1/payments/:reference', (c) => refuseMethod(c, 'GET, HEAD'));
+  api.notFound((c) => answerError(c, new ServiceError('not_found', 'there is no such endpoint'), assumed));
+  api.onError((error, c) => {
+    if (error instanceof ServiceError) return answerError(c, error, assumed);
+    console.error('[paylink emulator]', error);
+    return answerError(c, new ServiceError('internal_error', 'the emulator failed; its console says why'), assumed);
+  });
+  return api;
+}
+
+function readIdempotencyKey(value: string | undefined, length: number): string | undefined {
+  if (value === undefined) return undefined;
+  if (value === '' || value.length > length) refuse(`Idempotency-Key must have 1 to ${length} characters`);
+  return value;
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/json *(;|$)/i.test(contentType);
+}
+
+/** From the raw path, so that a reference with a slash or a percent sign comes out as it went in. */
+function readReference(request: Request): string {
+  const segment = new URL(request.url).pathname.split('/').at(-1)!;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new ServiceError('not_found', 'the reference is not encoded as a path segment');
+  }
+}
+
+function refuseMethod(c: Context, allow: string): never {
+  c.header('Allow', allow);
+  throw new ServiceError('method_not_allowed', `this endpoint takes ${allow}`);
+}
+
+function answerError(c: Context, { code, message }: ServiceError, assumed: Assumed): Response {
+  if (code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer');
+  return c.body(JSON.stringify(assumed.errorBody({ code, message })), assumed.errorStatus[code] as ContentfulStatusCode, {
+    'Content-Type': 'application/json',
+  });
+}

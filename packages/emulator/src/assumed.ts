@@ -1,0 +1,168 @@
+import { ConfigurationError } from '@paylink/core';
+import type { Payment, PaymentStatus } from './payment.js';
+import { ERROR_STATUSES, type ServiceErrorCode } from './service-error.js';
+
+/** What a successful payment tells the body of its notification. */
+export interface NotificationSource extends Payment {
+  /** The token of the link that was paid. */
+  readonly token: string;
+}
+
+/**
+ * Everything that the emulator does and the contract does not show. Each is a choice of the emulator's, so do not let your
+ * integration rest on it: set it otherwise in a test, and see that your code still holds.
+ */
+export interface Assumed {
+  /** The body of an error. Default `{ error: { code, message } }`. */
+  readonly errorBody: (error: { readonly code: string; readonly message: string }) => unknown;
+  /** The status of each error; those left out keep their default. */
+  readonly errorStatus: Readonly<Record<ServiceErrorCode, number>>;
+  /** An Idempotency-Key comes again with the same body. Default `same_link`: the same 201, byte for byte. */
+  readonly replayedKey: 'same_link' | 'refuse' | 'ignore';
+  /** An Idempotency-Key comes again with another body. Default `refuse`: 409 `idempotency_conflict`. */
+  readonly replayedKeyOtherBody: 'refuse' | 'same_link' | 'ignore';
+  /**
+   * A second link with the reference of another. Default `refuse`: 409 `reference_taken`. With `allow` the reference reads as
+   * the link that was paid, else as the newest one.
+   */
+  readonly duplicateReference: 'refuse' | 'allow';
+  /** Fields of a request that the contract does not list. Default `ignore`. */
+  readonly unknownFields: 'ignore' | 'refuse';
+  /** The least and the most that an amount can be. Default 1 and the largest safe integer. */
+  readonly lowestAmount: number;
+  readonly highestAmount: number;
+  /** Characters of a reference. Default 255. */
+  readonly referenceLength: number;
+  /** Characters of a description. Default 1,000. */
+  readonly descriptionLength: number;
+  /** Characters of a return_url or cancel_url. Default 2,048. */
+  readonly urlLength: number;
+  /** Characters of an Idempotency-Key. Default 255. */
+  readonly idempotencyKeyLength: number;
+  /** Bytes of a request's body. Default 65,536. */
+  readonly requestBytes: number;
+  /** Links that are remembered, with their keys; past it the oldest is forgotten. Default 10,000. */
+  readonly linksKept: number;
+  /** The amount that a free-amount payment reads as before the customer chose one; `omit` leaves the field out. Default 0. */
+  readonly amountBeforeChoice: number | 'omit';
+  /** Which statuses can follow which. Default: success and cancelled are final, failed can be tried again. */
+  readonly transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>>;
+  /** The body of a notification. Default `{ reference }`, which is all that the contract shows. */
+  readonly notificationBody: (payment: NotificationSource) => Readonly<Record<string, unknown>>;
+  /** The Content-Type of a notification. Default `application/json`. */
+  readonly notificationContentType: string;
+  /** Whether a receiver's status ends the delivery; otherwise it is tried again. Default: 200 to 299. */
+  readonly acknowledged: (status: number) => boolean;
+  /** Milliseconds for one attempt. Default 10,000. */
+  readonly deliveryTimeout: number;
+  /** Milliseconds that the wait before the first retry is drawn from; it doubles with each. Default 500. */
+  readonly firstRetryDelay: number;
+  /** The most milliseconds between two attempts. Default 30,000. */
+  readonly longestRetryDelay: number;
+  /** Attempts of one delivery that `deliveries()` still shows: the newest. Default 50. */
+  readonly attemptsKept: number;
+  /** Acknowledged deliveries that `deliveries()` still shows; those under way are never dropped. Default 1,000. */
+  readonly deliveriesKept: number;
+}
+
+/** What can be set of it. */
+export type AssumedOptions = Partial<Omit<Assumed, 'errorStatus'>> & {
+  readonly errorStatus?: Partial<Assumed['errorStatus']> | undefined;
+};
+
+const ASSUMED: Assumed = {
+  errorBody: ({ code, message }) => ({ error: { code, message } }),
+  errorStatus: ERROR_STATUSES,
+  replayedKey: 'same_link',
+  replayedKeyOtherBody: 'refuse',
+  duplicateReference: 'refuse',
+  unknownFields: 'ignore',
+  lowestAmount: 1,
+  highestAmount: Number.MAX_SAFE_INTEGER,
+  referenceLength: 255,
+  descriptionLength: 1_000,
+  urlLength: 2_048,
+  idempotencyKeyLength: 255,
+  requestBytes: 65_536,
+  linksKept: 10_000,
+  amountBeforeChoice: 0,
+  transitions: {
+    pending: ['success', 'failed', 'cancelled'],
+    failed: ['success', 'failed', 'cancelled'],
+    cancelled: [],
+    success: [],
+  },
+  notificationBody: ({ reference }) => ({ reference }),
+  notificationContentType: 'application/json',
+  acknowledged: (status) => status >= 200 && status <= 299,
+  deliveryTimeout: 10_000,
+  firstRetryDelay: 500,
+  longestRetryDelay: 30_000,
+  attemptsKept: 50,
+  deliveriesKept: 1_000,
+};
+
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  replayedKey: ['same_link', 'refuse', 'ignore'],
+  replayedKeyOtherBody: ['refuse', 'same_link', 'ignore'],
+  duplicateReference: ['refuse', 'allow'],
+  unknownFields: ['ignore', 'refuse'],
+};
+
+// The longest that a timer can be set for; a longer one would fire at once.
+const LONGEST_TIMER = 2 ** 31 - 1;
+const TIMERS = ['deliveryTimeout', 'firstRetryDelay', 'longestRetryDelay'];
+
+/** Fills in the defaults. @throws ConfigurationError that names the switch. */
+export function readAssumed(options: AssumedOptions = {}): Assumed {
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(ASSUMED, name)) {
+      throw new ConfigurationError(`assumed.${name}`, `is no switch; there are ${Object.keys(ASSUMED).join(', ')}`);
+    }
+    if (value !== undefined) checkSwitch(name as keyof Assumed, value);
+  }
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return { ...ASSUMED, ...given, errorStatus: { ...ERROR_STATUSES, ...options.errorStatus } };
+}
+
+function checkSwitch(name: keyof Assumed, value: unknown): void {
+  const fault = name === 'amountBeforeChoice' && value === 'omit' ? undefined : faultOf(name, value);
+  if (fault !== undefined) throw new ConfigurationError(`assumed.${name}`, fault);
+}
+
+function faultOf(name: keyof Assumed, value: unknown): string | undefined {
+  const choices = CHOICES[name];
+  if (choices !== undefined) return choices.includes(value as string) ? undefined : `must be one of ${choices.join(', ')}`;
+  if (name === 'errorStatus') return faultOfStatuses(value);
+  if (name === 'transitions') return faultOfTransitions(value);
+  if (typeof value !== typeof ASSUMED[name]) return `must be a ${typeof ASSUMED[name]}`;
+  return typeof value === 'number' ? faultOfNumber(name, value) : undefined;
+}
+
+function faultOfNumber(name: string, value: number): string | undefined {
+  const least = name === 'amountBeforeChoice' ? 0 : 1;
+  const most = TIMERS.includes(name) ? LONGEST_TIMER : Number.MAX_SAFE_INTEGER;
+  return Number.isInteger(value) && value >= least && value <= most ? undefined : `must be a whole number from ${least} to ${most}`;
+}
+
+function faultOfStatuses(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'must be an object from error code to status';
+  for (const [code, status] of Object.entries(value)) {
+    if (!Object.hasOwn(ERROR_STATUSES, code)) return `has the unknown code ${code}`;
+    if (!Number.isInteger(status) || status < 400 || status > 599) return `must give ${code} a status from 400 to 599`;
+  }
+  return undefined;
+}
+
+function faultOfTransitions(value: unknown): string | undefined {
+  const statuses = Object.keys(ASSUMED.transitions);
+  const table = value as Readonly<Record<string, unknown>> | null;
+  const whole =
+    typeof table === 'object' &&
+    table !== null &&
+    statuses.every((status) => {
+      const next = table[status];
+      return Array.isArray(next) && next.every((entry) => statuses.includes(entry as string));
+    });
+  return whole ? undefined : `must list, for each of ${statuses.join(', ')}, the statuses that can follow`;
+}

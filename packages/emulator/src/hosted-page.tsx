@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { html } from 'hono/html';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Ledger } from './ledger.js';
+import { chooseLanguage, type Language } from './page-language.js';
+import { STYLE_SOURCE } from './page-style.js';
+import { ClosedPage, MessagePage, PayPage } from './pay-page.js';
+import type { Link, Price } from './payment.js';
+import { isFromOwnPage } from './request-guard.js';
+
+// A page's name and an amount, with much room.
+const FORM_BYTES = 4_096;
+
+/** The page where a customer pays: `{pay_url}/link/<token>` of SERVICE.md section 1. Works without JavaScript. */
+export function createHostedPage(ledger: Ledger): Hono {
+  const app = new Hono();
+
+  app.use(async (c, next) => {
+    if (c.req.method === 'POST' && !isFromOwnPage(c.req.raw)) return message(c, 'refused', 403);
+    return next();
+  });
+  app.use(bodyLimit({ maxSize: FORM_BYTES, onError: (c) => message(c, 'refused', 413) }));
+
+  app.get('/:token', (c) => {
+    const link = ledger.find(c.req.param('token'));
+    if (link === undefined) return message(c, 'notFound', 404);
+    return ledger.isPayable(link) ? payPage(c, link) : closedPage(c, link);
+  });
+
+  app.get('/:token/receipt', (c) => {
+    const link = ledger.find(c.req.param('token'));
+    if (link === undefined) return message(c, 'notFound', 404);
+    return link.status === 'success' ? closedPage(c, link) : seeOther(c, pathOf(link));
+  });
+
+  app.post('/:token/pay', async (c) => {
+    const link = ledger.find(c.req.param('token'));
+    if (link === undefined) return message(c, 'notFound', 404);
+    const form = new URLSearchParams(await c.req.text());
+    const page = form.get('page');
+    if (page === null || !/^[0-9a-f-]{36}$/.test(page)) return message(c, 'refused', 400);
+    const entered = form.get('amount') ?? '';
+    const amount = readAmount(link.price, entered);
+    // A page that was sent before keeps its outcome, whatever amount comes with it.
+    if (amount === undefined) return ledger.isPayable(link) ? payPage(c, link, entered) : seeOther(c, pathOf(link));
+    if (ledger.pay(link.token, amount, page) === 'refused') return seeOther(c, pathOf(link));
+    return seeOther(c, link.returnUrl ?? `${pathOf(link)}/receipt`);
+  });
+
+  app.post('/:token/cancel', (c) => {
+    const link = ledger.find(c.req.param('token'));
+    if (link === undefined) return message(c, 'notFound', 404);
+    const isCancelled = ledger.settle(link.token, 'cancelled');
+    // Who has paid a link that can be paid again, and now goes away, has cancelled nothing but this visit.
+    const leaves = isCancelled || ledger.isPayable(link);
+    return seeOther(c, leaves && link.cancelUrl !== undefined ? link.cancelUrl : pathOf(link));
+  });
+
+  app.post('/:token/fail', (c) => {
+    const link = ledger.find(c.req.param('token'));
+    if (link === undefined) return message(c, 'notFound', 404);
+    ledger.settle(link.token, 'failed');
+    return seeOther(c, pathOf(link));
+  });
+
+  app.notFound((c) => message(c, 'notFound', 404));
+  app.onError((error, c) => {
+    console.error('[paylink emulator]', error);
+    return message(c, 'refused', 500);
+  });
+  return app;
+}
+
+function pathOf({ token }: Link): string {
+  return `/link/${token}`;
+}
+
+/** What the customer pays, or nothing when that is not an amount the link allows. */
+function readAmount(price: Price, entered: string): number | undefined {
+  if ('amount' in price) return price.amount;
+  // People group the digits of an amount with blanks, and a paste brings them along.
+  const digits = entered.replace(/\s/g, '');
+  const amount = /^\d{1,16}$/.test(digits) ? Number(digits) : NaN;
+  return amount >= price.amountMin && amount <= price.amountMax ? amount : undefined;
+}
+
+function payPage(c: Context, link: Link, wrongAmount?: string): Promise<Response> {
+  const language = languageOf(c);
+  const page = <PayPage link={link} language={language} page={randomUUID()} wrongAmount={wrongAmount} />;
+  return answer(c, language, page, wrongAmount === undefined ? 200 : 422, link);
+}
+
+function closedPage(c: Context, link: Link): Promise<Response> {
+  const language = languageOf(c);
+  return answer(c, language, <ClosedPage link={link} language={language} />, 200, link);
+}
+
+function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode): Promise<Response> {
+  const language = languageOf(c);
+  return answer(c, language, <MessagePage language={language} about={about} />, status);
+}
+
+function languageOf(c: Context): Language {
+  return chooseLanguage(c.req.header('accept-language'));
+}
+
+function seeOther(c: Context, location: string): Response {
+  c.header('Cache-Control', 'no-store');
+  return c.redirect(location, 303);
+}
+
+async function answer(
+  c: Context,
+  language: Language,
+  page: JSX.Element,
+  status: ContentfulStatusCode,
+  link?: Link,
+): Promise<Response> {
+  return c.html(await html`<!doctype html>${page}`, status, {
+    'Content-Language': language,
+    Vary: 'Accept-Language',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': contentSecurityPolicy(link),
+    'X-Content-Type-Options': 'nosniff',
+    // Not no-referrer: browsers would then send `Origin: null` with our own forms.
+    'Referrer-Policy': 'same-origin',
+  });
+}
+
+function contentSecurityPolicy(link: Link | undefined): string {
+  // Browsers hold the redirect after a form to form-action too, so the merchant's pages have to be named.
+  const targets = [link?.returnUrl, link?.cancelUrl].filter((url) => url !== undefined).map(sourceOf);
+  const formAction = ["'self'", ...new Set(targets)].join(' ');
+  return `default-src 'none'; style-src ${STYLE_SOURCE}; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
+}
+
+function sourceOf(text: string): string {
+  const { hostname, origin, protocol } = new URL(text);
+  // The grammar of a policy has no IPv6 addresses.
+  return hostname.startsWith('[') ? protocol : origin;
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import type { Assumed } from './assumed.js';
+import { toCreatedLink, toPayment, type Link, type LinkRequest, type Payment, type PaymentStatus, type Price } from './payment.js';
+import { ServiceError } from './service-error.js';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+interface Entry {
+  readonly link: Mutable<Link>;
+  /** The body of the 201, kept for a replayed key. */
+  readonly created: string;
+  readonly key: string | undefined;
+  readonly fingerprint: string;
+  /** Pages that were already paid from: a double click must not pay twice. */
+  readonly pages: Set<string>;
+}
+
+/** What came of an attempt to pay: `repeated` is a page that was sent twice, or a single-use link that is paid. */
+export type PayOutcome = 'paid' | 'repeated' | 'refused';
+
+// Enough for every page that a customer can have open.
+const PAGES_KEPT = 100;
+
+/** The service's memory: links, their payments, and the idempotency keys they were created under. */
+export class Ledger {
+  readonly #assumed: Assumed;
+  readonly #payUrl: string;
+  readonly #onSuccess: (link: Link) => void;
+  readonly #byToken = new Map<string, Entry>();
+  readonly #byReference = new Map<string, Entry[]>();
+  readonly #byKey = new Map<string, Entry>();
+
+  constructor({ assumed, payUrl, onSuccess }: { assumed: Assumed; payUrl: string; onSuccess: (link: Link) => void }) {
+    this.#assumed = assumed;
+    this.#payUrl = payUrl;
+    this.#onSuccess = onSuccess;
+  }
+
+  /**
+   * Creates a link, or finds the one that the same key has created. Gives the body of the 201.
+   *
+   * @throws ServiceError `idempotency_conflict` or `reference_taken`, as `assumed` says.
+   */
+  create(request: LinkRequest, key: string | undefined): string {
+    const fingerprint = JSON.stringify(request);
+    const earlier = key === undefined ? undefined : this.#replay(key, fingerprint);
+    if (earlier !== undefined) return earlier.created;
+    if (this.#assumed.duplicateReference === 'refuse' && this.#byReference.has(request.reference)) {
+      throw new ServiceError('reference_taken', 'another payment link has this reference');
+    }
+    return this.#add(request, key, fingerprint).created;
+  }
+
+  find(token: string): Link | undefined {
+    return this.#byToken.get(token)?.link;
+  }
+
+  /** The link that a reference reads as: the one that was paid, else the newest. */
+  findByReference(reference: string): Link | undefined {
+    const links = this.#byReference.get(reference)?.map(({ link }) => link);
+    return links?.find(({ status }) => status === 'success') ?? links?.at(-1);
+  }
+
+  /** The payment of a link as the API reads it out. */
+  paymentOf(link: Link): Payment {
+    return toPayment(link, this.#assumed.amountBeforeChoice);
+  }
+
+  /** Records a success, once for each page that it is sent from, and once at all for a single-use link. */
+  pay(token: string, amount: number, page: string = randomBytes(16).toString('hex')): PayOutcome {
+    const entry = this.#entry(token);
+    const { link, pages } = entry;
+    if (pages.has(page)) return 'repeated';
+    const again = link.status === 'success';
+    if (again && link.singleUse) return 'repeated';
+    if (!again && !this.#allows(link, 'success')) return 'refused';
+    pages.add(page);
+    if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
+    link.amount = amount;
+    link.status = 'success';
+    this.#onSuccess({ ...link });
+    return 'paid';
+  }
+
+  /** Records that the customer cancelled, or that the payment failed. Says whether the payment now stands so. */
+  settle(token: string, status: 'failed' | 'cancelled'): boolean {
+    const { link } = this.#entry(token);
+    if (!this.#allows(link, status)) return link.status === status;
+    link.status = status;
+    return true;
+  }
+
+  /** Whether the customer can still pay: at first, after a failure, and again where the link is not for a single use. */
+  isPayable(link: Link): boolean {
+    return this.#allows(link, 'success') || (link.status === 'success' && !link.singleUse);
+  }
+
+  #allows(link: Link, status: PaymentStatus): boolean {
+    return this.#assumed.transitions[link.status].includes(status);
+  }
+
+  #entry(token: string): Entry {
+    const entry = this.#byToken.get(token);
+    if (entry === undefined) throw new ServiceError('not_found', 'there is no such payment link');
+    return entry;
+  }
+
+  #replay(key: string, fingerprint: string): Entry | undefined {
+    const earlier = this.#byKey.get(key);
+    if (earlier === undefined) return undefined;
+    const same = earlier.fingerprint === fingerprint;
+    const choice = same ? this.#assumed.replayedKey : this.#assumed.replayedKeyOtherBody;
+    if (choice === 'same_link') return earlier;
+    if (choice === 'ignore') return undefined;
+    throw new ServiceError(
+      'idempotency_conflict',
+      same ? 'this Idempotency-Key was used before' : 'this Idempotency-Key was used for another request',
+    );
+  }
+
+  #add(request: LinkRequest, key: string | undefined, fingerprint: string): Entry {
+    const token = randomBytes(18).toString('base64url');
+    const link: Link = {
+      ...request,
+      ...fixedAmount(request.price),
+      token,
+      url: `${this.#payUrl}/link/${token}`,
+      status: 'pending',
+    };
+    const entry: Entry = { link, created: JSON.stringify(toCreatedLink(link)), key, fingerprint, pages: new Set() };
+    this.#byToken.set(token, entry);
+    this.#byReference.set(request.reference, [...(this.#byReference.get(request.reference) ?? []), entry]);
+    if (key !== undefined) this.#byKey.set(key, entry);
+    this.#forgetOldest();
+    return entry;
+  }
+
+  #forgetOldest(): void {
+    if (this.#byToken.size <= this.#assumed.linksKept) return;
+    const [token, oldest] = this.#byToken.entries().next().value!;
+    this.#byToken.delete(token);
+    const { reference } = oldest.link;
+    const others = this.#byReference.get(reference)!.filter((entry) => entry !== oldest);
+    if (others.length === 0) this.#byReference.delete(reference);
+    else this.#byReference.set(reference, others);
+    if (oldest.key !== undefined && this.#byKey.get(oldest.key) === oldest) this.#byKey.delete(oldest.key);
+  }
+}
+
+function fixedAmount(price: Price): { amount?: number } {
+  return 'amount' in price ? { amount: price.amount } : {};
+}

@@ -1,0 +1,96 @@
+import type { Assumed } from './assumed.js';
+import type { LinkRequest, Price } from './payment.js';
+import { refuse } from './service-error.js';
+
+const FIELDS = ['amount', 'amount_min', 'amount_max', 'reference', 'description', 'return_url', 'cancel_url', 'single_use'];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads the body of POST /v1/payment-links. @throws ServiceError `invalid_request` that names the field. */
+export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest {
+  const fields = parseObject(body);
+  if (assumed.unknownFields === 'refuse') {
+    const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));
+    if (unknown !== undefined) refuse(`${JSON.stringify(unknown)} is not a field of a payment link`);
+  }
+  const price = readPrice(fields, assumed);
+  const description = readText(fields, 'description', assumed.descriptionLength);
+  if (description === undefined && !('amount' in price)) refuse('description is required for a free amount');
+  const returnUrl = readUrl(fields, 'return_url', assumed.urlLength);
+  const cancelUrl = readUrl(fields, 'cancel_url', assumed.urlLength);
+  return {
+    reference: readReference(fields, assumed.referenceLength),
+    price,
+    ...(description === undefined ? {} : { description }),
+    ...(returnUrl === undefined ? {} : { returnUrl }),
+    ...(cancelUrl === undefined ? {} : { cancelUrl }),
+    singleUse: readFlag(fields, 'single_use'),
+  };
+}
+
+function parseObject(body: Uint8Array): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(body));
+  } catch {
+    refuse('the body is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse('the body is not a JSON object');
+  return value as Fields;
+}
+
+function readPrice(fields: Fields, assumed: Assumed): Price {
+  const { amount, amount_min: min, amount_max: max } = fields;
+  if (amount !== undefined) {
+    if (min !== undefined || max !== undefined) refuse('amount_min and amount_max go in place of amount, not beside it');
+    return { amount: readAmount('amount', amount, assumed) };
+  }
+  if (min === undefined && max === undefined) refuse('amount is required, or amount_min and amount_max in its place');
+  const amountMin = readAmount('amount_min', min, assumed);
+  const amountMax = readAmount('amount_max', max, assumed);
+  if (amountMin > amountMax) refuse('amount_min is more than amount_max');
+  return { amountMin, amountMax };
+}
+
+function readAmount(name: string, value: unknown, { lowestAmount, highestAmount }: Assumed): number {
+  if (!Number.isSafeInteger(value)) refuse(`${name} must be an integer`);
+  const amount = value as number;
+  if (amount < lowestAmount || amount > highestAmount) refuse(`${name} must be from ${lowestAmount} to ${highestAmount}`);
+  return amount;
+}
+
+function readReference(fields: Fields, length: number): string {
+  const reference = readText(fields, 'reference', length);
+  if (reference === undefined) refuse('reference is required');
+  // A URL drops these as path segments, so the payment could never be read.
+  if (reference === '.' || reference === '..') refuse('reference must not be "." or ".."');
+  return reference;
+}
+
+function readText(fields: Fields, name: string, length: number): string | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string' || value.trim() === '') refuse(`${name} must be a non-blank string`);
+  if (value.length > length) refuse(`${name} must have at most ${length} characters`);
+  if (value.includes('\0') || /\p{Surrogate}/u.test(value)) refuse(`${name} must not have NUL or lone surrogates`);
+  return value;
+}
+
+function readUrl(fields: Fields, name: string, length: number): string | undefined {
+  const text = readText(fields, name, length);
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') refuse(`${name} must be an http or https URL`);
+  // The hosted page names the host in its Content-Security-Policy, where a ";" would start another directive.
+  if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`);
+  return url.href;
+}
+
+function readFlag(fields: Fields, name: string): boolean {
+  const value = fields[name];
+  if (value === undefined || value === null) return false;
+  if (typeof value !== 'boolean') refuse(`${name} must be true or false`);
+  return value;
+}

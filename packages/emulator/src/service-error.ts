@@ -1,0 +1,32 @@
+/** The errors of the emulated API. The contract shows none of them: each status is a switch, `assumed.errorStatus`. */
+
+export const ERROR_STATUSES = {
+  invalid_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  idempotency_conflict: 409,
+  reference_taken: 409,
+  request_too_large: 413,
+  unsupported_media_type: 415,
+  internal_error: 500,
+} as const;
+
+export type ServiceErrorCode = keyof typeof ERROR_STATUSES;
+
+/** What the API answers instead of a link or a payment. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+
+  constructor(
+    readonly code: ServiceErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** @throws ServiceError `invalid_request`, always. */
+export function refuse(message: string): never {
+  throw new ServiceError('invalid_request', message);
+}

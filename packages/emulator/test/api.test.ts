@@ -1,0 +1,280 @@
+import { request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
+
+let emulator: Emulator;
+
+async function restart(options: EmulatorOptions): Promise<void> {
+  await emulator.close();
+  emulator = await startEmulator(options);
+}
+
+beforeEach(async () => {
+  emulator = await startEmulator();
+});
+
+afterEach(async () => {
+  await emulator.close();
+});
+
+describe('POST /v1/payment-links', () => {
+  it('answers a fixed amount with 201 and exactly the fields of the contract', async () => {
+    const response = await postLink(emulator, { ...FIXED, return_url: 'https://shop.example/thanks', single_use: true });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    const link = (await response.json()) as { token: string };
+    expect(link).toEqual({
+      token: expect.stringMatching(/^[\w-]{24}$/) as string,
+      url: `${emulator.payUrl}/link/${link.token}`,
+      amount: 15_000,
+      currency: 'XOF',
+      reference: 'order-1',
+      status: 'pending',
+    });
+  });
+
+  it('answers a free amount without an amount, since none is chosen', async () => {
+    const response = await postLink(emulator, FREE);
+    expect(response.status).toBe(201);
+    expect(Object.keys((await response.json()) as object)).toEqual(['token', 'url', 'currency', 'reference', 'status']);
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['an array', []],
+    ['no amount', { reference: 'r' }],
+    ['both ways to say the amount', { ...FIXED, amount_min: 1, amount_max: 2 }],
+    ['an upper bound alone', { ...FREE, amount_min: undefined }],
+    ['bounds the wrong way round', { ...FREE, amount_min: 2, amount_max: 1 }],
+    ['a free amount without a description', { ...FREE, description: undefined }],
+    ['an amount with a fraction', { ...FIXED, amount: 1.5 }],
+    ['an amount as a text', { ...FIXED, amount: '1500' }],
+    ['an amount of nothing', { ...FIXED, amount: 0 }],
+    ['an amount that no double holds', '{"amount":9007199254740993,"reference":"r"}'],
+    ['no reference', { amount: 1 }],
+    ['a blank reference', { amount: 1, reference: ' ' }],
+    ['a reference that no path can hold', { amount: 1, reference: '..' }],
+    ['a reference with NUL', { amount: 1, reference: 'a\0b' }],
+    ['a reference with a lone surrogate', '{"amount":1,"reference":"\\ud800"}'],
+    ['a reference that is too long', { amount: 1, reference: 'r'.repeat(256) }],
+    ['a return_url that is a script', { ...FIXED, return_url: 'javascript:alert(1)' }],
+    ['a return_url whose host would start a CSP directive', { ...FIXED, return_url: 'http://a;script-src/' }],
+    ['a cancel_url that is none', { ...FIXED, cancel_url: '/cancelled' }],
+    ['a single_use that is no boolean', { ...FIXED, single_use: 'yes' }],
+  ])('refuses %s', async (_, body) => {
+    const response = await postLink(emulator, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({ error: { code: 'invalid_request', message: expect.any(String) as string } });
+  });
+
+  it('refuses bytes that are not UTF-8', async () => {
+    const body = Buffer.from('{"amount":1,"reference":"\xff"}', 'latin1');
+    const headers = { 'X-Api-Key': emulator.apiKey, 'Content-Type': 'application/json' };
+    const response = await fetch(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body });
+    expect(response.status).toBe(400);
+  });
+
+  it('ignores fields that the contract does not list, or refuses them where that is assumed', async () => {
+    expect((await postLink(emulator, { ...FIXED, colour: 'red' })).status).toBe(201);
+    await restart({ assumed: { unknownFields: 'refuse' } });
+    expect((await postLink(emulator, { ...FIXED, colour: 'red' })).status).toBe(400);
+  });
+
+  it('refuses another Content-Type', async () => {
+    expect((await postLink(emulator, FIXED, { 'Content-Type': 'text/plain' })).status).toBe(415);
+    expect((await postLink(emulator, FIXED, { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201);
+  });
+
+  it('refuses a body that is too large, whether it says so or not', async () => {
+    expect((await postLink(emulator, ' '.repeat(65_537))).status).toBe(413);
+    const chunk = new Uint8Array(10_000);
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        controller.enqueue(chunk);
+      },
+    });
+    const headers = { 'X-Api-Key': emulator.apiKey, 'Content-Type': 'application/json' };
+    const response = await fetch(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body, duplex: 'half' });
+    expect(response.status).toBe(413);
+  });
+
+  it('refuses a second link with one reference, or allows it where that is assumed', async () => {
+    await createLink(emulator);
+    const second = await postLink(emulator, FIXED);
+    expect(second.status).toBe(409);
+    expect(await second.json()).toMatchObject({ error: { code: 'reference_taken' } });
+
+    await restart({ assumed: { duplicateReference: 'allow' } });
+    await createLink(emulator);
+    await createLink(emulator, { ...FIXED, amount: 20 });
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ amount: 20 });
+  });
+
+  it('forgets the oldest link past linksKept, and nothing else', async () => {
+    await restart({ assumed: { linksKept: 2 } });
+    for (const reference of ['a', 'b', 'c']) await postLink(emulator, { ...FIXED, reference }, { 'Idempotency-Key': reference });
+    expect(await readPayment(emulator, 'a')).toMatchObject({ error: { code: 'not_found' } });
+    expect(await readPayment(emulator, 'b')).toMatchObject({ status: 'pending' });
+    expect((await postLink(emulator, { ...FIXED, reference: 'a' }, { 'Idempotency-Key': 'a' })).status).toBe(201);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const key = { 'Idempotency-Key': 'attempt-1' };
+
+  it('gives the same 201 for the same request, byte for byte, also once it is paid', async () => {
+    const first = await (await postLink(emulator, FIXED, key)).text();
+    await emulator.pay('order-1');
+    const again = await postLink(emulator, { description: 'A basket', reference: 'order-1', amount: 15_000 }, key);
+    expect(again.status).toBe(201);
+    expect(await again.text()).toBe(first);
+  });
+
+  it('makes one link of fifty requests at once', async () => {
+    const texts = await Promise.all(Array.from({ length: 50 }, async () => (await postLink(emulator, FIXED, key)).text()));
+    expect(new Set(texts).size).toBe(1);
+  });
+
+  it('refuses another request under the same key', async () => {
+    await postLink(emulator, FIXED, key);
+    const response = await postLink(emulator, { ...FIXED, amount: 1 }, key);
+    expect(response.status).toBe(409);
+    expect(await response.json()).toMatchObject({ error: { code: 'idempotency_conflict' } });
+  });
+
+  it('does not remember a key whose request was refused', async () => {
+    expect((await postLink(emulator, { ...FIXED, amount: -1 }, key)).status).toBe(400);
+    expect((await postLink(emulator, FIXED, key)).status).toBe(201);
+  });
+
+  it('does with a key that comes again what is assumed', async () => {
+    await restart({ assumed: { replayedKey: 'refuse', replayedKeyOtherBody: 'same_link' } });
+    const first = await (await postLink(emulator, FIXED, key)).text();
+    expect((await postLink(emulator, FIXED, key)).status).toBe(409);
+    expect(await (await postLink(emulator, { ...FIXED, amount: 1 }, key)).text()).toBe(first);
+
+    await restart({ assumed: { replayedKey: 'ignore', duplicateReference: 'allow' } });
+    const other = await (await postLink(emulator, FIXED, key)).text();
+    expect(await (await postLink(emulator, FIXED, key)).text()).not.toBe(other);
+  });
+
+  it('refuses a key that is empty or too long', async () => {
+    expect((await postLink(emulator, FIXED, { 'Idempotency-Key': '' })).status).toBe(400);
+    expect((await postLink(emulator, FIXED, { 'Idempotency-Key': 'k'.repeat(256) })).status).toBe(400);
+  });
+});
+
+describe('GET /v1/payments/{reference}', () => {
+  it('reads a payment with exactly the fields of the contract', async () => {
+    await createLink(emulator);
+    expect(await readPayment(emulator, 'order-1')).toEqual({
+      reference: 'order-1',
+      type: 'payment',
+      amount: 15_000,
+      currency: 'XOF',
+      status: 'pending',
+    });
+  });
+
+  it('reads a free amount as what was chosen, and before that as what is assumed', async () => {
+    await createLink(emulator, FREE);
+    expect(await readPayment(emulator, 'gift-1')).toMatchObject({ amount: 0 });
+    await emulator.pay('gift-1', { amount: 700 });
+    expect(await readPayment(emulator, 'gift-1')).toMatchObject({ amount: 700, status: 'success' });
+
+    await restart({ assumed: { amountBeforeChoice: 'omit' } });
+    await createLink(emulator, FREE);
+    expect(await readPayment(emulator, 'gift-1')).not.toHaveProperty('amount');
+  });
+
+  it.each(['a/b', 'a%2Fb', 'a b', 'é', '…/../x', '?x=1#y', '%', 'constructor', '__proto__', '+', '😀'])(
+    'finds the reference %s as it was given',
+    async (reference) => {
+      await createLink(emulator, { ...FIXED, reference });
+      expect(await readPayment(emulator, reference)).toMatchObject({ reference, status: 'pending' });
+    },
+  );
+
+  it('answers 404 for a reference that nobody has used, or that is not encoded', async () => {
+    expect(await readPayment(emulator, 'nobody')).toMatchObject({ error: { code: 'not_found' } });
+    const headers = { 'X-Api-Key': emulator.apiKey };
+    expect((await fetch(`${emulator.baseUrl}/v1/payments/%ff`, { headers })).status).toBe(404);
+    expect((await fetch(`${emulator.baseUrl}/v1/other`, { headers })).status).toBe(404);
+  });
+
+  it('answers another method with 405 and what it takes', async () => {
+    const headers = { 'X-Api-Key': emulator.apiKey };
+    const response = await fetch(`${emulator.baseUrl}/v1/payments/order-1`, { method: 'DELETE', headers });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await fetch(`${emulator.baseUrl}/v1/payment-links`, { headers })).status).toBe(405);
+  });
+});
+
+describe('authentication', () => {
+  const statusWith = async (headers: Record<string, string>): Promise<number> => {
+    await createLink(emulator, { ...FIXED, reference: `r-${Math.random()}` });
+    return (await fetch(`${emulator.baseUrl}/v1/payments/nobody`, { headers })).status;
+  };
+
+  it('takes the key as Bearer, and as X-Api-Key', async () => {
+    expect(await statusWith({ Authorization: `Bearer ${emulator.apiKey}` })).toBe(404);
+    expect(await statusWith({ Authorization: `bearer ${emulator.apiKey}` })).toBe(404);
+    expect(await statusWith({ 'X-Api-Key': emulator.apiKey })).toBe(404);
+  });
+
+  it('refuses no key, another key, a part of the key and another scheme', async () => {
+    const { apiKey } = emulator;
+    const other = apiKey.slice(0, -1) + (apiKey.endsWith('A') ? 'B' : 'A');
+    for (const headers of [
+      {},
+      { 'X-Api-Key': other },
+      { 'X-Api-Key': apiKey.slice(0, -1) },
+      { 'X-Api-Key': '' },
+      { Authorization: apiKey },
+      { Authorization: `Basic ${apiKey}` },
+      { Authorization: 'Bearer ' },
+      { Authorization: `Bearer ${other}`, 'X-Api-Key': apiKey },
+    ]) {
+      expect(await statusWith(headers as Record<string, string>)).toBe(401);
+    }
+  });
+
+  it('says 401 with a challenge, and never names the key', async () => {
+    const response = await fetch(`${emulator.baseUrl}/v1/payments/x`, { headers: { 'X-Api-Key': 'sk_live_x.of-another' } });
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    const text = await response.text();
+    expect(text).not.toContain('of-another');
+    expect(text).not.toContain(emulator.apiKey);
+  });
+});
+
+describe('errors', () => {
+  it('have the status and the body that are assumed', async () => {
+    await restart({ assumed: { errorStatus: { not_found: 410 }, errorBody: ({ code }) => ({ reason: code }) } });
+    const response = await fetch(`${emulator.baseUrl}/v1/payments/x`, { headers: { 'X-Api-Key': emulator.apiKey } });
+    expect([response.status, await response.json()]).toEqual([410, { reason: 'not_found' }]);
+    expect((await postLink(emulator, {})).status).toBe(400);
+  });
+});
+
+describe('the Host header', () => {
+  const statusFor = (host: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      request(`${emulator.payUrl}/link/x`, { headers: { Host: host } }, (res) => {
+        res.resume();
+        resolve(res.statusCode);
+      })
+        .once('error', reject)
+        .end();
+    });
+
+  it('must name this machine, so that no foreign name can be bent here', async () => {
+    expect(await statusFor('127.0.0.1')).toBe(404);
+    expect(await statusFor('localhost:3000')).toBe(404);
+    expect(await statusFor('[::1]')).toBe(404);
+    expect(await statusFor('evil.example')).toBe(421);
+    expect(await statusFor('127.0.0.1.evil.example')).toBe(421);
+    expect(await statusFor('localhost.evil.example')).toBe(421);
+  });
+});

@@ -1,0 +1,154 @@
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { isLoopbackAddress, isLoopbackHost, lookupLoopback } from '../src/loopback.js';
+import { createLink, FIXED, FREE, readPayment } from './merchant.js';
+
+const open: Emulator[] = [];
+
+async function start(options?: EmulatorOptions): Promise<Emulator> {
+  const emulator = await startEmulator(options);
+  open.push(emulator);
+  return emulator;
+}
+
+afterEach(async () => {
+  for (const emulator of open.splice(0)) await emulator.close();
+});
+
+describe('startEmulator', () => {
+  it('needs no options', async () => {
+    const emulator = await start();
+    expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
+    expect(emulator.baseUrl).toBe(`${emulator.payUrl}/api`);
+    expect(emulator.apiKey).toMatch(/^sk_live_[0-9a-f]{12}\.[\w-]{32}$/);
+    expect(emulator.webhookSecret).toMatch(/^[0-9a-f]{64}$/);
+    expect(emulator.deliveries()).toEqual([]);
+  });
+
+  it('takes the key, the secret and the host it is given', async () => {
+    const options = { host: 'localhost', apiKey: 'sk_live_id.secret', webhook: { secret: 'a-secret-of-the-test' } };
+    const emulator = await start(options);
+    expect(emulator).toMatchObject({ apiKey: 'sk_live_id.secret', webhookSecret: 'a-secret-of-the-test' });
+    expect(emulator.baseUrl).toMatch(/^http:\/\/localhost:/);
+    await createLink(emulator);
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
+  });
+
+  it.each<[string, EmulatorOptions, string]>([
+    ['a host that others reach', { host: '0.0.0.0' }, 'host'],
+    ['an IPv6 host that others reach', { host: '::' }, 'host'],
+    ['a host with a name', { host: 'example.com' }, 'host'],
+    ['an empty host', { host: '' }, 'host'],
+    ['a port that is none', { port: 65_536 }, 'port'],
+    ['a webhook on another machine', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
+    ['a webhook with a foreign name', { webhook: { url: 'https://localhost.example.com/' } }, 'webhook.url'],
+    ['a webhook on every address', { webhook: { url: 'http://0.0.0.0/' } }, 'webhook.url'],
+    ['a webhook behind a user', { webhook: { url: 'http://localhost@127.0.0.1/' } }, 'webhook.url'],
+    ['a webhook by another protocol', { webhook: { url: 'file:///etc/passwd' } }, 'webhook.url'],
+    ['a webhook that is no URL', { webhook: { url: 'localhost' } }, 'webhook.url'],
+    ['an empty secret', { webhook: { secret: '' } }, 'webhook.secret'],
+    ['an API key as the secret', { webhook: { secret: 'sk_live_a.b' } }, 'webhook.secret'],
+    ['a key of another form', { apiKey: 'key' }, 'apiKey'],
+    ['a misspelt option', { webhok: {} } as EmulatorOptions, 'webhok'],
+    ['a misspelt webhook option', { webhook: { uri: '' } } as EmulatorOptions, 'webhook.uri'],
+    ['a misspelt switch', { assumed: { retries: 3 } } as EmulatorOptions, 'assumed.retries'],
+    ['a switch that does not go there', { assumed: { replayedKey: 'x' } } as unknown as EmulatorOptions, 'assumed.replayedKey'],
+    ['a number that is none', { assumed: { deliveryTimeout: 0 } }, 'assumed.deliveryTimeout'],
+    ['a timer that would fire at once', { assumed: { longestRetryDelay: 2 ** 31 } }, 'assumed.longestRetryDelay'],
+    ['a status that is no error', { assumed: { errorStatus: { not_found: 200 } } }, 'assumed.errorStatus'],
+    ['an unknown error', { assumed: { errorStatus: { nope: 400 } } } as EmulatorOptions, 'assumed.errorStatus'],
+    ['half a table', { assumed: { transitions: { pending: [] } } } as unknown as EmulatorOptions, 'assumed.transitions'],
+    ['a body that is no function', { assumed: { notificationBody: {} } } as unknown as EmulatorOptions, 'assumed.notificationBody'],
+  ])('refuses %s, and names the option', async (_, options, option) => {
+    const error: unknown = await startEmulator(options).then(
+      (emulator) => emulator.close(),
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ name: 'ConfigurationError', option });
+    expect(inspect(error)).not.toContain('sk_live_a.b');
+  });
+
+  it('says so when the port is taken', async () => {
+    const { payUrl } = await start();
+    await expect(startEmulator({ port: Number(new URL(payUrl).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('leaves the Request and Response of the process as they are', async () => {
+    const { Request, Response } = globalThis;
+    await start();
+    expect([globalThis.Request, globalThis.Response]).toEqual([Request, Response]);
+  });
+});
+
+describe('an emulator', () => {
+  it('answers requests without a connection', async () => {
+    const emulator = await start();
+    const headers = { 'X-Api-Key': emulator.apiKey, 'Content-Type': 'application/json' };
+    const body = JSON.stringify(FIXED);
+    const request = new Request(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body });
+    const response = await emulator.fetch(request);
+    expect(response.status).toBe(201);
+    const { url } = (await response.json()) as { url: string };
+    expect(await (await emulator.fetch(new Request(url))).text()).toContain('A basket');
+    expect((await emulator.fetch(new Request('http://elsewhere.example/'))).status).toBe(421);
+  });
+
+  it('pays, fails and cancels as a customer would', async () => {
+    const emulator = await start();
+    await createLink(emulator, { ...FIXED, single_use: true });
+    expect(await emulator.fail('order-1')).toMatchObject({ status: 'failed' });
+    expect(await emulator.pay('order-1')).toMatchObject({ status: 'success', amount: 15_000 });
+    await expect(emulator.pay('order-1')).rejects.toThrow('it is success');
+    await expect(emulator.fail('order-1')).rejects.toThrow('it is success');
+    await createLink(emulator, { ...FIXED, reference: 'order-2' });
+    expect(await emulator.cancel('order-2')).toMatchObject({ status: 'cancelled' });
+    await expect(emulator.pay('order-2')).rejects.toThrow('it is cancelled');
+    await expect(emulator.pay('order-3')).rejects.toThrow('no payment');
+  });
+
+  it('pays a free amount by its lower bound, or by the one that is named', async () => {
+    const emulator = await start();
+    await createLink(emulator, FREE);
+    expect(await emulator.pay('gift-1')).toMatchObject({ amount: 500 });
+    expect(await emulator.pay('gift-1', { amount: 20_000 })).toMatchObject({ amount: 20_000 });
+    await expect(emulator.pay('gift-1', { amount: 20_001 })).rejects.toThrow('from 500 to 20000');
+    await createLink(emulator);
+    await expect(emulator.pay('order-1', { amount: 1 })).rejects.toThrow('is 15000');
+  });
+
+  it('can be closed twice', async () => {
+    const emulator = await start();
+    await emulator.close();
+    await emulator.close();
+  });
+});
+
+describe('loopback', () => {
+  it.each(['127.0.0.1', '127.255.0.3', '[::1]', '::1', 'localhost', 'LOCALHOST'])('is %s', (host) => {
+    expect(isLoopbackHost(host)).toBe(true);
+  });
+
+  it.each(['0.0.0.0', '128.0.0.1', '::', 'localhost.', 'a.localhost', '127.0.0.1.nip.io', '', '[localhost', '169.254.169.254'])(
+    'is not %s',
+    (host) => {
+      expect(isLoopbackHost(host)).toBe(false);
+    },
+  );
+
+  it('is not what only looks like an address', () => {
+    expect(isLoopbackAddress('127.1')).toBe(false);
+    expect(isLoopbackAddress('localhost')).toBe(false);
+  });
+
+  it('is what a name resolves to, or the connection is refused', async () => {
+    const resolve = (host: string) =>
+      new Promise((done) => {
+        lookupLoopback(host, {}, (error, address) => {
+          done(error?.message ?? address);
+        });
+      });
+    expect(isLoopbackAddress((await resolve('localhost')) as string)).toBe(true);
+    expect(await resolve('192.0.2.1')).toBe('192.0.2.1 does not resolve to a loopback address');
+  });
+});

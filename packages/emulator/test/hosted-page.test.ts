@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { openPage } from './customer.js';
+import { createLink, FIXED, FREE, readPayment } from './merchant.js';
+import { startReceiver } from './receiver.js';
+
+const WAYS = { return_url: 'https://shop.example/thanks?order=1', cancel_url: 'http://[::1]:8080/basket' };
+
+let emulator: Emulator;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  emulator = await startEmulator({ webhook: { url: receiver.url } });
+});
+
+afterEach(async () => {
+  await emulator.close();
+  await receiver.close();
+});
+
+async function restart(options: EmulatorOptions): Promise<void> {
+  await emulator.close();
+  emulator = await startEmulator(options);
+}
+
+describe('the page', () => {
+  it('shows the amount in the customer’s language, and English to everybody else', async () => {
+    const url = await createLink(emulator);
+    const french = await openPage(url, { 'Accept-Language': 'de;q=0.9, fr-CI;q=0.8, en;q=0.2' });
+    expect(french.markup).toContain('<html lang="fr">');
+    expect(french.markup).toContain('Payer 15\u202F000\u00A0F\u202FCFA');
+    expect(french.response.headers.get('vary')).toBe('Accept-Language');
+    for (const language of ['de', '*', 'en-GB, fr;q=0.9', 'fr;q=0', ';;q=,,']) {
+      expect((await openPage(url, { 'Accept-Language': language })).markup).toContain('<html lang="en">');
+    }
+  });
+
+  it('escapes what the merchant wrote', async () => {
+    const url = await createLink(emulator, { amount: 5, reference: '"><b>ref', description: '<script>alert("1")</script>' });
+    const { markup } = await openPage(url);
+    expect(markup).not.toContain('<script>');
+    expect(markup).not.toContain('<b>ref');
+    expect(markup).toContain('&lt;script&gt;');
+  });
+
+  it('loads nothing, runs nothing, and lets its own style through its policy', async () => {
+    const { response, markup } = await openPage(await createLink(emulator, { ...FIXED, ...WAYS }));
+    const policy = response.headers.get('content-security-policy')!;
+    const style = /<style>(.*)<\/style>/s.exec(markup)![1]!;
+    expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    // Browsers hold the redirect after a form to this as well.
+    expect(policy).toContain("form-action 'self' https://shop.example http:;");
+    expect(markup).not.toMatch(/<script|\bsrc=|@import|url\(/);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('referrer-policy')).toBe('same-origin');
+  });
+
+  it('is a 404 for an unknown token', async () => {
+    const { response, markup } = await openPage(`${emulator.payUrl}/link/unknown`);
+    expect(response.status).toBe(404);
+    expect(markup).toContain('Link not found');
+    for (const action of ['pay', 'cancel', 'fail']) {
+      expect((await fetch(`${emulator.payUrl}/link/unknown/${action}`, { method: 'POST' })).status).toBe(404);
+    }
+  });
+});
+
+describe('paying', () => {
+  it('succeeds and sends the customer to return_url, exactly as given', async () => {
+    const page = await openPage(await createLink(emulator, { ...FIXED, ...WAYS }));
+    const response = await page.submit('pay');
+    expect([response.status, response.headers.get('location')]).toEqual([303, WAYS.return_url]);
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success', amount: 15_000 });
+  });
+
+  it('shows a receipt where there is no return_url', async () => {
+    const url = await createLink(emulator);
+    const response = await (await openPage(url)).submit('pay');
+    const receipt = await openPage(new URL(response.headers.get('location')!, url).href);
+    expect(receipt.markup).toContain('Payment received');
+    expect((await fetch(`${url}x/receipt`)).status).toBe(404);
+  });
+
+  it.each([true, false])('makes one payment and one notification of ten clicks at once (single_use %s)', async (single_use) => {
+    const page = await openPage(await createLink(emulator, { ...FIXED, ...WAYS, single_use }));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => page.submit('pay')));
+    expect(responses.map(({ headers }) => headers.get('location'))).toEqual(Array<string>(10).fill(WAYS.return_url));
+    expect(emulator.deliveries()).toHaveLength(1);
+  });
+
+  it('closes a single-use link, also for pages that were opened before', async () => {
+    const url = await createLink(emulator, { ...FIXED, ...WAYS, single_use: true });
+    const other = await openPage(url);
+    await (await openPage(url)).submit('pay');
+    expect((await other.submit('pay')).headers.get('location')).toBe(WAYS.return_url);
+    expect(emulator.deliveries()).toHaveLength(1);
+    const closed = await openPage(url);
+    expect(closed.markup).toContain('Payment received');
+    expect(closed.markup).toContain(`href="${WAYS.return_url}"`);
+    expect(closed.markup).not.toContain('<form');
+  });
+
+  it('takes a second payment of a link that is not for a single use, and notifies of both', async () => {
+    const url = await createLink(emulator);
+    await (await openPage(url)).submit('pay');
+    await (await openPage(url)).submit('pay');
+    expect(emulator.deliveries()).toHaveLength(2);
+    await (await openPage(url)).submit('fail');
+    await (await openPage(url)).submit('cancel');
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success' });
+  });
+
+  it('takes a free amount within its bounds, with the blanks that people write', async () => {
+    const page = await openPage(await createLink(emulator, FREE));
+    expect(page.markup).toMatch(/<input id="amount"[^>]*min="500" max="20000"/);
+    expect((await page.submit('pay', { amount: '1\u202F500' })).status).toBe(303);
+    expect(await readPayment(emulator, 'gift-1')).toMatchObject({ amount: 1_500, status: 'success' });
+  });
+
+  it.each(['', '499', '20001', '1e3', '-600', '600.5', '600,5', '0x300', '<b>', '9'.repeat(40)])(
+    'shows the page again for the amount %s',
+    async (amount) => {
+      const page = await openPage(await createLink(emulator, FREE));
+      const response = await page.submit('pay', { amount });
+      const markup = await response.text();
+      expect(response.status).toBe(422);
+      expect(markup).toContain('aria-invalid="true"');
+      expect(markup).not.toContain('<b>');
+      expect(await readPayment(emulator, 'gift-1')).toMatchObject({ status: 'pending' });
+      expect(emulator.deliveries()).toEqual([]);
+    },
+  );
+
+  it('ignores an amount that is sent for a fixed one', async () => {
+    const page = await openPage(await createLink(emulator));
+    await page.submit('pay', { amount: '1' });
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ amount: 15_000 });
+  });
+
+  it('refuses a form that is not one of its pages', async () => {
+    const url = await createLink(emulator);
+    for (const body of ['', 'page=x', 'page=%00', `page=${'a'.repeat(5_000)}`]) {
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      expect([400, 413]).toContain((await fetch(`${url}/pay`, { method: 'POST', headers, body })).status);
+    }
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
+  });
+});
+
+describe('cancelling and failing', () => {
+  it('sends who cancels to cancel_url, and closes the link', async () => {
+    const url = await createLink(emulator, { ...FIXED, ...WAYS });
+    const before = await openPage(url);
+    expect((await before.submit('cancel')).headers.get('location')).toBe(WAYS.cancel_url);
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'cancelled' });
+    expect((await openPage(url)).markup).toContain('Payment cancelled');
+    expect((await before.submit('pay')).headers.get('location')).toBe(new URL(url).pathname);
+    expect((await before.submit('cancel')).headers.get('location')).toBe(WAYS.cancel_url);
+    expect(emulator.deliveries()).toEqual([]);
+  });
+
+  it('stays on the page after a failure, says so, and lets the customer try again', async () => {
+    const url = await createLink(emulator, { ...FIXED, ...WAYS });
+    expect((await (await openPage(url)).submit('fail')).headers.get('location')).toBe(new URL(url).pathname);
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'failed' });
+    const again = await openPage(url);
+    expect(again.markup).toContain('role="alert"');
+    await again.submit('pay');
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success' });
+  });
+
+  it('cancels nothing that is paid', async () => {
+    const url = await createLink(emulator, { ...FIXED, ...WAYS, single_use: true });
+    const other = await openPage(url);
+    await (await openPage(url)).submit('pay');
+    expect((await other.submit('cancel')).headers.get('location')).toBe(new URL(url).pathname);
+    await other.submit('fail');
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success' });
+  });
+
+  it('lets statuses follow one another as is assumed', async () => {
+    await restart({ assumed: { transitions: { pending: ['failed'], failed: [], cancelled: [], success: [] } } });
+    const url = await createLink(emulator);
+    await expect(emulator.pay('order-1')).rejects.toThrow('it is pending');
+    await emulator.fail('order-1');
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'failed' });
+    expect((await openPage(url)).markup).not.toContain('<form');
+  });
+});
+
+describe('forms of other sites', () => {
+  it.each([
+    ['another origin', { Origin: 'https://evil.example' }],
+    ['an opaque origin', { Origin: 'null' }],
+    ['another port of this machine', { Origin: 'http://127.0.0.1:1' }],
+    ['a cross-site request', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['a same-site request', { 'Sec-Fetch-Site': 'same-site' }],
+  ])('are refused: %s', async (_, headers) => {
+    const page = await openPage(await createLink(emulator));
+    for (const action of ['pay', 'cancel', 'fail'] as const) expect((await page.submit(action, {}, headers)).status).toBe(403);
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
+  });
+
+  it('are not: the page’s own', async () => {
+    const page = await openPage(await createLink(emulator));
+    const headers = { Origin: emulator.payUrl, 'Sec-Fetch-Site': 'same-origin' };
+    expect((await page.submit('pay', {}, headers)).status).toBe(303);
+  });
+});

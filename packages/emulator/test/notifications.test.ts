@@ -1,0 +1,204 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { startEmulator, type Emulator, type EmulatorOptions, type NotificationSource } from '../src/index.js';
+import { createLink, FIXED } from './merchant.js';
+import { startReceiver } from './receiver.js';
+
+const FAST = { firstRetryDelay: 1, longestRetryDelay: 5 };
+const open: { close(): Promise<void> }[] = [];
+
+async function setUp(answer?: Parameters<typeof startReceiver>[0], options: EmulatorOptions = {}) {
+  const receiver = await startReceiver(answer);
+  const emulator = await startEmulator({ ...options, webhook: { url: receiver.url, ...options.webhook } });
+  open.push(emulator, receiver);
+  return { receiver, emulator };
+}
+
+async function payOne(emulator: Emulator, reference = 'order-1'): Promise<void> {
+  await createLink(emulator, { ...FIXED, reference });
+  await emulator.pay(reference);
+}
+
+// Longer than any machine needs, so that only a fault runs into it.
+const until = (holds: () => boolean): Promise<boolean> => vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
+
+const stateOf = (emulator: Emulator): string | undefined => emulator.deliveries()[0]?.state;
+
+afterEach(async () => {
+  for (const { close } of open.splice(0)) await close();
+});
+
+describe('a notification', () => {
+  it('is a POST with the reference, the event, and the HMAC of its very bytes', async () => {
+    const { receiver, emulator } = await setUp();
+    await payOne(emulator, 'ordre-é-1');
+    await until(() => stateOf(emulator) === 'delivered');
+    const [{ method, url, headers, body } = expect.fail()] = receiver.received;
+    expect([method, url]).toEqual(['POST', '/webhooks/payments']);
+    expect(body.toString()).toBe('{"reference":"ordre-é-1"}');
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      'x-service-event': 'payment.succeeded',
+      'x-service-signature': createHmac('sha256', emulator.webhookSecret).update(body).digest('hex'),
+    });
+    const sent = ['connection', 'content-length', 'content-type', 'host', 'x-service-event', 'x-service-signature'];
+    expect(Object.keys(headers).sort()).toEqual(sent);
+  });
+
+  it('has the body and the content type that are assumed', async () => {
+    const assumed = {
+      notificationBody: ({ reference, amount, status }: NotificationSource) => ({ reference, amount, status }),
+      notificationContentType: 'text/plain',
+    };
+    const { receiver, emulator } = await setUp(undefined, { assumed });
+    await payOne(emulator);
+    await until(() => stateOf(emulator) === 'delivered');
+    expect(receiver.received[0]!.headers['content-type']).toBe('text/plain');
+    expect(JSON.parse(receiver.received[0]!.body.toString())).toMatchObject({
+      reference: 'order-1',
+      amount: 15_000,
+      status: 'success',
+    });
+  });
+
+  it('is sent for a success only', async () => {
+    const { receiver, emulator } = await setUp();
+    await createLink(emulator);
+    await emulator.fail('order-1');
+    await emulator.cancel('order-1');
+    await payOne(emulator, 'order-2');
+    await until(() => stateOf(emulator) === 'delivered');
+    expect(emulator.deliveries().map(({ reference }) => reference)).toEqual(['order-2']);
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe('a delivery', () => {
+  it('is sent again until a 2xx, with the same bytes and the same signature', async () => {
+    const { receiver, emulator } = await setUp((_, count) => [500, 404, 302, 503, 204][count - 1] ?? 200, { assumed: FAST });
+    await payOne(emulator);
+    await until(() => stateOf(emulator) === 'delivered');
+    const [{ attempts, attemptCount } = expect.fail()] = emulator.deliveries();
+    expect(attempts.map(({ response }) => response?.status)).toEqual([500, 404, 302, 503, 204]);
+    expect(attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
+    expect(attemptCount).toBe(5);
+    expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(1);
+    expect(new Set(receiver.received.map(({ headers }) => headers['x-service-signature'])).size).toBe(1);
+  });
+
+  it('shows what went out and what came back', async () => {
+    const { receiver, emulator } = await setUp(() => ({ status: 201, headers: { 'X-Seen': 'yes' }, body: 'thank you' }));
+    await payOne(emulator);
+    await until(() => stateOf(emulator) === 'delivered');
+    const [{ attempts } = expect.fail()] = emulator.deliveries();
+    expect(attempts[0]!.request).toMatchObject({ method: 'POST', url: receiver.url, body: '{"reference":"order-1"}' });
+    expect(attempts[0]!.request.headers['X-Service-Signature']).toBe(receiver.received[0]!.headers['x-service-signature']);
+    expect(attempts[0]!.response).toMatchObject({ status: 201, body: 'thank you', truncated: false });
+    expect(attempts[0]!.response!.headers['x-seen']).toBe('yes');
+  });
+
+  it('keeps the beginning of a long answer, and the newest of many attempts', async () => {
+    const answer = (_: unknown, count: number) => ({ status: count < 10 ? 500 : 200, body: 'x'.repeat(100_000) });
+    const { emulator } = await setUp(answer, { assumed: { ...FAST, attemptsKept: 3 } });
+    await payOne(emulator);
+    await until(() => stateOf(emulator) === 'delivered');
+    const [{ attempts, attemptCount } = expect.fail()] = emulator.deliveries();
+    expect(attempts.map(({ number }) => number)).toEqual([8, 9, 10]);
+    expect(attemptCount).toBe(10);
+    expect(attempts[0]!.response).toMatchObject({ body: 'x'.repeat(4_096), truncated: true });
+  });
+
+  it('does not follow a redirect', async () => {
+    const elsewhere = await startReceiver();
+    open.push(elsewhere);
+    const answer = (_: unknown, count: number) => (count === 1 ? { status: 307, headers: { Location: elsewhere.url } } : 200);
+    const { emulator } = await setUp(answer, { assumed: FAST });
+    await payOne(emulator);
+    await until(() => stateOf(emulator) === 'delivered');
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it('gives an attempt up after deliveryTimeout, and tries again', async () => {
+    const answer = (_: unknown, count: number) => (count === 1 ? 'hang' : 200);
+    const { emulator } = await setUp(answer, { assumed: { ...FAST, deliveryTimeout: 50 } });
+    await payOne(emulator);
+    await until(() => stateOf(emulator) === 'delivered');
+    expect(emulator.deliveries()[0]!.attempts[0]!.error).toBe('no answer in 50 ms');
+  });
+
+  it('goes on while nobody listens', async () => {
+    const { receiver, emulator } = await setUp(undefined, { assumed: FAST });
+    await receiver.close();
+    await payOne(emulator);
+    await until(() => emulator.deliveries()[0]!.attempts.length > 3);
+    expect(emulator.deliveries()[0]).toMatchObject({ state: 'pending' });
+    expect(emulator.deliveries()[0]!.attempts[0]!.error).toContain('ECONNREFUSED');
+  });
+
+  it('waits longer after each failure, by chance, and never more than longestRetryDelay', async () => {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(1 - Number.EPSILON);
+    const { emulator } = await setUp(() => 500, { assumed: { firstRetryDelay: 10, longestRetryDelay: 40 } });
+    await payOne(emulator);
+    await until(() => emulator.deliveries()[0]!.attempts.length >= 6);
+    const starts = emulator.deliveries()[0]!.attempts.map(({ startedAt }) => startedAt.getTime());
+    const waits = starts.slice(1).map((start, index) => start - starts[index]!);
+    for (const [index, least] of [9, 19, 39, 39, 39].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
+    random.mockRestore();
+  });
+
+  it('is forgotten past deliveriesKept once it was acknowledged, and never before', async () => {
+    const failing = (body: string) => body.includes('stuck');
+    const { emulator } = await setUp(({ body }) => (failing(body.toString()) ? 500 : 200), { assumed: { deliveriesKept: 2 } });
+    for (const reference of ['stuck', 'a', 'b', 'c']) await payOne(emulator, reference);
+    await until(() => emulator.deliveries().filter(({ state }) => state === 'delivered').length === 2);
+    await until(() => emulator.deliveries().length === 3);
+    expect(emulator.deliveries()[0]).toMatchObject({ reference: 'stuck', state: 'pending' });
+  });
+});
+
+describe('redeliver', () => {
+  it('sends an acknowledged delivery again, with the same bytes', async () => {
+    const { receiver, emulator } = await setUp();
+    await payOne(emulator);
+    await until(() => stateOf(emulator) === 'delivered');
+    const { id } = emulator.deliveries()[0]!;
+    expect(await emulator.redeliver(id)).toMatchObject({ number: 2, response: { status: 200 } });
+    expect(receiver.received).toHaveLength(2);
+    expect(receiver.received[1]!.body.equals(receiver.received[0]!.body)).toBe(true);
+    expect(emulator.deliveries()).toHaveLength(1);
+  });
+
+  it('does not wait for the next retry, and is acknowledged in its place', async () => {
+    const slow = { firstRetryDelay: 1_000_000, longestRetryDelay: 1_000_000 };
+    const { emulator } = await setUp((_, count) => (count === 1 ? 500 : 200), { assumed: slow });
+    await payOne(emulator);
+    await until(() => emulator.deliveries()[0]!.nextAttemptAt !== undefined);
+    await emulator.redeliver(emulator.deliveries()[0]!.id);
+    expect(emulator.deliveries()[0]).toMatchObject({ state: 'delivered' });
+    expect(emulator.deliveries()[0]).not.toHaveProperty('nextAttemptAt');
+  });
+
+  it('refuses an id that there is not', async () => {
+    const { emulator } = await setUp();
+    await expect(emulator.redeliver('x')).rejects.toThrow('no delivery x');
+    const without = await startEmulator();
+    open.push(without);
+    await expect(without.redeliver('x')).rejects.toThrow('webhook.url');
+  });
+});
+
+describe('close', () => {
+  it('stops retries and breaks off what is under way', async () => {
+    const { receiver, emulator } = await setUp(() => 'hang', { assumed: FAST });
+    await payOne(emulator);
+    await until(() => receiver.received.length === 1);
+    await emulator.close();
+    await until(() => emulator.deliveries()[0]!.attempts.length === 1);
+    expect(emulator.deliveries()[0]!.attempts[0]!.error).toBe('the emulator was closed');
+    expect(emulator.deliveries()[0]).not.toHaveProperty('nextAttemptAt');
+    await expect(emulator.redeliver(emulator.deliveries()[0]!.id)).rejects.toThrow('closed');
+    await expect(emulator.pay('order-1')).rejects.toThrow('closed');
+    await expect(fetch(emulator.baseUrl)).rejects.toThrow();
+  });
+});
