@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const stop = listenForStop();
   const demo = await startDemo(readPort(process.env['PORT']));
   try {
-    const outcome = await Promise.race([drive(demo), stop]);
+    const outcome = await Promise.race([drive(demo, !values.exit), stop]);
     if (outcome !== 'told') {
       process.exitCode = SIGNALS[outcome];
       return;
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function drive({ shopUrl, emulator }: RunningDemo): Promise<'told'> {
+async function drive({ shopUrl, emulator }: RunningDemo, staysUp: boolean): Promise<'told'> {
   story.say('One purchase, all the way, over real HTTP');
   story.say('');
   story.say(`The shop:             ${shopUrl}`);
@@ -50,7 +50,12 @@ async function drive({ shopUrl, emulator }: RunningDemo): Promise<'told'> {
   const paid = await drivePurchase(story, shop, emulator);
   const unpaid = await driveFrauds(story, shop, paid);
 
-  story.say('\nEverything came out as it should. Look for yourself, in a browser:');
+  story.say('\nEverything came out as it should.');
+  if (!staysUp) {
+    story.say('To look at it in a browser: npm start');
+    return 'told';
+  }
+  story.say('\nLook for yourself, in a browser:');
   story.say(`  Buy something:            ${shopUrl}/`);
   story.say(`  The order that is paid:   ${shopUrl}/orders/${paid.reference}`);
   story.say(`  The thief's order:        ${shopUrl}/orders/${unpaid.reference}`);
