@@ -1,15 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  ConfigurationError,
-  createReceiver,
-  type ConfirmedPayment,
-  type EventSchemas,
-  type GateEvent,
-  type GateOptions,
-} from '@paylink/core';
-import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, WebhookEvent } from '@paylink/core';
-import { deliveryOf, writeReply } from '@paylink/node';
+import { createReceiver, type ConfirmedPayment, type EventSchemas, type GateEvent, type GateOptions } from '@paylink/core';
+import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import { createGate, deliveryOf, writeReply } from '@paylink/node';
 import type { Request, Response } from 'express';
+
+export { webhookEvent } from '@paylink/node';
 
 /** What a handler is given of Express. With `idempotency` no `res`: nothing may be sent before the commit. */
 export type ExpressHost<Scope = never> = HostContext<Scope, { readonly req: Request }, { readonly res: Response }>;
@@ -42,54 +37,30 @@ export function paymentWebhook<const E extends EventSchemas = NoEvents, const Pa
   options: GateOptions<E, ExpressHost, Pass>,
 ): ExpressGate<GateEvent<E, Pass>>;
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
-  return handlers.length === 0 ? createGate(options as never) : createHandling(options as never, handlers[0] as never);
+  return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }
 
-type AnyOptions = ReceiverOptions<NoEvents, ConfirmedPayment, object, object>;
+type Host = ExpressHost<object>;
+type Options = ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>;
 
-function createHandling(
-  options: AnyOptions,
-  handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, object>,
-): ExpressMiddleware {
+function handling(options: Options, handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>): ExpressMiddleware {
   const receiver = createReceiver(options, handlers);
   return (req, res, next) => {
     const host = options.idempotency === undefined ? { req, res } : { req };
-    receiver
-      .receive(deliveryOf(req, MEND), host)
-      .then((reply) => {
-        writeReply(req, res, reply);
-      })
-      .catch(next);
+    const replied = receiver.receive(deliveryOf(req, MEND), host as Host).then((reply) => {
+      writeReply(req, res, reply);
+    });
+    replied.catch(next);
   };
 }
 
-const events = new WeakMap<IncomingMessage, WebhookEvent>();
-
-function createGate(options: GateOptions<NoEvents, object, 'pass'>): ExpressGate<WebhookEvent> {
-  const receiver = createReceiver(options);
-  const proven = new WeakMap<IncomingMessage, WebhookEvent>();
+function gating(options: GateOptions<NoEvents, ExpressHost>): ExpressGate<unknown> {
+  const { admit, event } = createGate(options, MEND);
   const gate: ExpressMiddleware = (req, res, next) => {
-    receiver.admit(deliveryOf(req, MEND), { req, res }).then(({ event, reply }) => {
-      if (reply !== undefined) return writeReply(req, res, reply);
-      proven.set(req, event);
-      events.set(req, event);
-      next();
+    admit(req, { req, res } as ExpressHost).then((reply) => {
+      if (reply === undefined) next();
+      else writeReply(req, res, reply);
     }, next);
   };
-  return Object.assign(gate, { event: (req: IncomingMessage) => eventOf(proven, req) });
-}
-
-/** The event that a gate proved for the request. @throws ConfigurationError when no gate is in front: it fails closed. */
-export function webhookEvent(req: IncomingMessage): WebhookEvent {
-  return eventOf(events, req);
-}
-
-function eventOf(from: WeakMap<IncomingMessage, WebhookEvent>, req: IncomingMessage): WebhookEvent {
-  const event = from.get(req);
-  if (event === undefined)
-    throw new ConfigurationError(
-      'webhookEvent',
-      'found no verified event: put paymentWebhook({ secret }) in front of this handler',
-    );
-  return event;
+  return Object.assign(gate, { event });
 }

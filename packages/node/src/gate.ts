@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  ConfigurationError,
+  createReceiver,
+  type EventSchemas,
+  type GateEvent,
+  type GateOptions,
+  type Reply,
+  type WebhookEvent,
+} from '@paylink/core';
+import { deliveryOf } from './delivery.js';
+
+/** A gate on Node's requests: what an adapter needs to put one in front of a merchant's handler. */
+export interface NodeGate<Event, Host> {
+  /** Verifies. Gives the reply to write, or nothing where the request may go on to the next handler. */
+  readonly admit: (req: IncomingMessage, host: Host) => Promise<Reply | undefined>;
+  /** The event that this gate proved for the request. @throws ConfigurationError when this gate is not in front of it. */
+  readonly event: (req: IncomingMessage) => Event;
+}
+
+// Beside the request and not on it: nothing that a parser or a merchant's code writes there can pass for an event.
+const events = new WeakMap<IncomingMessage, WebhookEvent>();
+
+/**
+ * @param mend what the merchant has to change when something read the body first; a sentence for the log
+ * @throws ConfigurationError that names the option and the fault.
+ */
+export function createGate<Events extends EventSchemas, Host, Pass extends 'pass' | undefined>(
+  options: GateOptions<Events, Host, Pass>,
+  mend: string,
+): NodeGate<GateEvent<Events, Pass>, Host> {
+  const receiver = createReceiver(options);
+  const proven = new WeakMap<IncomingMessage, GateEvent<Events, Pass>>();
+  return {
+    admit: async (req, host) => {
+      const { event, reply } = await receiver.admit(deliveryOf(req, mend), host);
+      if (reply !== undefined) return reply;
+      proven.set(req, event);
+      events.set(req, event as WebhookEvent);
+      return undefined;
+    },
+    event: (req) => eventOf(proven, req),
+  };
+}
+
+/** The event that a gate proved for the request. @throws ConfigurationError when no gate is in front: it fails closed. */
+export function webhookEvent(req: IncomingMessage): WebhookEvent {
+  return eventOf(events, req);
+}
+
+function eventOf<Event>(from: WeakMap<IncomingMessage, Event>, req: IncomingMessage): Event {
+  const event = from.get(req);
+  if (event !== undefined) return event;
+  throw new ConfigurationError('webhookEvent', 'found no verified event: put paymentWebhook({ secret }) in front of this handler');
+}
