@@ -1,0 +1,8 @@
+/** What everybody writes who has no library, as the documentation of most services tells them to. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export function isSigned(body: Buffer, signature: string, secret: string): boolean {
+  const expected = Buffer.from(createHmac('sha256', secret).update(body).digest('hex'));
+  const given = Buffer.from(signature);
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}

@@ -1,0 +1,38 @@
+/** The one notification that every contestant is given, in the sizes that are measured. */
+import { createHmac } from 'node:crypto';
+
+export const SECRET = 'whsec_2f8c1b7e0a9d4c63b5e1f0a7d8c9b6e4';
+export const REFERENCE = 'order-000042';
+export const URL_PATH = '/webhooks/payments';
+
+/** A JSON object of exactly so many bytes: a payment, and lines of an order up to the size. */
+export function jsonBody(bytes: number): Buffer {
+  const payment = { reference: REFERENCE, status: 'success', amount: 129_900, currency: 'NGN', note: '', lines: [] as object[] };
+  const length = (): number => Buffer.byteLength(JSON.stringify(payment));
+  for (let index = 0; ; index++) {
+    payment.lines.push({ sku: `sku-${index}`, title: `Unit ${index} of a larger order`, quantity: index % 7, price: index * 150 });
+    if (length() > bytes) break;
+  }
+  payment.lines.pop();
+  payment.note = 'x'.repeat(bytes - length());
+  return Buffer.from(JSON.stringify(payment));
+}
+
+export function signatureOf(body: Buffer): string {
+  return createHmac('sha256', SECRET).update(body).digest('hex');
+}
+
+/** Headers as `req.headers` has them behind a proxy: lower-case, and ours neither first nor last. */
+export function nodeHeaders(body: Buffer): Record<string, string> {
+  return {
+    host: 'shop.example',
+    'user-agent': 'payment-link-service/1.0',
+    accept: '*/*',
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    'x-service-event': 'payment.succeeded',
+    'x-service-signature': signatureOf(body),
+    'x-forwarded-for': '203.0.113.7',
+    connection: 'keep-alive',
+  };
+}

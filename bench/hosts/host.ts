@@ -1,0 +1,14 @@
+import type { Server } from 'node:http';
+
+/** A web framework, with the three servers that are held against each other. Each listens on the port that it is given. */
+export interface Host {
+  /** Reads the body to its end and replies, and nothing else: what the host itself costs. */
+  bare(): Server;
+  /** What its users write: the usual way to the raw body, and a check by hand. */
+  byHand(): Server;
+  paylink(): Server;
+}
+
+export type ContestantName = keyof Host;
+
+export const CONTESTANTS: readonly ContestantName[] = ['bare', 'byHand', 'paylink'];

@@ -1,0 +1,87 @@
+/**
+ * A load generator that costs a fraction of what it loads: raw sockets with one request under way on each, a prepared
+ * request, and replies that are counted by their length instead of being parsed.
+ */
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { nodeHeaders, URL_PATH } from './delivery.js';
+
+const CONNECTIONS = 48;
+const OK = Buffer.from('HTTP/1.1 200 ');
+
+export interface Load {
+  /** Keeps the server busy for so long, and waits for the last reply. */
+  run(milliseconds: number): Promise<{ readonly requests: number; readonly seconds: number }>;
+  close(): void;
+}
+
+export async function connectLoad(port: number, body: Buffer): Promise<Load> {
+  const request = requestOf(body);
+  const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => connectClient(port, request)));
+  return {
+    async run(milliseconds) {
+      const started = performance.now();
+      const counts = await Promise.all(clients.map((client) => client.repeat(started + milliseconds)));
+      return { requests: counts.reduce((sum, count) => sum + count), seconds: (performance.now() - started) / 1000 };
+    },
+    close: () => clients.forEach((client) => client.close()),
+  };
+}
+
+function requestOf(body: Buffer): Buffer {
+  const lines = Object.entries(nodeHeaders(body)).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`POST ${URL_PATH} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
+}
+
+interface Client {
+  /** Sends one request after the other until the time has come, and gives their number. */
+  repeat(until: number): Promise<number>;
+  close(): void;
+}
+
+async function connectClient(port: number, request: Buffer): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  // Every reply of a server has the length of its first: the same headers, and a Date of fixed width.
+  const replyLength = await lengthOfReply(socket, request);
+  return { repeat: (until) => repeatRequest(socket, request, replyLength, until), close: () => socket.destroy() };
+}
+
+async function lengthOfReply(socket: Socket, request: Buffer): Promise<number> {
+  socket.write(request);
+  let reply = Buffer.alloc(0);
+  while (!reply.includes('}')) reply = Buffer.concat([reply, ...((await once(socket, 'data')) as [Buffer])]);
+  if (!reply.subarray(0, OK.length).equals(OK)) throw new Error(`a server replied ${reply.toString()}`);
+  return reply.length;
+}
+
+function repeatRequest(socket: Socket, request: Buffer, replyLength: number, until: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let replies = 0;
+    let received = 0;
+    socket.on('data', onData).on('close', onClose);
+    socket.write(request);
+
+    function onData(chunk: Buffer): void {
+      if (received === 0 && !chunk.subarray(0, OK.length).equals(OK))
+        return stop(new Error(`a server replied ${chunk.toString()}`));
+      received += chunk.length;
+      if (received < replyLength) return;
+      if (received > replyLength) return stop(new Error('a server sent a reply of another length'));
+      received = 0;
+      replies++;
+      if (performance.now() < until) socket.write(request);
+      else stop();
+    }
+
+    function onClose(): void {
+      stop(new Error('a server closed the connection'));
+    }
+
+    function stop(error?: Error): void {
+      socket.off('data', onData).off('close', onClose);
+      if (error === undefined) resolve(replies);
+      else reject(error);
+    }
+  });
+}

@@ -1,0 +1,40 @@
+const BATCH_MS = 1;
+
+/** Makes the slice of a call: runs it for so many milliseconds, and gives the microseconds that one took. */
+export async function createSlice(call: () => unknown, milliseconds: number): Promise<() => Promise<number>> {
+  // A call that answers at once must not pay for an await.
+  const runBatch = isPromise(call()) ? awaitEach : callEach;
+  let batch = 1;
+  while ((await timeOf(() => runBatch(call, batch))) < BATCH_MS) batch *= 2;
+
+  return async () => {
+    let calls = 0;
+    let elapsed = 0;
+    const started = performance.now();
+    while (elapsed < milliseconds) {
+      const pending = runBatch(call, batch);
+      if (pending !== undefined) await pending;
+      calls += batch;
+      elapsed = performance.now() - started;
+    }
+    return (elapsed * 1000) / calls;
+  };
+}
+
+function callEach(call: () => unknown, times: number): undefined {
+  for (let count = 0; count < times; count++) call();
+}
+
+async function awaitEach(call: () => unknown, times: number): Promise<void> {
+  for (let count = 0; count < times; count++) await call();
+}
+
+async function timeOf(run: () => unknown): Promise<number> {
+  const started = performance.now();
+  await run();
+  return performance.now() - started;
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise;
+}

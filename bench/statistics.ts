@@ -1,0 +1,10 @@
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** The median of each round's own ratio: what disturbs the machine for longer than a round falls out of it. */
+export function medianRatio(values: readonly number[], base: readonly number[]): number {
+  return median(values.map((value, round) => value / base[round]!));
+}
