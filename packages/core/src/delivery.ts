@@ -34,10 +34,11 @@ export type WebhookHeaders = HeadersLike | Readonly<Record<string, string | read
  */
 export function lookUp(headers: WebhookHeaders | null | undefined, name: string): unknown {
   if (typeof headers?.get === 'function') return (headers as HeadersLike).get(name);
+  const record = (headers ?? {}) as Readonly<Record<string, unknown>>;
   let found: unknown;
-  for (const [key, value] of Object.entries(headers ?? {})) {
-    if (key.length !== name.length || key.toLowerCase() !== name || value === undefined) continue;
-    found = found === undefined ? value : [found, value];
+  for (const key of Object.keys(record)) {
+    if (key.length !== name.length || key.toLowerCase() !== name || record[key] === undefined) continue;
+    found = found === undefined ? record[key] : [found, record[key]];
   }
   // An array is a repeated header, also with one entry: the caller finds that it is no string.
   return found;

@@ -84,8 +84,7 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   let payload: Record<string, unknown> | null;
   try {
     const text = decoder.decode(rawBody);
-    // JSON can spell the names with escapes; without one of these there is nothing to leave out.
-    payload = JSON.parse(text, /__proto__|constructor|\\u/.test(text) ? leaveOutPrototypes : undefined) as typeof payload;
+    payload = JSON.parse(text, mayNamePrototype(text) ? leaveOutPrototypes : undefined) as typeof payload;
   } catch {
     throw invalid('is not UTF-8, or not JSON');
   }
@@ -95,6 +94,14 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
     throw invalid('has no `reference` that is a non-blank string without NUL and lone surrogates');
   }
   return Object.freeze(payload) as WebhookPayload;
+}
+
+/**
+ * Whether a key can be `__proto__` or have one below it named `prototype`: both spell "proto", unless one of their characters
+ * (all of them in U+005F to U+007A) is written as an escape.
+ */
+function mayNamePrototype(text: string): boolean {
+  return text.includes('proto') || (text.includes('\\u00') && /\\u00[5-7]/.test(text));
 }
 
 /** Leaves out the keys by which a later merge or `Object.assign` would change a prototype. */

@@ -1,6 +1,7 @@
 /** From a request to a proven event: headers, body, signature, event; and what is told of a failure on the way. */
 import type { ConfirmedPayment } from './confirm.js';
 import type { BodyLimits, Delivery } from './delivery.js';
+import { isPromise } from './deadline.js';
 import { check, ConfigurationError, fault, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { report, type Facts } from './observe.js';
@@ -48,7 +49,8 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
       if (rawBody.length > bodyLimit) throw tooLarge(bodyLimit);
 
       const overruled = (code: string): void => void (facts.code = code);
-      const event = await prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
+      const proven = prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
+      const event = isPromise(proven) ? await proven : proven;
       facts.type = event.type;
       facts.reference = event.reference;
       facts.secretIndex = event.secretIndex;

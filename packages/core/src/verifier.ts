@@ -46,6 +46,8 @@ export interface Prover<Events extends EventSchemas, Host> {
   readonly headers: { readonly signature: string; readonly event: string };
   readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
   /**
+   * Gives the event at once where nothing has to be waited for: a promise costs a small body a tenth of its time.
+   *
    * @param overruled told of a signed status that contradicts the header, where something better decides; without it, that
    * is an error
    */
@@ -55,7 +57,7 @@ export interface Prover<Events extends EventSchemas, Host> {
     kindHeader: unknown,
     host: Host,
     overruled?: (contradiction: Contradiction) => void,
-  ): Promise<WebhookEvent<Events>>;
+  ): WebhookEvent<Events> | Promise<WebhookEvent<Events>>;
 }
 
 // Room for a schema that asks a database; one that hangs must not hold the request.
@@ -64,34 +66,46 @@ const SCHEMA_TIMEOUT = 5_000;
 export function createProver<Events extends EventSchemas, Host>(options: VerifierOptions<Events, Host>): Prover<Events, Host> {
   const keyring = createKeyring(options.secret, options.logger ?? console);
   const kinds = readEvents(options.events);
+
+  /** From here on the sender is known. */
+  function toEvent(
+    rawBody: Uint8Array,
+    secretIndex: number,
+    kindHeader: unknown,
+    overruled?: (contradiction: Contradiction) => void,
+  ): WebhookEvent<Events> | Promise<WebhookEvent<Events>> {
+    const kind = readKind(kindHeader);
+    const body = parsePayload(rawBody);
+    const contradiction = contradictionOf(kind, body);
+    if (contradiction !== undefined) {
+      if (overruled === undefined) throw fault(contradiction, 'the header says success, the `status` of the signed body does not');
+      overruled(contradiction);
+    }
+    const { reference } = body;
+    if (!kinds.has(kind)) return { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex };
+
+    // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
+    const eventOf = (payload: unknown): WebhookEvent<Events> =>
+      ({ type: kind, reference, payload, rawBody, secretIndex }) as WebhookEvent<Events>;
+    const schema = kinds.get(kind);
+    if (schema === undefined) return eventOf(body);
+    const late = (): unknown => fault('handler_timeout', `the schema of ${kind} did not settle in ${SCHEMA_TIMEOUT} ms`);
+    return (async () => eventOf(await settle(() => validate(schema, body), SCHEMA_TIMEOUT, late)))();
+  }
+
   return {
     headers: readHeaderNames(options.headers),
     kinds,
-    async prove(received, signature, kindHeader, host, overruled) {
-      const keysOrPromise = keyring(host);
-      const keys = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise;
-      // Where the check takes a while, what is checked and what is parsed must be bytes that nobody else can change.
-      const rawBody = synchronous ? received : new Uint8Array(received);
-      const match = matchSignature(keys, rawBody, signature);
-      const secretIndex = typeof match === 'number' ? match : await match;
-
-      // From here on the sender is known.
-      const kind = readKind(kindHeader);
-      const body = parsePayload(rawBody);
-      const contradiction = contradictionOf(kind, body);
-      if (contradiction !== undefined) {
-        if (overruled === undefined)
-          throw fault(contradiction, 'the header says success, the `status` of the signed body does not');
-        overruled(contradiction);
+    prove(received, signature, kindHeader, host, overruled) {
+      const keys = keyring(host);
+      if (synchronous && !isPromise(keys)) {
+        return toEvent(received, matchSignature(keys, received, signature) as number, kindHeader, overruled);
       }
-      const { reference } = body;
-      if (!kinds.has(kind)) return { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex };
-
-      const schema = kinds.get(kind);
-      const late = (): unknown => fault('handler_timeout', `the schema of ${kind} did not settle in ${SCHEMA_TIMEOUT} ms`);
-      const payload = schema === undefined ? body : await settle(() => validate(schema, body), SCHEMA_TIMEOUT, late);
-      // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
-      return { type: kind, reference, payload, rawBody, secretIndex } as WebhookEvent<Events>;
+      return (async () => {
+        // Where the check takes a while, what is checked and what is parsed must be bytes that nobody else can change.
+        const rawBody = new Uint8Array(received);
+        return toEvent(rawBody, await matchSignature(await keys, rawBody, signature), kindHeader, overruled);
+      })();
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WebhookError, type BodyLimits } from '@paylink/core';
 import getRawBody from 'raw-body';
+import { GatherPieces } from './gather-pieces.js';
 
 /** What hosts and parsers hang on a request. */
 interface PossiblyParsed {
@@ -19,60 +20,65 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits, mend: s
   // What the host kept for us, as Cloud Functions and `express.json({ verify })` do. Never a string: its bytes are lost.
   if (Buffer.isBuffer(rawBody)) return rawBody;
   // By the stream's own state and not by `req.body`: Express 4's parsers set that without having read anything.
-  if (req.readableDidRead || req.readableEnded) {
+  if (isConsumed(req) || claimed.has(req)) {
     if (Buffer.isBuffer(body)) return body;
     throw consumed(req, mend);
   }
-  if (req.readableEncoding !== null) throw consumed(req, mend);
 
-  // Nearly always the body came in one packet with the headers. Then it is in the stream's buffer as soon as Node has
-  // parsed that packet, which is before the next microtask: no listener, no timer, no copy.
-  await Promise.resolve();
-  if (hasArrived(req)) {
-    if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
-    return (req.read() as Buffer | null) ?? Buffer.alloc(0);
-  }
-  return readSlowly(req, limits, mend);
+  // Nearly always the body came in one packet with the headers. Then it is in the stream's buffer once Node has parsed that
+  // packet, which is before the event loop's next turn: no listener, no timer, no copy.
+  claimed.add(req);
+  await nextTurn();
+  // Whoever listened before us has had it by now.
+  if (isConsumed(req)) throw consumed(req, mend);
+  if (!req.complete || req.destroyed) return readSlowly(req, limits);
+  if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
+  return (req.read() as Buffer | null) ?? Buffer.alloc(0);
 }
 
-/** Whether Node has the whole body, and nobody has touched it meanwhile. */
-function hasArrived(req: IncomingMessage): boolean {
-  return req.complete && !req.destroyed && !req.readableDidRead;
+// Two webhooks on one request would both read a body that is still on its way, and both credit.
+const claimed = new WeakSet<IncomingMessage>();
+
+// Taken now, since a test's fake timers replace the global one.
+const { setImmediate } = globalThis;
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function isConsumed(req: IncomingMessage): boolean {
+  return req.readableDidRead || req.readableEnded || req.readableEncoding !== null;
 }
 
 /** Reads what is still on its way: raw-body counts and collects, and the time limit is ours. */
-function readSlowly(req: IncomingMessage, limits: BodyLimits, mend: string): Promise<Uint8Array> {
+function readSlowly(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
+    const gathered = req.pipe(new GatherPieces(limits.bodyLimit));
     const timer = setTimeout(() => {
       settle(new WebhookError('body_timeout', { message: `the body took longer than bodyTimeout (${limits.bodyTimeout} ms)` }));
     }, limits.bodyTimeout);
-    // raw-body does not call back for a stream that closes without an end.
     const onClose = (): void => {
-      settle(incomplete());
+      if (!req.readableEnded) settle(incomplete());
     };
     req.once('close', onClose);
 
-    getRawBody(
-      req,
-      { limit: limits.bodyLimit, length: req.headers['content-length'] ?? null },
-      (error: getRawBody.RawBodyError | null, body) => {
-        settle(error === null ? undefined : translate(error, req, limits, mend), body);
-      },
-    );
+    const length = req.headers['content-length'] ?? null;
+    getRawBody(gathered, { limit: limits.bodyLimit, length }, (error: getRawBody.RawBodyError | null, body) => {
+      settle(error === null ? undefined : translate(error, limits), body);
+    });
 
     function settle(error: WebhookError | undefined, body?: Buffer): void {
       clearTimeout(timer);
       req.off('close', onClose);
+      gathered.destroy();
       if (error === undefined) resolve(body!);
       else reject(error);
     }
   });
 }
 
-function translate(error: getRawBody.RawBodyError, req: IncomingMessage, limits: BodyLimits, mend: string): WebhookError {
-  if (error.type === 'entity.too.large') return tooLarge(limits);
-  if (error.type === 'stream.encoding.set') return consumed(req, mend);
-  return incomplete();
+function translate(error: getRawBody.RawBodyError, limits: BodyLimits): WebhookError {
+  return error.type === 'entity.too.large' ? tooLarge(limits) : incomplete();
 }
 
 function tooLarge({ bodyLimit }: BodyLimits): WebhookError {

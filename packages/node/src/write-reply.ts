@@ -11,16 +11,17 @@ const LINGER = 500;
  * connection: else Node would drain whatever the sender goes on sending.
  */
 export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
-  if (res.headersSent || res.writableEnded) return;
+  if (res.headersSent || res.writableEnded) {
+    // The handler began a response and then failed: nobody will end it.
+    if (reply.status >= 400 && !res.writableEnded) res.destroy();
+    return;
+  }
   const unread = !hasEnded(req);
   const headers: Record<string, string | number> = { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) };
 
   if (req.httpVersionMajor >= 2) {
     // HTTP/2 has no such header (RFC 9113 section 8.2.2): the stream is reset after the reply (section 8.1).
-    if (unread)
-      res.once('finish', () => {
-        resetStream(res);
-      });
+    if (unread) resetAfterReply(res as unknown as Http2ServerResponse);
     res.writeHead(reply.status, headers).end(reply.body);
     return;
   }
@@ -50,7 +51,10 @@ function linger(req: IncomingMessage, res: ServerResponse, body: string): void {
   }
 }
 
-function resetStream(res: ServerResponse): void {
+function resetAfterReply({ stream }: Http2ServerResponse): void {
   const NO_ERROR = 0;
-  (res as unknown as Http2ServerResponse).stream.close(NO_ERROR);
+  // The stream's own event: the response has its `finish` only when the stream is closed.
+  stream.once('finish', () => {
+    stream.close(NO_ERROR);
+  });
 }

@@ -1,0 +1,35 @@
+/** A Response that says no must not leave the work done that it says no to. */
+
+/** Undoes the work under a store, and carries the response out. */
+export class RolledBack extends Error {
+  readonly response: Response;
+
+  constructor(response: Response) {
+    super(`the handler returned a response of status ${response.status}, so its work was undone`);
+    this.response = response;
+  }
+}
+
+/** By the tag and not by instanceof: a host may have a Response of its own. */
+export function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]';
+}
+
+/** Handlers, a map or one function, of which a returned Response that is not 2xx is thrown, so that the store undoes the work. */
+export function holdBack<Handlers extends object>(handlers: Handlers): Handlers {
+  if (typeof handlers === 'function') return held(handlers) as Handlers;
+  if (typeof handlers !== 'object' || handlers === null) return handlers;
+  const hold = (handler: unknown): unknown => (typeof handler === 'function' ? held(handler as Handler) : handler);
+  const entries = Object.entries(handlers).map(([kind, handler]) => [kind, hold(handler)] as const);
+  return Object.fromEntries(entries) as Handlers;
+}
+
+type Handler = (event: unknown, context: unknown) => unknown;
+
+function held(handler: Handler): Handler {
+  return async (event, context) => {
+    const value = await handler(event, context);
+    if (isResponse(value) && !value.ok) throw new RolledBack(value);
+    return value;
+  };
+}

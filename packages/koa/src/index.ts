@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { createReceiver, type ConfirmedPayment, type EventSchemas, type GateEvent, type GateOptions } from '@paylink/core';
+import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, Reply, WebhookEvent } from '@paylink/core';
+import { createGate, deliveryOf, webhookEvent as eventOfRequest, writeReply } from '@paylink/node';
+import type { Context, Middleware } from 'koa';
+
+/** What a handler is given of Koa. With `idempotency` no `ctx`: nothing may be sent before the commit. */
+export type KoaHost<Scope = never> = HostContext<Scope, { readonly req: IncomingMessage }, { readonly ctx: Context }>;
+
+/** Verifies, and lets the next middleware have the event. */
+export type KoaGate<Event> = Middleware & {
+  /** The event that this gate proved for the request. @throws ConfigurationError when this gate is not in front of it. */
+  event(ctx: Pick<Context, 'req'>): Event;
+};
+
+const MEND =
+  'Put the webhook above the parser: app.use(router.routes()) with paymentWebhook(…) before app.use(bodyParser()), or leave its ' +
+  'path out of the parser.';
+
+/**
+ * Makes Koa middleware that verifies a notification before any code of yours runs. With handlers it runs them and replies, and
+ * what they throw is Koa's; without, it is a gate in front of the next middleware.
+ *
+ * @throws ConfigurationError that names the option or the handler, and the fault.
+ */
+export function paymentWebhook<
+  const E extends EventSchemas = NoEvents,
+  P extends ConfirmedPayment = never,
+  S extends object = never,
+>(options: ReceiverOptions<E, P, S, KoaHost<S>>, handlers: ReceiverHandlers<E, P, S, KoaHost<S>>): Middleware;
+export function paymentWebhook<const E extends EventSchemas = NoEvents, const Pass extends 'pass' | undefined = undefined>(
+  options: GateOptions<E, KoaHost, Pass>,
+): KoaGate<GateEvent<E, Pass>>;
+export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
+  return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
+}
+
+type Host = KoaHost<object>;
+type Options = ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>;
+
+function handling(options: Options, handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>): Middleware {
+  const receiver = createReceiver(options, handlers);
+  return async (ctx) => {
+    const host = options.idempotency === undefined ? { req: ctx.req, ctx } : { req: ctx.req };
+    const reply = await receiver.receive(deliveryOf(ctx.req, MEND), host);
+    // A handler that set a body or a status has answered by itself.
+    if (ctx.body === undefined && ctx.status === 404) respond(ctx, reply);
+  };
+}
+
+function gating(options: GateOptions<NoEvents, KoaHost>): KoaGate<unknown> {
+  const { admit, event } = createGate(options, MEND);
+  const gate: Middleware = async (ctx, next) => {
+    const reply = await admit(ctx.req, { req: ctx.req, ctx });
+    if (reply === undefined) await next();
+    else respond(ctx, reply);
+  };
+  return Object.assign(gate, { event: (ctx: Pick<Context, 'req'>) => event(ctx.req) });
+}
+
+/** By the bare response, since Koa cannot end a connection in good order; middleware around us still sees the status. */
+function respond(ctx: Context, reply: Reply): void {
+  ctx.respond = false;
+  writeReply(ctx.req, ctx.res, reply);
+}
+
+/** The event that a gate proved for the request. @throws ConfigurationError when no gate is in front: it fails closed. */
+export function webhookEvent(ctx: Pick<Context, 'req'>): WebhookEvent {
+  return eventOfRequest(ctx.req);
+}
