@@ -36,8 +36,10 @@ export function lookUp(headers: WebhookHeaders | null | undefined, name: string)
   if (typeof headers?.get === 'function') return (headers as HeadersLike).get(name);
   const record = (headers ?? {}) as Readonly<Record<string, unknown>>;
   let found: unknown;
-  for (const key of Object.keys(record)) {
-    if (key.length !== name.length || key.toLowerCase() !== name || record[key] === undefined) continue;
+  // No list of keys is made for a look at a few: this is on the way of every request.
+  for (const key in record) {
+    if (key.length !== name.length || key.toLowerCase() !== name || !Object.hasOwn(record, key) || record[key] === undefined)
+      continue;
     found = found === undefined ? record[key] : [found, record[key]];
   }
   // An array is a repeated header, also with one entry: the caller finds that it is no string.

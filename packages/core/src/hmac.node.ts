@@ -19,6 +19,9 @@ const message = Buffer.alloc(BLOCK + SMALL);
 const expected = Buffer.alloc(DIGEST);
 const given = Buffer.alloc(DIGEST);
 
+// Whose inner pad stands in `message`: nearly always the same key's as before.
+let prepared: Buffer | undefined;
+
 // Node 20.12 has it; other runtimes that offer node:crypto may not.
 const hash = (crypto as Partial<typeof crypto>).hash;
 
@@ -43,9 +46,16 @@ export class HmacKey {
     if (hash === undefined || body.length > SMALL) {
       return crypto.createHmac('sha256', this.#key).update(body).digest('binary');
     }
-    message.set(this.#inner);
+    if (prepared !== this.#inner) {
+      message.set(this.#inner);
+      prepared = this.#inner;
+    }
     message.set(body, BLOCK);
-    this.#outer.write(hash('sha256', message.subarray(0, BLOCK + body.length), 'binary'), BLOCK, 'latin1');
+    this.#outer.write(
+      hash('sha256', new Uint8Array(message.buffer, message.byteOffset, BLOCK + body.length), 'binary'),
+      BLOCK,
+      'latin1',
+    );
     return hash('sha256', this.#outer, 'binary');
   }
 }

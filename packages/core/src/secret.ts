@@ -81,7 +81,7 @@ export function isBytes(value: unknown): value is Uint8Array {
 
 /** Whether the text has no lone surrogate, which UTF-8 cannot say and which would stand for other texts as well. */
 export function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
+  return !/[\ud800-\udfff]/.test(text) || !/\p{Surrogate}/u.test(text);
 }
 
 export function isProduction(): boolean {

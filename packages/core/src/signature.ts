@@ -31,8 +31,8 @@ export function matchSignature(keys: readonly HmacKey[], rawBody: Uint8Array, si
 
 /** @throws WebhookError `invalid_signature` for whatever is not spelt as a signature: 64 lower-case hex digits, no more. */
 export function requireSignature(value: unknown): string {
-  // The length first, so that a long header costs nothing.
-  if (typeof value === 'string' && value.length === 64 && /^[0-9a-f]{64}$/.test(value)) return value;
+  // The length by itself and first: a long header costs nothing, and a counted expression takes twice the time.
+  if (typeof value === 'string' && value.length === 64 && /^[0-9a-f]+$/.test(value)) return value;
   throw fault('invalid_signature', 'the signature header is absent, repeated or not 64 lower-case hex digits');
 }
 

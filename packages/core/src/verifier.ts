@@ -2,7 +2,8 @@ import { synchronous } from '#hmac';
 import { isPromise, settle } from './deadline.js';
 import { lookUp, type WebhookHeaders } from './delivery.js';
 import { fault } from './errors.js';
-import { contradictionOf, parsePayload, readEvents, readKind, validate, type Contradiction, type WebhookEvent } from './event.js';
+import { contradictionOf, parsePayload, readEvents, readKind, validate } from './event.js';
+import type { Contradiction, KnownEvent, WebhookEvent, WebhookPayload } from './event.js';
 import { checkVerifierOptions, readHeaderNames, type VerifierOptions } from './options.js';
 import type { EventSchemas, NoEvents, StandardSchema } from './schema.js';
 import { createKeyring } from './secret.js';
@@ -74,7 +75,8 @@ export function createProver<Events extends EventSchemas, Host>(options: Verifie
     kindHeader: unknown,
     overruled?: (contradiction: Contradiction) => void,
   ): WebhookEvent<Events> | Promise<WebhookEvent<Events>> {
-    const kind = readKind(kindHeader);
+    // A configured kind is one: the expression is for the others.
+    const kind = kinds.has(kindHeader as string) ? (kindHeader as string) : readKind(kindHeader);
     const body = parsePayload(rawBody);
     const contradiction = contradictionOf(kind, body);
     if (contradiction !== undefined) {
@@ -85,12 +87,15 @@ export function createProver<Events extends EventSchemas, Host>(options: Verifie
     if (!kinds.has(kind)) return { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex };
 
     // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
-    const eventOf = (payload: unknown): WebhookEvent<Events> =>
-      ({ type: kind, reference, payload, rawBody, secretIndex }) as WebhookEvent<Events>;
+    const event = { type: kind, reference, payload: body as unknown, rawBody, secretIndex };
     const schema = kinds.get(kind);
-    if (schema === undefined) return eventOf(body);
-    const late = (): unknown => fault('handler_timeout', `the schema of ${kind} did not settle in ${SCHEMA_TIMEOUT} ms`);
-    return (async () => eventOf(await settle(() => validate(schema, body), SCHEMA_TIMEOUT, late)))();
+    return schema === undefined ? (event as WebhookEvent<Events>) : withOutput(schema, event);
+  }
+
+  async function withOutput(schema: StandardSchema, event: KnownEvent<string, unknown>): Promise<WebhookEvent<Events>> {
+    const late = (): unknown => fault('handler_timeout', `the schema of ${event.type} did not settle in ${SCHEMA_TIMEOUT} ms`);
+    const payload = await settle(() => validate(schema, event.payload as WebhookPayload), SCHEMA_TIMEOUT, late);
+    return { ...event, payload } as WebhookEvent<Events>;
   }
 
   return {
