@@ -14,6 +14,8 @@ function core(name: string, hmac: string) {
 
 export default defineConfig({
   test: {
+    // One for each core of the smallest machine that this runs on.
+    maxWorkers: 2,
     projects: [
       core('core on node:crypto', './packages/core/src/hmac.node.ts'),
       core('core on WebCrypto', './packages/core/src/hmac.web.ts'),

@@ -12,7 +12,7 @@ const run = (command: string, ...args: string[]): string => {
     return execFileSync(command, args, {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_ENV: '' },
+      env: { ...process.env, NODE_ENV: 'test' },
     }).toString();
   } catch (error) {
     // tsc says what it found on stdout.

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Delivery } from '@paylink/core';
 import { readBody } from './read-body.js';
 
@@ -7,12 +8,17 @@ import { readBody } from './read-body.js';
  * API.
  *
  * @param mend what the merchant has to change when something read the body first; a sentence for the log
+ * @param stream where the body's bytes come from, where a host's hooks have put another stream around the request's own
  */
-export function deliveryOf(req: IncomingMessage, mend = 'Let nothing read the request before paymentWebhook.'): Delivery {
+export function deliveryOf(
+  req: IncomingMessage,
+  mend = 'Let nothing read the request before paymentWebhook.',
+  stream: Readable = req,
+): Delivery {
   return {
     method: req.method,
     header: (name) => headerOf(req, name),
-    body: (limits) => readBody(req, limits, mend),
+    body: (limits) => readBody(req, stream, limits, mend),
   };
 }
 
@@ -29,5 +35,7 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
     const key = rawHeaders[index]!;
     if (key.length === name.length && key.toLowerCase() === name) lines.push(rawHeaders[index + 1]!);
   }
-  return lines.length > 1 ? lines.join(', ') : String(first);
+  if (lines.length > 0) return lines.join(', ');
+  // A request that another layer made up has no lines; and there an array stands for a repeated header.
+  return typeof first === 'string' ? first : undefined;
 }

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import timers from 'node:timers';
 import { WebhookError, type BodyLimits } from '@paylink/core';
 import getRawBody from 'raw-body';
 import { GatherPieces } from './gather-pieces.js';
@@ -15,12 +17,12 @@ interface PossiblyParsed {
  * @param mend what to change when something else has read it, in the words of the host
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`.
  */
-export async function readBody(req: IncomingMessage, limits: BodyLimits, mend: string): Promise<Uint8Array> {
+export async function readBody(req: IncomingMessage, stream: Readable, limits: BodyLimits, mend: string): Promise<Uint8Array> {
   const { rawBody, body } = req as PossiblyParsed;
   // What the host kept for us, as Cloud Functions and `express.json({ verify })` do. Never a string: its bytes are lost.
   if (Buffer.isBuffer(rawBody)) return rawBody;
   // By the stream's own state and not by `req.body`: Express 4's parsers set that without having read anything.
-  if (isConsumed(req) || claimed.has(req)) {
+  if (isConsumed(stream) || claimed.has(req)) {
     if (Buffer.isBuffer(body)) return body;
     throw consumed(req, mend);
   }
@@ -30,8 +32,9 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits, mend: s
   claimed.add(req);
   await nextTurn();
   // Whoever listened before us has had it by now.
-  if (isConsumed(req)) throw consumed(req, mend);
-  if (!req.complete || req.destroyed) return readSlowly(req, limits);
+  if (isConsumed(stream)) throw consumed(req, mend);
+  if (stream.destroyed) throw incomplete();
+  if (stream !== req || !req.complete) return readSlowly(req, stream, limits);
   if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
   return (req.read() as Buffer | null) ?? Buffer.alloc(0);
 }
@@ -39,28 +42,29 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits, mend: s
 // Two webhooks on one request would both read a body that is still on its way, and both credit.
 const claimed = new WeakSet<IncomingMessage>();
 
-// Taken now, since a test's fake timers replace the global one.
-const { setImmediate } = globalThis;
+// Not the global one: a test's fake timers replace it, and jsdom has none.
+const { setImmediate } = timers;
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function isConsumed(req: IncomingMessage): boolean {
-  return req.readableDidRead || req.readableEnded || req.readableEncoding !== null;
+function isConsumed(stream: Readable): boolean {
+  return stream.readableDidRead || stream.readableEnded || stream.readableEncoding !== null;
 }
 
 /** Reads what is still on its way: raw-body counts and collects, and the time limit is ours. */
-function readSlowly(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
+function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const gathered = req.pipe(new GatherPieces(limits.bodyLimit));
+    const gathered = stream.pipe(new GatherPieces(limits.bodyLimit));
     const timer = setTimeout(() => {
       settle(new WebhookError('body_timeout', { message: `the body took longer than bodyTimeout (${limits.bodyTimeout} ms)` }));
     }, limits.bodyTimeout);
     const onClose = (): void => {
-      if (!req.readableEnded) settle(incomplete());
+      if (!stream.readableEnded) settle(incomplete());
     };
-    req.once('close', onClose);
+    // The listener for errors stays, since a stream may have another one when nobody waits for it any more.
+    stream.once('close', onClose).on('error', onClose);
 
     const length = req.headers['content-length'] ?? null;
     getRawBody(gathered, { limit: limits.bodyLimit, length }, (error: getRawBody.RawBodyError | null, body) => {
@@ -69,7 +73,7 @@ function readSlowly(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Arra
 
     function settle(error: WebhookError | undefined, body?: Buffer): void {
       clearTimeout(timer);
-      req.off('close', onClose);
+      stream.off('close', onClose);
       gathered.destroy();
       if (error === undefined) resolve(body!);
       else reject(error);

@@ -52,9 +52,11 @@ function linger(req: IncomingMessage, res: ServerResponse, body: string): void {
 }
 
 function resetAfterReply({ stream }: Http2ServerResponse): void {
-  const NO_ERROR = 0;
-  // The stream's own event: the response has its `finish` only when the stream is closed.
+  // The stream's own event: the response has its `finish` only when the stream is closed. A turn later, when the reply is on
+  // its way; and destroyed rather than closed, which would wait for a body that nobody reads.
   stream.once('finish', () => {
-    stream.close(NO_ERROR);
+    setImmediate(() => {
+      stream.destroy();
+    });
   });
 }

@@ -1,0 +1,92 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** In bytes, after a collection of garbage. */
+export interface Memory {
+  readonly rss: number;
+  /** The heap, and the buffers beside it: what is held, without what the allocator keeps for later. */
+  readonly live: number;
+}
+
+/** What the process of serve-host.ts tells. */
+export interface ChildMessage {
+  readonly port?: number;
+  readonly handling?: string;
+  readonly handled?: string;
+  readonly closed?: boolean;
+  readonly memory?: Memory;
+  readonly turned?: boolean;
+}
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export class Child {
+  readonly #process: ChildProcess;
+  readonly #messages: ChildMessage[] = [];
+  readonly #arrived = new Set<() => void>();
+  output = '';
+
+  constructor(host: string, bodyLimit = 65_536) {
+    this.#process = fork(at('./serve-host.ts'), [host, String(bodyLimit)], {
+      execArgv: ['--expose-gc', '--import', 'tsx'],
+      // Without the paths of the root's tsconfig: they lead to the sources, and what is tested is what was built.
+      env: { ...process.env, TSX_TSCONFIG_PATH: at('../../tsconfig.base.json') },
+      silent: true,
+    });
+    for (const stream of [this.#process.stdout!, this.#process.stderr!]) {
+      stream.on('data', (text: Buffer) => (this.output += text.toString()));
+    }
+    this.#process.on('message', (message) => {
+      this.#messages.push(message as ChildMessage);
+      for (const arrived of this.#arrived) arrived();
+    });
+  }
+
+  /** Takes the next message that has the field. */
+  told<Field extends keyof ChildMessage>(field: Field): Promise<NonNullable<ChildMessage[Field]>> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const index = this.#messages.findIndex((message) => message[field] !== undefined);
+        if (index < 0) return;
+        this.#arrived.delete(look);
+        this.#process.off('exit', ended);
+        resolve(this.#messages.splice(index, 1)[0]![field]!);
+      };
+      const ended = (): void => {
+        look();
+        reject(new Error(`the process ended without telling ${field}: ${this.output}`));
+      };
+      this.#process.once('exit', ended);
+      this.#arrived.add(look);
+      look();
+    });
+  }
+
+  memory(): Promise<Memory> {
+    this.#process.send('memory');
+    return this.told('memory');
+  }
+
+  /** Resolves when its event loop has turned, and so has read what had arrived. */
+  turn(): Promise<boolean> {
+    this.#process.send('turn');
+    return this.told('turned');
+  }
+
+  terminate(): void {
+    this.#process.kill('SIGTERM');
+  }
+
+  /** The exit code, once it has ended. */
+  async exit(): Promise<number | null> {
+    if (this.#process.exitCode !== null) return this.#process.exitCode;
+    const [code] = (await once(this.#process, 'exit')) as [number | null];
+    return code;
+  }
+
+  async kill(): Promise<void> {
+    const running = this.#process.exitCode === null && this.#process.signalCode === null;
+    if (running && this.#process.kill('SIGKILL')) await once(this.#process, 'exit');
+  }
+}

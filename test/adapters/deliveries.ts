@@ -1,0 +1,87 @@
+/** Notifications as bytes for the wire: genuine ones, and ones that are damaged at one place. */
+import { createHmac } from 'node:crypto';
+import { signedDelivery } from '@paylink/testing';
+import { mustStaySecret } from './secrets.js';
+
+/** Of no real merchant; long enough that a hit in any output is no accident. */
+export const SECRET = 'whsec_Zk3vQ8pT1nW6yB0rL5cX9dJ2';
+export const PATH = '/webhooks/payments';
+export const REFERENCE = 'order-42';
+export const BODY = Buffer.from(`{"reference":"${REFERENCE}"}`);
+
+/** Header lines in the order of the wire. Characters above 0xFF cannot be sent as such: give them as latin1 of their bytes. */
+export type HeaderLines = readonly (readonly [name: string, value: string])[];
+
+export interface Message {
+  readonly method?: string;
+  readonly path?: string;
+  readonly version?: '1.0' | '1.1';
+  /** More lines, in front of all others. */
+  readonly lines?: HeaderLines;
+  /** One line for each value. By default the right one. */
+  readonly signature?: string | readonly string[];
+  /** One line for each value. By default `payment.succeeded`. */
+  readonly event?: string | readonly string[];
+  readonly contentType?: string | null;
+  /** `chunked`, or the Content-Length to claim. By default that of the body. */
+  readonly framing?: 'chunked' | 'none' | number;
+}
+
+/** The signature as the contract says, by code that is not core's. */
+export function mac(body: string | Uint8Array, secret: string | Uint8Array = SECRET, algorithm = 'sha256'): string {
+  const signature = createHmac(algorithm, secret).update(body).digest('hex');
+  mustStaySecret(signature);
+  return signature;
+}
+
+/** The head of a request, up to and with the empty line. */
+export function head(body: string | Uint8Array, message: Message = {}): Buffer {
+  const { method = 'POST', path = PATH, version = '1.1', contentType = 'application/json', framing = body.length } = message;
+  const { signature = mac(body), event = 'payment.succeeded', lines = [] } = message;
+  const all: (readonly [string, string])[] = [...lines];
+  if (contentType !== null) all.push(['Content-Type', contentType]);
+  for (const value of [event].flat()) all.push(['X-Service-Event', value]);
+  for (const value of [signature].flat()) {
+    all.push(['X-Service-Signature', value]);
+    mustStaySecret(value);
+  }
+  if (framing === 'chunked') all.push(['Transfer-Encoding', 'chunked']);
+  else if (framing !== 'none') all.push(['Content-Length', String(framing)]);
+  const text = all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.from(`${method} ${path} HTTP/${version}\r\nHost: shop.example\r\n${text}\r\n`, 'latin1');
+}
+
+/** A whole request. */
+export function post(body: string | Uint8Array = BODY, message: Message = {}): Buffer {
+  const bytes = Buffer.from(body);
+  mustStaySecret(bytes.toString('latin1'));
+  return Buffer.concat([head(bytes, message), message.framing === 'chunked' ? chunked(bytes) : bytes]);
+}
+
+/** The body in chunks of the size. */
+export function chunked(body: Uint8Array, size = body.length): Buffer {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < body.length; at += size) chunks.push(chunk(body.subarray(at, at + size)));
+  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
+}
+
+export function chunk(bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+/** A genuine delivery, made by the package that merchants test with. */
+export function genuine(reference: string): Buffer {
+  const { headers, rawBody, signature } = signedDelivery({ secret: SECRET, reference });
+  mustStaySecret(signature);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([
+    Buffer.from(`POST ${PATH} HTTP/1.1\r\nHost: shop.example\r\n${lines.join('')}Content-Length: ${rawBody.length}\r\n\r\n`),
+    rawBody,
+  ]);
+}
+
+/** A signed JSON body of exactly so many bytes. */
+export function bodyOf(length: number): Buffer {
+  const empty = `{"reference":"${REFERENCE}","note":""}`;
+  return Buffer.from(`{"reference":"${REFERENCE}","note":"${'n'.repeat(length - empty.length)}"}`);
+}

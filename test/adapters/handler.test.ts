@@ -1,0 +1,269 @@
+import { memoryStore, WebhookError } from '@paylink/core';
+import { describe, expect, it } from 'vitest';
+import { BODY, genuine, post, REFERENCE } from './deliveries.js';
+import { handlerHosts, hosts } from './hosts/index.js';
+import { eventually, expectAcknowledged, expectRefused, references, serve } from './serving.js';
+import { log } from './watch.js';
+import { begin, exchange } from './wire.js';
+
+class OutOfStock extends Error {}
+
+/** What is thrown, as JavaScript lets anything be thrown. Express takes some of these for words of its own. */
+const oddities: readonly unknown[] = [
+  'a text',
+  'route',
+  'router',
+  undefined,
+  null,
+  0,
+  '',
+  false,
+  { status: 200 },
+  Object.create(null),
+];
+
+function hanging(): Promise<never> {
+  return new Promise<never>(() => undefined);
+}
+
+describe.each(hosts)('$name', (host) => {
+  const { failure } = host.capabilities;
+
+  it.each([
+    [
+      'at once',
+      () => {
+        throw new OutOfStock('sold');
+      },
+    ],
+    [
+      'later',
+      async () => {
+        await Promise.resolve();
+        throw new OutOfStock('sold');
+      },
+    ],
+    [
+      'after a turn of the event loop',
+      () =>
+        new Promise((_, reject) =>
+          setTimeout(() => {
+            reject(new OutOfStock('sold'));
+          }, 5),
+        ),
+    ],
+  ])('G01 lets the host answer what is thrown %s, and tells it the very error', async (_when, handler) => {
+    const serving = await serve(host, { handler });
+    const { status, body } = await exchange(serving.port, post());
+    expect([status, body]).toEqual([500, failure]);
+    expect(serving.errors).toEqual([expect.any(OutOfStock)]);
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it.each([204, 302, 500, 200, 422])('G08 G04 leaves alone what the handler answers by itself with %i', async (status) => {
+    const serving = await serve(host, {
+      handler: (_event, { respond }) => respond(status, { 'content-length': '0', 'x-merchant': 'yes', location: '/' }),
+    });
+    const wire = await begin(serving.port, post());
+    const reply = await wire.reply();
+    expect([reply.status, reply.body, reply.headers.get('x-merchant')]).toEqual([status, '', 'yes']);
+    // A second reply would stand before this one.
+    await wire.send(genuine('order-next'));
+    expect((await wire.reply()).status).toBe(status);
+    expect(serving.errors).toEqual([]);
+  });
+
+  it('G07 finishes the handler when the sender goes away', async () => {
+    let resume: (() => void) | undefined;
+    let credited = 0;
+    const serving = await serve(host, {
+      handler: async () => {
+        await new Promise<void>((resolve) => (resume = resolve));
+        credited += 1;
+      },
+    });
+    for (const leave of ['finish', 'reset'] as const) {
+      const wire = await begin(serving.port, post());
+      await eventually('the handler', () => resume !== undefined);
+      wire[leave]();
+      await eventually('the end of the connection', async () => (await serving.connections()) === 0);
+      resume!();
+      resume = undefined;
+      await eventually('the credit', () => credited === (leave === 'finish' ? 1 : 2));
+    }
+    expect(serving.errors).toEqual([]);
+  });
+
+  it('G09 lets a delivery that failed after the credit come again and find the order credited', async () => {
+    const paid = new Set<string>();
+    let credits = 0;
+    const serving = await serve(host, {
+      handler: ({ reference }) => {
+        if (paid.has(reference)) return;
+        paid.add(reference);
+        credits += 1;
+        throw new OutOfStock('after the credit');
+      },
+    });
+    expect((await exchange(serving.port, post())).status).toBe(500);
+    expectAcknowledged(await exchange(serving.port, post()));
+    expect(credits).toBe(1);
+  });
+
+  it('G13 loses no delivery while a handler blocks the event loop', async () => {
+    const serving = await serve(host, {
+      handler: ({ reference }) => {
+        if (reference !== 'order-blocking') return;
+        for (const end = performance.now() + 400; performance.now() < end;);
+      },
+    });
+    const before = await Promise.all(Array.from({ length: 5 }, () => begin(serving.port, post().subarray(0, -5))));
+    const [blocking, ...others] = await Promise.all([
+      exchange(serving.port, genuine('order-blocking')),
+      ...before.map(async (wire) => {
+        await wire.send(BODY.subarray(-5));
+        return wire.reply();
+      }),
+      ...Array.from({ length: 5 }, () => exchange(serving.port, post())),
+    ]);
+    for (const reply of [blocking, ...others]) expectAcknowledged(reply);
+    expect(serving.events).toHaveLength(11);
+  });
+});
+
+describe.each(handlerHosts)('$name', (host) => {
+  const { failure } = host.capabilities;
+
+  it('G01 wraps what is thrown and no Error in one, with it as the cause', async () => {
+    for (const thrown of oddities) {
+      for (const handler of [
+        () => {
+          throw thrown;
+        },
+        async () => {
+          await Promise.resolve();
+          throw thrown;
+        },
+      ]) {
+        const serving = await serve(host, { handler });
+        const { status, body } = await exchange(serving.port, post());
+        expect([status, body]).toEqual([500, failure]);
+        expect(serving.errors).toEqual([expect.any(Error)]);
+        expect((serving.errors[0] as Error).cause).toBe(thrown);
+      }
+    }
+  });
+
+  it.each([
+    ['unknown_order', 503, 503],
+    ['order_closed', 409, 409],
+    ['some_code', undefined, 500],
+    ['payment_pending', undefined, 503],
+  ])('G01 answers a WebhookError of the handler with its own code %s and status', async (code, status, expected) => {
+    const serving = await serve(host, {
+      handler: () => {
+        throw new WebhookError(code, { status, message: 'for the log' });
+      },
+    });
+    expectRefused(await exchange(serving.port, post()), expected, code);
+    expect(serving.errors).toEqual([]);
+  });
+
+  it('G03 answers 503 when handlerTimeout has passed, and aborts the signal', async () => {
+    let signal: AbortSignal | undefined;
+    const serving = await serve(host, {
+      options: { handlerTimeout: 150 },
+      handler: (_event, context) => {
+        signal = context.signal;
+        return hanging();
+      },
+    });
+    const started = performance.now();
+    expectRefused(await exchange(serving.port, post()), 503, 'handler_timeout');
+    expect(performance.now() - started).toBeGreaterThan(140);
+    expect(signal!.aborted).toBe(true);
+    expect(signal!.reason).toMatchObject({ code: 'handler_timeout' });
+  });
+
+  it('G03 lets nothing that comes after the 503 change it', async () => {
+    let late: Promise<unknown> | undefined;
+    const serving = await serve(host, {
+      options: { handlerTimeout: 50 },
+      handler: ({ reference }, { respond, signal }) => {
+        if (reference !== REFERENCE) return undefined;
+        late = new Promise((resolve) => {
+          signal!.addEventListener('abort', () => setTimeout(resolve, 50));
+        }).then(() => respond(200));
+        return late;
+      },
+    });
+    const wire = await begin(serving.port, post());
+    expectRefused(await wire.reply(), 503, 'handler_timeout');
+    await late!.catch(() => undefined);
+    await wire.send(genuine('order-next'));
+    expectAcknowledged(await wire.reply());
+  });
+
+  it.each(['later', 'at once'])('G05 sends one reply when the handler responds and then throws %s', async (when) => {
+    const serving = await serve(host, {
+      handler: (_event, { respond }) => {
+        void respond(201, { 'content-length': '2' }, 'ok');
+        if (when === 'later') return Promise.reject(new OutOfStock('after the reply'));
+        throw new OutOfStock('after the reply');
+      },
+    });
+    const { status, body, wire } = await exchange(serving.port, post());
+    expect([status, body]).toEqual([201, 'ok']);
+    expect(serving.errors).toEqual([expect.any(OutOfStock)]);
+    wire.finish();
+    await wire.closed();
+  });
+
+  it('G06 releases a handler that never settles, and whose sender is gone, at handlerTimeout', async () => {
+    let signal: AbortSignal | undefined;
+    const serving = await serve(host, {
+      options: { handlerTimeout: 200 },
+      handler: ({ reference }, context) => {
+        if (reference !== REFERENCE) return undefined;
+        signal = context.signal;
+        return hanging();
+      },
+    });
+    const wire = await begin(serving.port, post());
+    await eventually('the handler', () => signal !== undefined);
+    wire.reset();
+    await eventually('the end of the connection', async () => (await serving.connections()) === 0);
+    // The sender's leaving is no reason to stop: only the time is.
+    expect(signal!.aborted).toBe(false);
+    await eventually('the abort', () => signal!.aborted);
+    expect(serving.errors).toEqual([]);
+  });
+
+  it('G04 holds the response back from the handler where a store must commit first', async () => {
+    let canRespond: boolean | undefined;
+    const serving = await serve(host, {
+      options: { idempotency: memoryStore() },
+      handler: (_event, context) => {
+        canRespond = context.canRespond;
+      },
+    });
+    expectAcknowledged(await exchange(serving.port, post()));
+    expect(canRespond).toBe(false);
+  });
+
+  it('G09 acknowledges a delivery that comes again after a failure once, and runs the handler until it succeeded', async () => {
+    let attempts = 0;
+    const serving = await serve(host, {
+      options: { idempotency: memoryStore() },
+      handler: () => {
+        attempts += 1;
+        if (attempts === 1) throw new OutOfStock('not yet');
+      },
+    });
+    expect((await exchange(serving.port, post())).status).toBe(500);
+    expectAcknowledged(await exchange(serving.port, post()));
+    expectAcknowledged(await exchange(serving.port, post()));
+    expect(attempts).toBe(2);
+    expect(log()).not.toMatch(/not yet/);
+  });
+});

@@ -1,0 +1,121 @@
+/** What a host has to offer to the suites. A new one is a file beside this, and a line in index.ts. */
+import type { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ConfirmedPayment, IdempotencyStore, ObserveHook, PaymentSource } from '@paylink/core';
+
+export interface HostOptions {
+  readonly secret: string;
+  readonly bodyLimit?: number;
+  readonly bodyTimeout?: number;
+  readonly observe?: ObserveHook;
+  readonly headers?: { readonly signature?: string; readonly event?: string };
+}
+
+/** What stands behind a gate has no such options: nothing runs around it. */
+export interface HandlerOptions extends HostOptions {
+  readonly handlerTimeout?: number;
+  readonly confirm?: PaymentSource<ConfirmedPayment>;
+  readonly idempotency?: IdempotencyStore;
+}
+
+export interface MerchantEvent {
+  readonly type: string;
+  readonly reference: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly rawBody: Uint8Array;
+}
+
+export interface MerchantContext {
+  /** Not behind a gate. */
+  readonly signal?: AbortSignal;
+  /** Answers by the merchant's own means. The handler returns what this gives, since on Fetch hosts that is the response. */
+  respond(status: number, headers?: Readonly<Record<string, string>>, body?: string): unknown;
+  /** Begins a response and leaves it open. */
+  begin(status: number, piece: string): void;
+  /** False where the host's response is held back until a store's commit. */
+  readonly canRespond: boolean;
+}
+
+/** What merchants put in front of the webhook, or around it, by mistake or with reason. */
+export type Surroundings =
+  | 'a JSON parser'
+  | 'a JSON parser on the parent'
+  | 'a JSON parser that keeps a Buffer'
+  | 'a JSON parser that keeps a string'
+  | 'a text parser'
+  | 'a raw parser'
+  | 'a form parser'
+  | 'a naive reader'
+  | 'a listener for data'
+  | 'a text decoder'
+  | 'something slow'
+  | 'the webhook twice'
+  | 'another webhook at once'
+  | 'no gate'
+  | 'a mounted router'
+  | 'every method';
+
+/** Milliseconds that something slow takes, a session store for one. */
+export const SLOW = 60;
+
+export interface Setup {
+  readonly options: HandlerOptions;
+  readonly surroundings?: Surroundings | undefined;
+  /** The merchant's code. */
+  readonly handler: (event: MerchantEvent, context: MerchantContext) => unknown;
+  /** Told what reached the host's own error handling. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Listening {
+  readonly port: number;
+  /** How many sockets are open on the server's side. */
+  connections(): Promise<number>;
+  /** Stops listening, and resolves when the last connection has ended. */
+  close(): Promise<void>;
+}
+
+export interface Capabilities {
+  /** The merchant's code stands behind a gate: the host, not we, deals with what it throws and how long it takes. */
+  readonly gate: boolean;
+  /** The host matches methods and paths before us. */
+  readonly routes: boolean;
+  /** The body of the 500 to what a handler throws. */
+  readonly failure: string;
+  /** Headers that the host itself puts on every reply. */
+  readonly banners: readonly string[];
+  readonly surroundings: readonly Surroundings[];
+  /** What the log says to change when something read the body first. */
+  readonly mend: RegExp;
+}
+
+export interface Host {
+  readonly name: string;
+  readonly capabilities: Capabilities;
+  listen(setup: Setup): Promise<Listening>;
+}
+
+/** Opens a server of node:http, which nearly every host has underneath. */
+export async function listening(server: Server): Promise<Listening> {
+  await new Promise<void>((resolve, reject) => {
+    (server as EventEmitter).once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => {
+          if (error) reject(error);
+          else resolve(count);
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}

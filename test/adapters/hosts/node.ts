@@ -1,0 +1,103 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import { paymentWebhook } from '@paylink/node';
+import { listening, SLOW, type Host, type MerchantContext, type Setup, type Surroundings } from './host.js';
+
+type Listener = (req: IncomingMessage, res: ServerResponse) => void;
+
+export const nodeHttp: Host = {
+  name: 'node:http',
+  capabilities: {
+    gate: false,
+    routes: false,
+    failure: '{"error":"handler_failed"}',
+    banners: [],
+    surroundings: [
+      'a JSON parser that keeps a Buffer',
+      'a JSON parser that keeps a string',
+      'a naive reader',
+      'a listener for data',
+      'a text decoder',
+      'something slow',
+      'another webhook at once',
+      'every method',
+    ],
+    mend: /Let nothing read the request before paymentWebhook/,
+  },
+  listen: (setup) => listening(http.createServer(surround(setup.surroundings, listenerOf(setup)))),
+};
+
+/** Also for servers of other kinds that take a request listener. */
+export function listenerOf({ options, handler, onError }: Setup): Listener {
+  return paymentWebhook(
+    { ...options, onError },
+    (event, context: { readonly signal: AbortSignal; readonly res?: ServerResponse }) =>
+      handler(event, { signal: context.signal, ...respondingBy(context.res) }),
+  );
+}
+
+/** A merchant's means to respond on whatever stands on node:http. */
+export function respondingBy(res: ServerResponse | undefined): Omit<MerchantContext, 'signal'> {
+  return {
+    canRespond: res !== undefined,
+    respond: (status, headers = {}, body = '') => {
+      res!.writeHead(status, headers).end(body);
+    },
+    begin: (status, piece) => {
+      res!.writeHead(status).write(piece);
+    },
+  };
+}
+
+function surround(surroundings: Surroundings | undefined, listener: Listener): Listener {
+  const readFirst = (req: IncomingMessage, then: (body: Buffer) => void): void => {
+    const chunks: Buffer[] = [];
+    req.on('data', (piece: Buffer) => chunks.push(piece));
+    req.on('end', () => {
+      then(Buffer.concat(chunks));
+    });
+  };
+  switch (surroundings) {
+    case 'a naive reader':
+      return (req, res) => {
+        readFirst(req, () => {
+          listener(req, res);
+        });
+      };
+    case 'a JSON parser that keeps a Buffer':
+    case 'a JSON parser that keeps a string':
+      return (req, res) => {
+        readFirst(req, (body) => {
+          const rawBody = surroundings === 'a JSON parser that keeps a Buffer' ? body : body.toString('utf8');
+          listener(Object.assign(req, { rawBody, body: parsed(body) }), res);
+        });
+      };
+    case 'a listener for data':
+      return (req, res) => {
+        req.on('data', () => undefined);
+        listener(req, res);
+      };
+    case 'a text decoder':
+      return (req, res) => {
+        listener(req.setEncoding('utf8'), res);
+      };
+    case 'something slow':
+      return (req, res) => {
+        setTimeout(listener, SLOW, req, res);
+      };
+    case 'another webhook at once':
+      return (req, res) => {
+        listener(req, res);
+        listener(req, res);
+      };
+    default:
+      return listener;
+  }
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

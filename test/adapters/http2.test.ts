@@ -1,0 +1,212 @@
+/** HTTP/2 by the compatibility API of node:http2. Express has none of its own: its requests stand on http.IncomingMessage. */
+import { once } from 'node:events';
+import http2, { type ClientHttp2Session, type ClientHttp2Stream, type Http2Server, type OutgoingHttpHeaders } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BODY, bodyOf, mac, PATH, REFERENCE, SECRET } from './deliveries.js';
+import type { HandlerOptions, MerchantEvent, Setup } from './hosts/host.js';
+import { listenerOf } from './hosts/node.js';
+import { eventually, RECEIVED, within } from './serving.js';
+import { expectNothingAmiss } from './watch.js';
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  readonly resetCode: number;
+}
+
+let server: Http2Server;
+let session: ClientHttp2Session;
+let events: MerchantEvent[];
+let errors: unknown[];
+/** The streams that the server holds. */
+let held: Set<unknown>;
+
+const genuine = { 'x-service-event': 'payment.succeeded', 'x-service-signature': mac(BODY) };
+
+async function start(options: Partial<HandlerOptions> = {}, handler: Setup['handler'] = () => undefined): Promise<void> {
+  const listener = listenerOf({
+    options: { secret: SECRET, ...options },
+    handler: (event, context) => {
+      events.push(event);
+      return event.reference === 'order-afterwards' ? undefined : handler(event, context);
+    },
+    onError: (error) => errors.push(error),
+  });
+  // What listenerOf takes are the classes of node:http; those of the compatibility API have what is used of them.
+  server = http2.createServer(listener as unknown as Parameters<typeof http2.createServer>[1] & object);
+  server.on('stream', (stream) => {
+    held.add(stream);
+    stream.once('close', () => held.delete(stream));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await once(session, 'connect');
+}
+
+function open(headers: OutgoingHttpHeaders): ClientHttp2Stream {
+  return session.request({ ':method': 'POST', ':path': PATH, ...headers }, { endStream: false });
+}
+
+async function answer(stream: ClientHttp2Stream): Promise<Answer> {
+  let body = '';
+  let headers: Answer['headers'] = {};
+  stream.setEncoding('utf8');
+  stream.on('response', (received) => (headers = received));
+  stream.on('data', (text: string) => (body += text));
+  // A reset after the reply is no error of these tests.
+  stream.on('error', () => undefined);
+  await within(3_000, 'the stream', new Promise((resolve) => stream.once('close', resolve)));
+  return { status: Number(headers[':status']), headers, body, resetCode: stream.rstCode };
+}
+
+function post(headers: OutgoingHttpHeaders = genuine, body: string | Buffer = BODY): Promise<Answer> {
+  const stream = open(headers);
+  stream.end(body);
+  return answer(stream);
+}
+
+function expectRefused(reply: Answer, status: number, code: string): void {
+  expect([reply.status, reply.body]).toEqual([status, `{"error":"${code}"}`]);
+  expect(reply.headers['content-type']).toBe('application/json');
+  expect(reply.headers['connection']).toBeUndefined();
+}
+
+beforeEach(() => {
+  events = [];
+  errors = [];
+  held = new Set();
+});
+
+afterEach(async () => {
+  const body = Buffer.from('{"reference":"order-afterwards"}');
+  const afterwards = await post({ ...genuine, 'x-service-signature': mac(body) }, body);
+  try {
+    expect([afterwards.status, afterwards.body]).toEqual([200, RECEIVED]);
+    expect(events.at(-1)?.reference).toBe('order-afterwards');
+    await eventually('the end of every stream on the server', () => held.size === 0);
+  } finally {
+    session.destroy();
+    await within(2_000, 'the close of the server', new Promise((resolve) => server.close(resolve)));
+  }
+  expectNothingAmiss();
+});
+
+describe('node:http over HTTP/2', () => {
+  it('D22 accepts a delivery with lower-case names and without a length', async () => {
+    await start();
+    const reply = await post();
+    expect([reply.status, reply.body, reply.headers['content-type']]).toEqual([200, RECEIVED, 'application/json']);
+    expect(events.map(({ reference }) => reference)).toEqual([REFERENCE]);
+  });
+
+  it('D22 accepts a body that comes in many frames', async () => {
+    await start();
+    const body = bodyOf(60_000);
+    const stream = open({ ...genuine, 'x-service-signature': mac(body) });
+    for (let at = 0; at < body.length; at += 500) stream.write(body.subarray(at, at + 500));
+    stream.end();
+    expect((await answer(stream)).status).toBe(200);
+    expect(Buffer.from(events[0]!.rawBody).equals(body)).toBe(true);
+  });
+
+  it.each([
+    ['missing', { 'x-service-event': 'payment.succeeded' }],
+    ['wrong', { ...genuine, 'x-service-signature': mac('another body') }],
+    ['upper-case', { ...genuine, 'x-service-signature': mac(BODY).toUpperCase() }],
+    ['repeated, twice the right one', { ...genuine, 'x-service-signature': [mac(BODY), mac(BODY)] }],
+    ['repeated, a wrong one first', { ...genuine, 'x-service-signature': [mac('another body'), mac(BODY)] }],
+    ['repeated, a wrong one last', { ...genuine, 'x-service-signature': [mac(BODY), mac('another body')] }],
+  ])('D22 rejects a signature that is %s', async (_how, headers) => {
+    await start();
+    expectRefused(await post(headers), 401, 'invalid_signature');
+    expect(events).toEqual([]);
+  });
+
+  it('D22 refuses an event header that is repeated', async () => {
+    await start();
+    const kind = 'payment.succeeded';
+    expectRefused(await post({ ...genuine, 'x-service-event': [kind, kind] }), 400, 'invalid_event');
+    expect(events).toEqual([]);
+  });
+
+  it('D22 runs no handler when the stream is reset in the middle of the body', async () => {
+    await start();
+    for (let count = 0; count < 20; count++) {
+      const stream = open(genuine);
+      stream.on('error', () => undefined);
+      stream.write(BODY.subarray(0, 5));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      stream.close(http2.constants.NGHTTP2_CANCEL);
+      await within(2_000, 'the close of the stream', new Promise((resolve) => stream.once('close', resolve)));
+    }
+    expect([events, errors]).toEqual([[], []]);
+  });
+
+  it('D22 finishes the handler when the stream is reset meanwhile', async () => {
+    let finished = false;
+    await start({}, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      finished = true;
+    });
+    const stream = open(genuine);
+    stream.on('error', () => undefined);
+    stream.end(BODY);
+    await eventually('the handler', () => events.length === 1);
+    stream.close(http2.constants.NGHTTP2_CANCEL);
+    await eventually('the end of the handler', () => finished);
+    expect(errors).toEqual([]);
+  });
+
+  it('D22 answers before the end of the body and resets the stream, and not the connection', async () => {
+    await start({ bodyTimeout: 150 });
+    const early = async (headers: OutgoingHttpHeaders, status: number, code: string): Promise<void> => {
+      const reply = await answer(open(headers));
+      expectRefused(reply, status, code);
+      expect(reply.resetCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
+    };
+    await Promise.all([
+      early({ ...genuine, 'content-length': '70000' }, 413, 'body_too_large'),
+      early({ ...genuine, 'x-service-signature': 'short' }, 401, 'invalid_signature'),
+      early({ ...genuine, 'content-encoding': 'gzip' }, 415, 'unsupported_encoding'),
+      early(genuine, 408, 'body_timeout'),
+    ]);
+    expect(session.destroyed).toBe(false);
+    expect(events).toEqual([]);
+  });
+
+  it('D22 D02 stops a body of no declared length at the limit', async () => {
+    await start();
+    const stream = open(genuine);
+    stream.write(bodyOf(65_537));
+    expectRefused(await answer(stream), 413, 'body_too_large');
+    expect(events).toEqual([]);
+  });
+
+  it('D22 G01 answers 500 to what the handler throws', async () => {
+    await start({}, () => {
+      throw new RangeError('sold');
+    });
+    expectRefused(await post(), 500, 'handler_failed');
+    expect(errors).toEqual([expect.any(RangeError)]);
+  });
+
+  it('D22 D18 answers 405 to GET', async () => {
+    await start();
+    const stream = session.request({ ':method': 'GET', ':path': PATH, ...genuine });
+    const reply = await answer(stream);
+    expectRefused(reply, 405, 'method_not_allowed');
+    expect(reply.headers['allow']).toBe('POST');
+  });
+
+  it('D22 serves a hundred deliveries at once on one connection, forged ones among them', async () => {
+    await start();
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => post(index % 2 ? genuine : { ...genuine, 'x-service-signature': mac(`${index}`) })),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(replies.map((_, index) => (index % 2 ? 200 : 401)));
+    expect(events).toHaveLength(50);
+  });
+});

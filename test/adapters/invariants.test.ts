@@ -1,0 +1,353 @@
+/** What no row of the list names: attempts on the invariants themselves. */
+import { memoryStore } from '@paylink/core';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { BODY, chunk, chunked, genuine, head, mac, post, REFERENCE, type HeaderLines } from './deliveries.js';
+import { handlerHosts, hosts } from './hosts/index.js';
+import { eventually, expectAcknowledged, expectRefused, references, serve } from './serving.js';
+import { expectNoSecretIn, log } from './watch.js';
+import { begin, exchange, Wire } from './wire.js';
+
+const VALID = mac(BODY);
+const FORGED = mac(BODY, 'another secret');
+
+describe.each(hosts)('$name', (host) => {
+  it('invariant 1: a request that lies inside a refused body is never taken for one', async () => {
+    const serving = await serve(host);
+    // A genuine delivery that the attacker has recorded, where the rest of an over-long or wrongly signed body is expected.
+    const inside = genuine('order-inside');
+    const refusals: readonly (readonly [Buffer, Buffer | string])[] = [
+      [head(BODY, { framing: 70_000 }), inside],
+      [head(BODY, { framing: inside.length, signature: 'short' }), inside],
+      [head(BODY, { framing: inside.length, lines: [['Content-Encoding', 'gzip']] }), inside],
+      [head(inside, { signature: FORGED }), inside],
+      [head(BODY, { framing: 'chunked', signature: FORGED }), chunked(inside)],
+      [head(BODY, { framing: 'chunked', signature: [] }), Buffer.concat([chunk(inside), Buffer.from('0\r\n')])],
+    ];
+    for (const [start, rest] of refusals) {
+      const wire = await begin(serving.port, start, rest);
+      expect((await wire.reply()).status).toBeGreaterThanOrEqual(400);
+    }
+    expect(serving.events).toEqual([]);
+  });
+
+  it('invariant 1: nothing that is pipelined behind a refused delivery gets an answer in its place', async () => {
+    const serving = await serve(host);
+    const wire = await begin(serving.port, Buffer.concat([post(BODY, { signature: FORGED }), genuine('order-behind')]));
+    expectRefused(await wire.reply(), 401, 'invalid_signature');
+    // One reply, and then the close: the sender of the second learns nothing and sends it again.
+    await wire.closed();
+  });
+
+  it('invariant 1: pipelined deliveries are answered in their order, each by its own signature', async () => {
+    const serving = await serve(host);
+    const wire = await begin(
+      serving.port,
+      Buffer.concat([genuine('order-1'), post('[]'), genuine('order-3'), post(BODY, { signature: VALID })]),
+    );
+    for (const status of [200, 400, 200, 200]) expect((await wire.reply()).status).toBe(status);
+    expect(references(serving)).toEqual(['order-1', 'order-3', REFERENCE]);
+  });
+
+  it('invariant 1: a signature or an event kind that comes in a trailer is not looked at', async () => {
+    const serving = await serve(host);
+    const trailer = (line: string): Buffer => Buffer.concat([chunk(BODY), Buffer.from(`0\r\n${line}\r\n\r\n`)]);
+    const unsigned = Buffer.concat([head(BODY, { framing: 'chunked', signature: [] }), trailer(`X-Service-Signature: ${VALID}`)]);
+    expectRefused(await exchange(serving.port, unsigned), 401, 'invalid_signature');
+    const nameless = Buffer.concat([head(BODY, { framing: 'chunked', event: [] }), trailer('X-Service-Event: payment.succeeded')]);
+    expectRefused(await exchange(serving.port, nameless), 400, 'invalid_event');
+    expect(serving.events).toEqual([]);
+    // And it takes nothing away either.
+    const signed = Buffer.concat([head(BODY, { framing: 'chunked' }), trailer(`X-Service-Signature: ${FORGED}`)]);
+    expectAcknowledged(await exchange(serving.port, signed));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it('invariant 1: many deliveries at once are each held against their own body', async () => {
+    const serving = await serve(host);
+    // The bodies come interleaved, a byte at a time, and every other signature is that of the neighbour.
+    const orders = Array.from({ length: 40 }, (_, index) => Buffer.from(`{"reference":"order-${index + 100}"}`));
+    const wires = await Promise.all(
+      orders.map((body, index) => begin(serving.port, head(body, { signature: mac(orders[index % 2 ? index - 1 : index]!) }))),
+    );
+    for (let at = 0; at < orders[0]!.length; at++) {
+      await Promise.all(wires.map((wire, index) => wire.write(orders[index]!.subarray(at, at + 1))));
+    }
+    const replies = await Promise.all(wires.map((wire) => wire.reply()));
+    expect(replies.map(({ status }) => status)).toEqual(orders.map((_, index) => (index % 2 ? 401 : 200)));
+    expect(references(serving).sort()).toEqual(
+      orders.filter((_, index) => index % 2 === 0).map((_, index) => `order-${index * 2 + 100}`),
+    );
+  });
+
+  it.each(['Authorization', 'Referer', 'User-Agent', 'Retry-After', 'X-Other', 'Cookie', 'Set-Cookie'])(
+    'invariant 2: two lines of a signature header that was renamed to %s are refused, though Node keeps one of some names',
+    async (name) => {
+      const serving = await serve(host, { options: { headers: { signature: name } }, afterwards: 401 });
+      for (const values of [
+        [VALID, FORGED],
+        [FORGED, VALID],
+        [VALID, VALID],
+      ]) {
+        const lines = values.map((value) => [name, value] as const);
+        expectRefused(await exchange(serving.port, post(BODY, { lines, signature: [] })), 401, 'invalid_signature');
+      }
+      expect(serving.events).toEqual([]);
+      expectAcknowledged(await exchange(serving.port, post(BODY, { lines: [[name, VALID]], signature: [] })));
+    },
+  );
+
+  it('invariant 3: a transfer coding is taken off only where HTTP itself asks for it, and nothing is inflated', async () => {
+    const serving = await serve(host);
+    const zipped = gzipSync(BODY);
+    const lines: HeaderLines = [['Transfer-Encoding', 'gzip, chunked']];
+    for (const signed of [BODY, zipped]) {
+      const request = Buffer.concat([head(zipped, { lines, framing: 'none', signature: mac(signed) }), chunked(zipped)]);
+      const { status, body } = await exchange(serving.port, request);
+      expect([400, 401, 501]).toContain(status);
+      expect(['', '{"error":"invalid_payload"}', '{"error":"invalid_signature"}']).toContain(body);
+    }
+    expect(serving.events).toEqual([]);
+  });
+
+  it('invariant 3: chunk extensions are no part of the body', async () => {
+    const serving = await serve(host);
+    const request = Buffer.concat([
+      head(BODY, { framing: 'chunked' }),
+      Buffer.from(`${BODY.length.toString(16)};x="y";${'e'.repeat(2_000)}\r\n`),
+      BODY,
+      Buffer.from('\r\n0;last\r\n\r\n'),
+    ]);
+    expectAcknowledged(await exchange(serving.port, request));
+    expect(Buffer.from(serving.events[0]!.rawBody).equals(BODY)).toBe(true);
+  });
+
+  it.each([
+    [
+      'an upgrade to a WebSocket',
+      [
+        ['Connection', 'Upgrade'],
+        ['Upgrade', 'websocket'],
+      ],
+    ],
+    [
+      'an upgrade to HTTP/2',
+      [
+        ['Connection', 'Upgrade, HTTP2-Settings'],
+        ['Upgrade', 'h2c'],
+        ['HTTP2-Settings', 'AAMAAABkAAQAAP__'],
+      ],
+    ],
+    ['the signature named as hop-by-hop', [['Connection', 'X-Service-Signature, close']]],
+    ['a range', [['Range', 'bytes=0-1']]],
+    [
+      'conditions',
+      [
+        ['If-None-Match', '*'],
+        ['If-Match', '"x"'],
+        ['If-Modified-Since', 'Thu, 01 Jan 2099 00:00:00 GMT'],
+      ],
+    ],
+    [
+      'an Accept that fits nothing',
+      [
+        ['Accept', 'image/png'],
+        ['Accept-Encoding', '*;q=0'],
+      ],
+    ],
+    [
+      'trailers announced',
+      [
+        ['TE', 'trailers'],
+        ['Trailer', 'X-Service-Signature'],
+      ],
+    ],
+  ] satisfies readonly (readonly [string, HeaderLines])[])(
+    'invariant 7: a delivery that asks for %s gets the plain reply',
+    async (_what, lines) => {
+      const serving = await serve(host);
+      expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
+      expectRefused(await exchange(serving.port, post(BODY, { lines, signature: FORGED })), 401, 'invalid_signature');
+      expect(references(serving)).toEqual([REFERENCE]);
+    },
+  );
+
+  it('invariant 7: a sender of HTTP/1.0 gets its reply, and the close that it waits for', async () => {
+    const serving = await serve(host);
+    const reply = await exchange(serving.port, post(BODY, { version: '1.0' }));
+    expectAcknowledged(reply);
+    await reply.wire.closed();
+    expectRefused(await exchange(serving.port, post('', { version: '1.0', framing: 'none' })), 400, 'invalid_payload');
+  });
+
+  it('invariant 7: a sender that ends its side with the last byte of the body gets no second handling and no hanging', async () => {
+    const serving = await serve(host);
+    const wire = await Wire.open(serving.port);
+    void wire.write(post());
+    wire.finish();
+    await wire.reply().catch(() => undefined);
+    await eventually('the end of the connection', async () => (await serving.connections()) === 0);
+    expect(serving.events.length).toBeLessThanOrEqual(1);
+    expect(serving.errors).toEqual([]);
+  });
+
+  it('invariant 7: hundreds of senders that leave at every stage leave nothing behind', async () => {
+    const serving = await serve(host);
+    const request = post();
+    for (let round = 0; round < 4; round++) {
+      await Promise.all(
+        Array.from({ length: 100 }, async (_, index) => {
+          const wire = await begin(serving.port, request.subarray(0, Math.floor((request.length * index) / 100)));
+          if (index % 2) wire.reset();
+          else wire.finish();
+        }),
+      );
+    }
+    await eventually('the end of the connections', async () => (await serving.connections()) === 0, 5_000);
+    expect([serving.events, serving.errors]).toEqual([[], []]);
+  });
+
+  it('invariant 8: what is observed and logged of a refusal holds nothing of the sender', async () => {
+    const observe = vi.fn();
+    const serving = await serve(host, { options: { observe, bodyTimeout: 100 } });
+    const body = '{"reference":"reference-of-a-stranger"}';
+    await exchange(serving.port, post(body, { signature: FORGED, event: 'kind-of-a-stranger' }));
+    await exchange(serving.port, post(body, { signature: [], event: 'kind-of-a-stranger' }));
+    await exchange(serving.port, head(body, { event: 'kind-of-a-stranger' }));
+    expect(observe).toHaveBeenCalledTimes(3);
+    for (const [outcome] of observe.mock.calls) expect(outcome).toMatchObject({ outcome: 'rejected' });
+    expect(JSON.stringify(observe.mock.calls) + log()).not.toMatch(/stranger/);
+  });
+
+  it('J01 prints neither secret nor signature nor body, whatever comes of a delivery', async () => {
+    // Every test looks at what went through the console and into replies; this one also at what did not.
+    let written = '';
+    for (const stream of [process.stdout, process.stderr]) {
+      vi.spyOn(stream, 'write').mockImplementation((text) => {
+        written += String(text);
+        return true;
+      });
+    }
+    try {
+      const serving = await serve(host, { options: { bodyTimeout: 50, bodyLimit: 200 } });
+      const bodies = [
+        '{"reference":"order-told"}',
+        'not JSON, and long enough',
+        `{"reference":"order-told","status":"pending"}`,
+        'n'.repeat(201),
+      ];
+      for (const body of bodies) {
+        for (const message of [{}, { signature: FORGED }, { signature: [] }, { event: 'Not a kind' }, { framing: 150 }] as const) {
+          const { bytes } = await exchange(serving.port, post(body, message));
+          expectNoSecretIn(bytes.toString('latin1'));
+        }
+      }
+      expectNoSecretIn(written + log());
+    } finally {
+      vi.restoreAllMocks();
+    }
+    // That it could have been seen.
+    expect(() => {
+      expectNoSecretIn(`signature ${FORGED}`);
+    }).toThrow('the output holds');
+  });
+
+  it('J08 changes no prototype, whichever names a body or its headers hold', async () => {
+    const serving = await serve(host);
+    for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'reference', 'hasOwnProperty']) {
+      const body = `{"reference":"a","${name}":{"prototype":{"polluted":1},"polluted":1,"__proto__":{"polluted":1}},"reference":"a"}`;
+      await exchange(serving.port, post(body, { lines: [[name, 'polluted']], event: name.toLowerCase() }));
+      await exchange(serving.port, post(body, { lines: [[name, 'polluted']] }));
+      expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    }
+    expect(serving.events.every(({ reference }) => reference === 'a')).toBe(true);
+  });
+
+  it('invariant 9: noise at any place of a delivery raises nothing', async () => {
+    const serving = await serve(host);
+    // A fixed generator, so that a failure can be seen again.
+    let state = 0x2545f491;
+    const random = (): number => {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      return state >>> 0;
+    };
+    for (let count = 0; count < 150; count++) {
+      const bytes = Buffer.from(post());
+      for (let changes = 1 + (random() % 4); changes > 0; changes--) bytes[random() % bytes.length] = random() & 0xff;
+      const wire = await begin(serving.port, bytes.subarray(0, random() % 3 ? bytes.length : random() % bytes.length));
+      wire.finish();
+      await wire.reply('POST', 1_000).catch(() => undefined);
+    }
+    await eventually('the end of the connections', async () => (await serving.connections()) === 0, 5_000);
+    // A change of the headers alone can leave a genuine delivery; nothing else may have passed.
+    for (const { rawBody } of serving.events) expect(Buffer.from(rawBody).equals(BODY)).toBe(true);
+  });
+});
+
+describe.each(handlerHosts)('$name', (host) => {
+  it.each([
+    ['throws', () => Promise.reject(new Error('in the middle of a response'))],
+    ['hangs', () => new Promise(() => undefined)],
+  ])('invariant 7: a response that the handler began before it %s comes to an end', async (_how, then) => {
+    const serving = await serve(host, {
+      options: { handlerTimeout: 150 },
+      handler: (_event, { begin: start }) => {
+        start(200, 'a piece');
+        return then();
+      },
+    });
+    const wire = await begin(serving.port, post());
+    // Whatever it is that ends it, the sender must not wait for ever for the rest.
+    await wire.reply('POST', 2_000).catch((error: unknown) => {
+      expect(String(error)).toMatch(/closed by/);
+    });
+  });
+
+  it('invariant 5: no 2xx leaves before the handler is done', async () => {
+    let done: (() => void) | undefined;
+    const serving = await serve(host, {
+      handler: ({ reference }) => (reference === REFERENCE ? new Promise<void>((resolve) => (done = resolve)) : undefined),
+    });
+    const wire = await begin(serving.port, post());
+    await eventually('the handler', () => done !== undefined);
+    await expect(wire.reply('POST', 150)).rejects.toThrow('no sign of a reply');
+    done!();
+    expectAcknowledged(await wire.reply());
+  });
+
+  it('invariant 6: fifty equal deliveries at once have one effect, and each is told the truth', async () => {
+    let effects = 0;
+    const serving = await serve(host, {
+      options: { idempotency: memoryStore() },
+      handler: async ({ reference }) => {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        if (reference === REFERENCE) effects += 1;
+      },
+    });
+    // Other bytes for the same payment are the same payment.
+    const requests = Array.from({ length: 50 }, (_, index) => post(`{"reference":"${REFERENCE}"${' '.repeat(index % 5)}}`));
+    const replies = await Promise.all(requests.map((request) => exchange(serving.port, request)));
+    expect(effects).toBe(1);
+    for (const reply of replies) {
+      if (reply.status === 200) expectAcknowledged(reply);
+      else expectRefused(reply, 503, 'in_progress');
+    }
+    expect(replies.some(({ status }) => status === 200)).toBe(true);
+    expectAcknowledged(await exchange(serving.port, requests[0]!));
+    expect(effects).toBe(1);
+  });
+
+  it('invariant 8: what the handler is given shows no secret and no signature when it is printed', async () => {
+    let printed = '';
+    const serving = await serve(host, {
+      handler: (event) => {
+        console.log('%o %j', event, Object.keys(event));
+        printed = log();
+      },
+    });
+    expectAcknowledged(await exchange(serving.port, post('{"reference":"order-printed"}')));
+    expect(printed).toContain('order-printed');
+  });
+});

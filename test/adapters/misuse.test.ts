@@ -1,0 +1,191 @@
+import { gzipSync } from 'node:zlib';
+import { ConfigurationError } from '@paylink/core';
+import { describe, expect, it } from 'vitest';
+import { BODY, bodyOf, head, mac, post, REFERENCE } from './deliveries.js';
+import type { Surroundings } from './hosts/host.js';
+import { gateHosts, hosts } from './hosts/index.js';
+import { eventually, expectAcknowledged, expectRefused, references, serve } from './serving.js';
+import { log } from './watch.js';
+import { begin, exchange } from './wire.js';
+
+const consumed: readonly (readonly [row: string, surroundings: Surroundings])[] = [
+  ['F01', 'a JSON parser'],
+  ['F01', 'a naive reader'],
+  ['F01', 'a text decoder'],
+  ['F05', 'a text parser'],
+  ['F05', 'a JSON parser that keeps a string'],
+  ['F06', 'a JSON parser on the parent'],
+];
+
+const kept: readonly (readonly [row: string, surroundings: Surroundings])[] = [
+  ['F04', 'a JSON parser that keeps a Buffer'],
+  ['F04', 'a raw parser'],
+];
+
+const byMisuse = hosts.flatMap((host) =>
+  host.capabilities.surroundings.map((surroundings) => ({ host, name: host.name, surroundings })),
+);
+const cases = (rows: readonly (readonly [row: string, surroundings: Surroundings])[]) =>
+  rows.flatMap(([row, surroundings]) =>
+    byMisuse.filter((one) => one.surroundings === surroundings).map((one) => [row, one.name, surroundings, one.host] as const),
+  );
+
+/** In one piece, and so that the body comes after the headers: the two ways in which a body is read. */
+const ways = (body: Buffer, request = post(body)): Buffer[][] => [
+  [request],
+  [request.subarray(0, request.length - 9), request.subarray(-9)],
+];
+
+describe('where something read the body first', () => {
+  it.each(cases(consumed))('%s %s behind %s answers 500 and says what to change', async (_row, _name, surroundings, host) => {
+    const serving = await serve(host, { surroundings, afterwards: 500 });
+    for (const pieces of ways(BODY)) {
+      expectRefused(await exchange(serving.port, ...pieces), 500, 'body_consumed');
+    }
+    expect(log()).toMatch(host.capabilities.mend);
+    expect(serving.events).toEqual([]);
+    expect(serving.errors).toEqual([]);
+  });
+
+  it.each(cases(consumed))(
+    'F03 %s %s behind %s verifies no body that was put together again',
+    async (_row, _name, surroundings, host) => {
+      const serving = await serve(host, { surroundings, afterwards: 500 });
+      // What JSON.stringify(req.body) gives, and its signature: a middleware that repaired the body would find it genuine.
+      const spaced = '{ "reference" : "order-42" }';
+      for (const body of [JSON.stringify(JSON.parse(spaced)), spaced]) {
+        const { status } = await exchange(serving.port, post(spaced, { signature: mac(body) }));
+        expect(status).toBe(500);
+      }
+      expect(serving.events).toEqual([]);
+    },
+  );
+
+  it.each(cases(kept))('%s %s behind %s works on the bytes that were kept', async (_row, _name, surroundings, host) => {
+    const serving = await serve(host, { surroundings });
+    const body = Buffer.from(`{ "reference" :  "${REFERENCE}" }\n`);
+    for (const pieces of ways(body)) expectAcknowledged(await exchange(serving.port, ...pieces));
+    expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
+    expectRefused(await exchange(serving.port, post(body, { signature: mac(BODY) })), 401, 'invalid_signature');
+    expectRefused(await exchange(serving.port, post(body, { signature: [] })), 401, 'invalid_signature');
+    expect(serving.events).toHaveLength(2);
+  });
+
+  it.each(cases(kept))('%s %s behind %s keeps to the limit of its own', async (_row, _name, surroundings, host) => {
+    const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
+    const body = bodyOf(101);
+    expectRefused(await exchange(serving.port, post(body)), 413, 'body_too_large');
+    expectRefused(await exchange(serving.port, post(body, { framing: 'chunked' })), 413, 'body_too_large');
+    expect(serving.events).toEqual([]);
+  });
+
+  it.each(cases(kept))('%s %s behind %s takes nothing that the parser inflated', async (_row, _name, surroundings, host) => {
+    const serving = await serve(host, { surroundings });
+    for (const signed of [BODY, gzipSync(BODY)]) {
+      const request = post(gzipSync(BODY), { signature: mac(signed), lines: [['Content-Encoding', 'gzip']] });
+      const reply = await exchange(serving.port, request);
+      expectRefused(reply, 415, 'unsupported_encoding');
+    }
+    expect(serving.events).toEqual([]);
+  });
+
+  it.each(
+    cases([
+      ['F01', 'a JSON parser'],
+      ['F01', 'a form parser'],
+      ['F06', 'a JSON parser on the parent'],
+    ]),
+  )(
+    '%s %s behind %s works where the parser looked at the content type and did not read',
+    async (_row, _name, surroundings, host) => {
+      const serving = await serve(host, { surroundings, afterwards: surroundings === 'a form parser' ? 200 : 500 });
+      const contentType = surroundings === 'a form parser' ? 'application/json' : 'text/plain';
+      for (const pieces of ways(BODY, post(BODY, { contentType }))) expectAcknowledged(await exchange(serving.port, ...pieces));
+      expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
+    },
+  );
+
+  it.each(cases([['F01', 'a listener for data']]))(
+    '%s %s behind %s, which looked on and waited for nothing, answers with the truth',
+    async (_row, _name, surroundings, host) => {
+      // A logger that listens to `data` sets the stream going. Whoever gets the bytes, the sender did nothing wrong: a 400 or
+      // a 401 would tell it never to come again.
+      const serving = await serve(host, { surroundings, afterwards: [200, 500] });
+      for (const framing of [BODY.length, 'chunked'] as const) {
+        const request = post(BODY, { framing });
+        for (const pieces of [[request], [request.subarray(0, -9), request.subarray(-9)], [head(BODY), BODY]]) {
+          const before = serving.events.length;
+          const reply = await exchange(serving.port, ...pieces);
+          if (reply.status === 200) expectAcknowledged(reply);
+          else expectRefused(reply, 500, 'body_consumed');
+          expect(serving.events.length - before).toBe(reply.status === 200 ? 1 : 0);
+        }
+      }
+      const forged = await exchange(serving.port, post(BODY, { signature: mac('another body') }));
+      expect([401, 500]).toContain(forged.status);
+    },
+  );
+
+  it.each(cases(consumed))('F01 %s %s behind %s hangs on no body that never ends', async (_row, _name, surroundings, host) => {
+    // Parsers read to the end before us, so their time limit is the host's; without a body to wait for there is ours.
+    const serving = await serve(host, { surroundings, afterwards: 500 });
+    const wire = await begin(serving.port, head('', { framing: 0 }));
+    const { status } = await wire.reply();
+    expect([400, 500]).toContain(status);
+    expect(serving.events).toEqual([]);
+  });
+});
+
+describe('where the webhook is mounted twice', () => {
+  it.each(cases([['F21', 'the webhook twice']]))('%s %s with %s credits once', async (_row, _name, surroundings, host) => {
+    const { gate } = host.capabilities;
+    const serving = await serve(host, { surroundings, afterwards: gate ? 500 : 200 });
+    for (const pieces of ways(BODY)) {
+      const reply = await exchange(serving.port, ...pieces);
+      // Handlers answer, and so the second is not reached. A second gate finds nothing to verify.
+      if (gate) expectRefused(reply, 500, 'body_consumed');
+      else expectAcknowledged(reply);
+    }
+    expect(serving.events).toHaveLength(gate ? 0 : 2);
+  });
+
+  it.each(cases([['F21', 'another webhook at once']]))(
+    '%s %s with %s credits once, and sends one reply',
+    async (_row, _name, surroundings, host) => {
+      // Whichever answers first: the second finds nothing to verify, and does not run the handler again.
+      let working = 0;
+      const handler = async (): Promise<void> => {
+        working += 1;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        working -= 1;
+      };
+      const serving = await serve(host, { surroundings, handler, afterwards: [200, 500] });
+      const bodies = [1, 2, 3].map((count) => Buffer.from(`{"reference":"order-${count}"}`));
+      for (const [index, body] of bodies.entries()) {
+        const reply = await exchange(serving.port, ...[...ways(body), [head(body), body]][index]!);
+        if (reply.status === 200) expectAcknowledged(reply);
+        else expectRefused(reply, 500, 'body_consumed');
+      }
+      // A reply can be there before the handler has begun; after one more there has been time.
+      expect((await exchange(serving.port, post(BODY, { signature: mac('another body') }))).status).toBeGreaterThan(400);
+      await eventually('the end of the handlers', () => working === 0);
+      expect(references(serving)).toEqual([...new Set(references(serving))]);
+    },
+  );
+});
+
+describe.each(gateHosts)('$name', (host) => {
+  it('F22 fails closed where the route is reachable without the gate', async () => {
+    const serving = await serve(host, { surroundings: 'no gate', afterwards: 500 });
+    expect((await exchange(serving.port, post())).status).toBe(500);
+    expect((await exchange(serving.port, post(BODY, { signature: [] }))).status).toBe(500);
+    expect(serving.events).toEqual([]);
+    expect(serving.errors).toEqual([expect.any(ConfigurationError), expect.any(ConfigurationError)]);
+  });
+
+  it('F22 F20 hands no event on that was refused, whatever the route does', async () => {
+    const serving = await serve(host);
+    expectRefused(await exchange(serving.port, post(BODY, { signature: [] })), 401, 'invalid_signature');
+    expect([serving.events, serving.errors]).toEqual([[], []]);
+  });
+});

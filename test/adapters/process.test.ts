@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Child } from './child.js';
+import { BODY, genuine, head } from './deliveries.js';
+import { handlerHosts } from './hosts/index.js';
+import { expectAcknowledged, within } from './serving.js';
+import { expectNoSecretIn } from './watch.js';
+import { begin, closeWires, Wire } from './wire.js';
+
+let child: Child;
+afterEach(async () => {
+  closeWires();
+  await child.kill();
+  expectNoSecretIn(child.output);
+});
+
+describe.each(handlerHosts)('$name', (host) => {
+  it('G10 finishes the handler on SIGTERM, acknowledges, takes nobody new, and ends', async () => {
+    child = new Child(host.name);
+    const port = await child.told('port');
+    const wire = await begin(port, genuine('order-slow'));
+    expect(await child.told('handling')).toBe('order-slow');
+    child.terminate();
+    expectAcknowledged(await wire.reply());
+    wire.finish();
+    expect(await child.told('handled')).toBe('order-slow');
+    expect(await within(3_000, 'the end of the process', child.exit())).toBe(0);
+    await expect(Wire.open(port)).rejects.toThrow();
+  });
+
+  it('G11 acknowledges nothing that a crash of the process has cut short', async () => {
+    child = new Child(host.name);
+    const wire = await begin(await child.told('port'), genuine('order-crash'));
+    expect(await child.told('handling')).toBe('order-crash');
+    await expect(wire.reply()).rejects.toThrow(/closed by/);
+    expect(await child.exit()).not.toBe(0);
+  });
+});
+
+describe.each(handlerHosts)('$name', (host) => {
+  const SENDERS = 1_000;
+  const LIMIT = 8_192;
+  const PIECE = 64;
+
+  it('D11 holds what 1,000 slow senders send in pieces of 64 bytes in little more memory than the bytes', async ({ annotate }) => {
+    child = new Child(host.name, LIMIT);
+    const port = await child.told('port');
+    const opening = await Promise.all(Array.from({ length: SENDERS }, () => begin(port, head(BODY, { framing: LIMIT }))));
+    const before = await child.memory();
+    const piece = Buffer.alloc(PIECE, ' ');
+    // One piece less than announced, so that every one of them stays open; and each read before the next is sent.
+    for (let sent = PIECE; sent < LIMIT; sent += PIECE) {
+      for (const wire of opening) void wire.write(piece);
+      await child.turn();
+    }
+    const probe = await begin(port, genuine('order-quick'));
+    expectAcknowledged(await probe.reply());
+    const after = await child.memory();
+    const bytes = SENDERS * (LIMIT - PIECE);
+    const grown = { live: (after.live - before.live) / bytes, rss: (after.rss - before.rss) / bytes };
+    await annotate(`for each byte of ${bytes}: ${grown.live.toFixed(1)} bytes live, ${grown.rss.toFixed(1)} resident`);
+    // With a Buffer kept for each piece it is four and eight; in one buffer that grows with what came, one and three.
+    expect(grown.live).toBeLessThan(2.1);
+    expect(grown.rss).toBeLessThan(5);
+  });
+});

@@ -1,0 +1,50 @@
+/** A host in a process of its own, for what needs one: memory, signals, a crash. Forked by child.ts. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SECRET } from './deliveries.js';
+import { hosts } from './hosts/index.js';
+import type { ChildMessage } from './child.js';
+
+const [name = '', bodyLimit = '65536'] = process.argv.slice(2);
+const host = hosts.find((one) => one.name === name)!;
+const tell = (message: ChildMessage): void => void process.send!(message);
+
+const listening = await host.listen({
+  options: { secret: SECRET, bodyLimit: Number(bodyLimit), bodyTimeout: 60_000 },
+  onError: () => undefined,
+  handler: async ({ reference }) => {
+    tell({ handling: reference });
+    if (reference === 'order-crash') {
+      // A fault of other code in the same process, while this order is half done.
+      setTimeout(() => {
+        throw new Error('in a timer of the application');
+      }, 20);
+    }
+    if (reference !== 'order-quick') await sleep(300);
+    tell({ handled: reference });
+  },
+});
+
+process.once('SIGTERM', () => {
+  void listening.close().then(() => {
+    tell({ closed: true });
+    process.disconnect();
+  });
+});
+
+process.on('message', (asked) => {
+  if (asked !== 'memory') {
+    tell({ turned: true });
+    return;
+  }
+  void (async () => {
+    // Buffers are let go of in a second round, on another thread.
+    for (let round = 0; round < 3; round++) {
+      globalThis.gc!();
+      await sleep(50);
+    }
+    const { rss, heapUsed, external } = process.memoryUsage();
+    tell({ memory: { rss, live: heapUsed + external } });
+  })();
+});
+
+tell({ port: listening.port });

@@ -1,0 +1,126 @@
+/** A server under attack, and what is asked of it after every test. */
+import { afterEach, expect } from 'vitest';
+import { genuine, SECRET } from './deliveries.js';
+import type { HandlerOptions, Host, Listening, MerchantEvent, Setup, Surroundings } from './hosts/host.js';
+import { mustStaySecret } from './secrets.js';
+import { expectNoSecretIn, expectNothingAmiss } from './watch.js';
+import { closeWires, exchange, type WireReply } from './wire.js';
+
+export const RECEIVED = '{"received":true}';
+
+export interface Serving {
+  readonly host: Host;
+  readonly port: number;
+  /** The events that reached the merchant's code. */
+  readonly events: MerchantEvent[];
+  /** What reached the host's own error handling. */
+  readonly errors: unknown[];
+  connections(): Promise<number>;
+}
+
+export interface Circumstances {
+  readonly options?: Partial<HandlerOptions>;
+  readonly surroundings?: Surroundings;
+  readonly handler?: Setup['handler'];
+  /** What a genuine delivery gets afterwards, where the server is one that cannot take any. */
+  readonly afterwards?: number | readonly number[];
+}
+
+const AFTERWARDS = 'order-afterwards';
+const running = new Set<{ readonly serving: Serving; readonly listening: Listening; readonly afterwards: readonly number[] }>();
+
+/** Starts the host. After the test it must still serve a genuine delivery, and then close with no connection left behind. */
+export async function serve(
+  host: Host,
+  { options, surroundings, handler, afterwards = 200 }: Circumstances = {},
+): Promise<Serving> {
+  mustStaySecret(SECRET);
+  const events: MerchantEvent[] = [];
+  const errors: unknown[] = [];
+  const listening = await host.listen({
+    options: { secret: SECRET, ...options },
+    surroundings,
+    handler: (event, context) => {
+      events.push(event);
+      return event.reference === AFTERWARDS ? undefined : handler?.(event, context);
+    },
+    onError: (error) => errors.push(error),
+  });
+  const serving = { host, port: listening.port, events, errors, connections: () => listening.connections() };
+  running.add({ serving, listening, afterwards: [afterwards].flat() });
+  return serving;
+}
+
+afterEach(async () => {
+  const servers = [...running];
+  running.clear();
+  try {
+    for (const { serving, afterwards } of servers) {
+      const reply = await exchange(serving.port, genuine(AFTERWARDS));
+      expect(afterwards, 'the status of a genuine delivery afterwards').toContain(reply.status);
+      if (reply.status === 200) {
+        expect(reply.body).toBe(RECEIVED);
+        expect(serving.events.at(-1)?.reference).toBe(AFTERWARDS);
+      }
+    }
+  } finally {
+    closeWires();
+    for (const { listening } of servers) await within(2_000, 'the close of the server', listening.close());
+  }
+  expectNothingAmiss();
+});
+
+/** The references that reached the merchant's code. */
+export function references({ events }: Serving): string[] {
+  return events.map(({ reference }) => reference);
+}
+
+export function expectAcknowledged(reply: WireReply): void {
+  expect([reply.status, reply.body]).toEqual([200, RECEIVED]);
+  expect(reply.headers.get('content-type')).toMatch(/^application\/json\b/);
+  expectNoSecretIn(reply.bytes.toString('latin1'));
+}
+
+const ASKED: Readonly<Record<number, readonly [name: string, value: string]>> = {
+  401: ['www-authenticate', 'Signature'],
+  405: ['allow', 'POST'],
+  503: ['retry-after', '5'],
+};
+
+/** A reply of ours that says `code` and nothing else. */
+export function expectRefused(reply: WireReply, status: number, code: string): void {
+  expect([reply.status, reply.body]).toEqual([status, JSON.stringify({ error: code })]);
+  expect(reply.headers.get('content-type')).toBe('application/json');
+  const [name, value] = ASKED[status] ?? ['content-type', 'application/json'];
+  expect(reply.headers.get(name)).toBe(value);
+  expectNoSecretIn(reply.bytes.toString('latin1'));
+}
+
+/** The refusal of what the server's HTTP parser itself does not take: ours never sees it. */
+export function expectRefusedByNode(reply: WireReply, status: number): void {
+  expect(reply.status).toBe(status);
+  expect(reply.headers.get('connection')).toBe('close');
+  expect(reply.body).toBe('');
+}
+
+export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`${what} took more than ${milliseconds} ms`));
+    }, milliseconds);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits for what no event tells of. */
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>, milliseconds = 2_000): Promise<void> {
+  for (const end = performance.now() + milliseconds; !(await holds());) {
+    if (performance.now() > end) throw new Error(`${what} did not come about in ${milliseconds} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

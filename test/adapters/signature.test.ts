@@ -1,0 +1,305 @@
+import { createHash, createHmac } from 'node:crypto';
+import { inspect } from 'node:util';
+import { createVerifier, isWebhookError, verifySignature } from '@paylink/core';
+import { describe, expect, it } from 'vitest';
+import { BODY, head, mac, PATH, post, REFERENCE, SECRET, type Message } from './deliveries.js';
+import { hosts } from './hosts/index.js';
+import { expectAcknowledged, expectRefused, expectRefusedByNode, references, serve } from './serving.js';
+import { exchange, Wire } from './wire.js';
+
+const VALID = mac(BODY);
+const FORGED = mac(BODY, 'another secret');
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
+const fullWidth = VALID.replace(/[0-9a-f]/g, (digit) => String.fromCodePoint(digit.codePointAt(0)! + 0xfee0));
+
+/** As a client sends a text that is not ASCII: each byte of its UTF-8 is a character on the wire. */
+function utf8(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** The MAC with one bit changed. */
+function flipped(bit: number): string {
+  const bytes = Buffer.from(VALID, 'hex');
+  bytes[bit >> 3]! ^= 1 << (bit & 7);
+  return bytes.toString('hex');
+}
+
+const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
+  ['A01 rejects a delivery without the header', { signature: [] }],
+  ['A02 rejects an empty header', { signature: '' }],
+  ['A02 rejects a header of blanks', { signature: ' \t  ' }],
+  ['A03 rejects two header lines with the same valid value', { signature: [VALID, VALID] }],
+  [
+    'A03 rejects one line that lists the valid value twice',
+    { signature: `${VALID}, ${VALID}` },
+    { signature: `${VALID},${VALID}` },
+  ],
+  ['A04 rejects a valid line before a forged one', { signature: [VALID, FORGED] }],
+  ['A04 rejects a forged line before a valid one', { signature: [FORGED, VALID] }],
+  [
+    'A04 rejects a valid line beside an empty one, in either order, with whatever lies between them',
+    { signature: [VALID, ''] },
+    { signature: ['', VALID] },
+    { signature: VALID, lines: [['x-SERVICE-signature', FORGED], ...range(40).map((index) => [`X-${index}`, 'a'] as const)] },
+  ],
+  ['A06 rejects upper-case hex', { signature: VALID.toUpperCase() }],
+  ['A06 rejects mixed-case hex', { signature: VALID.replace(/[a-f]/, (digit) => digit.toUpperCase()) }],
+  [
+    'A08 rejects a blank inside',
+    { signature: `${VALID.slice(0, 32)} ${VALID.slice(32)}` },
+    { signature: `${VALID.slice(0, 32)}\t${VALID.slice(32)}` },
+  ],
+  ...['sha256=', 'v1=', '0x', 'sha256:', 'hmac-sha256 '].map(
+    (prefix) => [`A09 rejects a signature with "${prefix}" in front`, { signature: prefix + VALID }] as const,
+  ),
+  [
+    'A09 rejects a quoted signature',
+    { signature: `"${VALID}"` },
+    { signature: `'${VALID}'` },
+    { signature: `<${VALID}>` },
+    { signature: `:${VALID}:` },
+  ],
+  [
+    'A09 rejects base64 and base64url of the right MAC',
+    ...(['base64', 'base64url'] as const).map((to) => ({ signature: encoded(to) })),
+  ],
+  [
+    'A11 rejects the right MAC cut to any length from 0 to 63',
+    ...range(64).map((length) => ({ signature: VALID.slice(0, length) })),
+  ],
+  ['A11 rejects the end of the right MAC', { signature: VALID.slice(1) }, { signature: VALID.slice(32) }],
+  ...[VALID[0]!, 'zz', '00', 'g', '=', ';', ',', '\u00a0', ` ${FORGED}`, VALID].map(
+    (more) => [`A12 rejects the right MAC with ${inspect(more.slice(0, 8))} after it`, { signature: VALID + more }] as const,
+  ),
+  ['A12 rejects the right MAC with something in front', { signature: `0${VALID}` }, { signature: `\u00a0${VALID}` }],
+  [
+    'A13 rejects 64 characters that are not all hex',
+    { signature: `g${VALID.slice(1)}` },
+    { signature: `${VALID.slice(0, 63)}g` },
+    { signature: `${VALID.slice(0, 62)}zz` },
+    { signature: 'z'.repeat(64) },
+    { signature: `-${VALID.slice(1)}` },
+  ],
+  [
+    'A14 rejects characters outside of ASCII, by whatever count they are 64',
+    { signature: `é${VALID.slice(1)}` },
+    { signature: utf8(`é${VALID.slice(1)}`) },
+    { signature: utf8(`é${VALID.slice(2)}`) },
+    { signature: utf8(fullWidth) },
+    { signature: utf8(fullWidth).slice(0, 64) },
+    { signature: utf8(`\u0130${VALID.slice(1)}`) },
+    // 0xB0 is '0' with its high bit set: what keeps seven bits of a character would accept it.
+    { signature: Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x80)).join('') },
+  ],
+  [
+    'A17 rejects well-known MACs',
+    { signature: '0'.repeat(64) },
+    { signature: 'f'.repeat(64) },
+    { signature: mac('') },
+    { signature: mac('', '') },
+    { signature: mac(BODY, '') },
+    { signature: mac(BODY, 'undefined') },
+    { signature: mac(BODY, '\0') },
+  ],
+  ['A18 rejects the right MAC with any one of its 256 bits changed', ...range(256).map((bit) => ({ signature: flipped(bit) }))],
+  [
+    'A19 rejects every other algorithm over the same secret and body',
+    { signature: mac(BODY, SECRET, 'sha1') },
+    { signature: mac(BODY, SECRET, 'sha512') },
+    { signature: mac(BODY, SECRET, 'sha512').slice(0, 64) },
+    { signature: mac(BODY, SECRET, 'sha512-256') },
+    { signature: mac(BODY, SECRET, 'sha3-256') },
+    { signature: createHash('sha256').update(BODY).digest('hex') },
+    { signature: createHash('sha256').update(SECRET).update(BODY).digest('hex') },
+    { signature: createHash('sha256').update(BODY).update(SECRET).digest('hex') },
+    { signature: createHmac('sha256', BODY).update(SECRET).digest('hex') },
+    { signature: mac(BODY, createHash('sha256').update(SECRET).digest('hex')) },
+    { signature: mac(BODY, Buffer.from(SECRET, 'base64')) },
+    { signature: mac(VALID) },
+  ],
+  [
+    'A21 rejects the signature under a name that is only like the right one',
+    { signature: [], lines: [['X_Service_Signature', VALID]] },
+    { signature: [], lines: [['X-Service-Signature-256', VALID]] },
+    { signature: [], lines: [['Service-Signature', VALID]] },
+    { signature: [], lines: [['Authorization', `Signature ${VALID}`]] },
+  ],
+  [
+    'A23 rejects a signature that stands in the query',
+    { signature: [], path: `${PATH}?x-service-signature=${VALID}&X-Service-Signature=${VALID}&signature=${VALID}` },
+    { signature: FORGED, path: `${PATH}?x-service-signature=${VALID}` },
+    { signature: [], lines: [['Cookie', `x-service-signature=${VALID}`]] },
+  ],
+];
+
+function encoded(encoding: 'base64' | 'base64url'): string {
+  return Buffer.from(VALID, 'hex').toString(encoding);
+}
+
+const refusedByNode: readonly (readonly [title: string, signature: string])[] = [
+  ['A08 leaves a folded header line to the refusal of Node', `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`],
+  ['A08 leaves a lone CR in the header to the refusal of Node', `${VALID}\r`],
+  ['A08 leaves a lone LF in the header to the refusal of Node', `${VALID.slice(0, 32)}\n${VALID.slice(32)}`],
+  ['A12 leaves a NUL after the right MAC to the refusal of Node', `${VALID}\0`],
+  ['A15 leaves a NUL in front to the refusal of Node', `\0${VALID}`],
+  ['A15 leaves a control character inside to the refusal of Node', `${VALID.slice(0, 63)}\x01`],
+  ['A15 leaves a DEL to the refusal of Node', `${VALID}\x7f`],
+];
+
+const accepted: readonly (readonly [title: string, message: Message])[] = [
+  ['A07 accepts blanks and tabs around the value, which HTTP strips', { signature: ` \t ${VALID}\t  ` }],
+  ['A21 accepts the header names in any case', { signature: [], lines: [['x-SERVICE-signature', VALID]] }],
+  ['A21 accepts the right header beside one whose name has underscores', { lines: [['X_Service_Signature', FORGED]] }],
+];
+
+describe.each(hosts)('$name', (host) => {
+  it.each(refused.map(([title, ...messages]) => [title, messages] as const))('%s', async (_title, messages) => {
+    const serving = await serve(host);
+    for (const message of messages) {
+      const reply = await exchange(serving.port, post(BODY, message));
+      expectRefused(reply, 401, 'invalid_signature');
+      expect(reply.headers.get('connection')).toBe('close');
+      await reply.wire.closed();
+    }
+    expect(serving.events).toEqual([]);
+    expect(serving.errors).toEqual([]);
+  });
+
+  it.each(refusedByNode)('%s', async (_title, signature) => {
+    const serving = await serve(host);
+    const reply = await exchange(serving.port, post(BODY, { signature }));
+    expectRefusedByNode(reply, 400);
+    await reply.wire.closed();
+    expect(serving.events).toEqual([]);
+  });
+
+  it.each(accepted)('%s', async (_title, message) => {
+    const serving = await serve(host);
+    expectAcknowledged(await exchange(serving.port, post(BODY, message)));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it('A23 rejects a signature that stands in the body', async () => {
+    const serving = await serve(host);
+    const body = JSON.stringify({ reference: REFERENCE, 'x-service-signature': VALID, signature: VALID });
+    expectRefused(await exchange(serving.port, post(body, { signature: [] })), 401, 'invalid_signature');
+    expectRefused(await exchange(serving.port, post(body, { signature: VALID })), 401, 'invalid_signature');
+    expect(serving.events).toEqual([]);
+  });
+
+  it('A01 answers a header that cannot be right at once, without waiting for the body', async () => {
+    const serving = await serve(host);
+    const answered = async (signature: readonly string[]): Promise<void> => {
+      const wire = await Wire.open(serving.port);
+      await wire.send(head(BODY, { signature, framing: 60_000 }));
+      const reply = await wire.reply();
+      expectRefused(reply, 401, 'invalid_signature');
+      expect(reply.headers.get('connection')).toBe('close');
+      await wire.closed();
+    };
+    await Promise.all([[], [''], ['short'], [VALID, VALID], [VALID.toUpperCase()]].map(answered));
+    expect(serving.events).toEqual([]);
+  });
+
+  it('J02 answers every fault of the signature with the same bytes', async () => {
+    const serving = await serve(host);
+    const wrong = flipped(0);
+    const faults = [
+      [],
+      '',
+      VALID.slice(1),
+      `g${VALID.slice(1)}`,
+      VALID.toUpperCase(),
+      wrong,
+      FORGED,
+      [VALID, FORGED],
+      '0'.repeat(64),
+    ];
+    const replies = new Set<string>();
+    for (const signature of faults) {
+      const { bytes } = await exchange(serving.port, post(BODY, { signature }));
+      replies.add(bytes.toString('latin1').replace(/^Date: .*\r\n/im, ''));
+    }
+    expect(replies.size).toBe(1);
+    expect(serving.events).toEqual([]);
+  });
+
+  it('J11 sends no stack trace and no banner of its own', async () => {
+    const serving = await serve(host);
+    const requests = [
+      post(),
+      post(BODY, { signature: FORGED }),
+      post('not JSON'),
+      post(BODY, { framing: 70_000 }),
+      post(BODY, { event: '' }),
+    ];
+    for (const request of requests) {
+      const { headers, body } = await exchange(serving.port, request);
+      const names = [...headers.keys()].filter((name) => !host.capabilities.banners.includes(name));
+      expect(['connection', 'content-length', 'content-type', 'date', 'etag', 'keep-alive', 'www-authenticate']).toEqual(
+        expect.arrayContaining(names),
+      );
+      expect(body).toMatch(/^\{"(received":true|error":"[a-z_]+")\}$/);
+    }
+  });
+});
+
+describe('the API that every host stands on', () => {
+  const verifier = createVerifier({ secret: SECRET });
+  const arrayLike = { toString: () => VALID, length: 64, [Symbol.toPrimitive]: () => VALID };
+  const values: readonly (readonly [title: string, value: unknown])[] = [
+    ['A20 rejects an array that holds the valid signature', [VALID]],
+    ['A20 rejects an array of two', [VALID, VALID]],
+    ['A20 rejects a number', 1e63],
+    ['A20 rejects a Buffer of the valid signature', Buffer.from(VALID)],
+    ['A20 rejects undefined', undefined],
+    ['A20 rejects null', null],
+    ['A20 rejects an object that turns into the valid signature', arrayLike],
+    ['A20 rejects a String object', Object(VALID)],
+    ['A20 rejects a Proxy of a String object', new Proxy(Object(VALID) as object, {})],
+    ['A15 rejects a NUL after the right MAC', `${VALID}\0`],
+    ['A15 rejects a line break after the right MAC', `${VALID}\n`],
+    ['A15 rejects a control character in place of a digit', `\x01${VALID.slice(1)}`],
+    // U+0130 is one character whose lower case is two; U+FF10 and the like have the same low byte as a control character.
+    [
+      'A14 rejects wide characters whose low bytes are the right digits',
+      Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x100)).join(''),
+    ],
+  ];
+
+  it.each(values)('%s', async (_title, value) => {
+    const headers = { 'x-service-signature': value as string, 'x-service-event': 'payment.succeeded' };
+    const refusals = [() => verifier.verify(BODY, headers), () => verifySignature(BODY, value, SECRET)];
+    for (const refusal of refusals) {
+      const error: unknown = await refusal().then(
+        () => 'accepted',
+        (thrown: unknown) => thrown,
+      );
+      expect(isWebhookError(error) && [error.code, error.status]).toEqual(['invalid_signature', 401]);
+    }
+  });
+
+  it('F20 gives no boolean that could be misread: it resolves with the event, or throws', async () => {
+    const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
+    expect((await verifier.verify(BODY, headers)).reference).toBe(REFERENCE);
+    await expect(verifySignature(BODY, VALID, SECRET)).resolves.toBeUndefined();
+    // Not awaited, a refusal is an unhandled rejection, which ends the process: never a silent success.
+    await expect(verifier.verify(BODY, { ...headers, 'x-service-signature': FORGED })).rejects.toMatchObject({
+      code: 'invalid_signature',
+    });
+    await expect(verifySignature(BODY, FORGED, SECRET)).rejects.toMatchObject({ code: 'invalid_signature' });
+  });
+
+  it.each([
+    ['the parsed body', JSON.parse(BODY.toString()) as unknown],
+    ['a text', BODY.toString()],
+    ['a JSON form of a Buffer', BODY.toJSON()],
+    ['an ArrayBuffer', new Uint8Array(BODY).buffer],
+    ['nothing', undefined],
+  ])('F03 verifies no bytes but those received: refuses %s', async (_what, body) => {
+    const bytes = body as Uint8Array;
+    const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
+    await expect(verifier.verify(bytes, headers)).rejects.toMatchObject({ code: 'body_consumed' });
+    await expect(verifySignature(bytes, VALID, SECRET)).rejects.toMatchObject({ code: 'body_consumed' });
+  });
+});

@@ -1,0 +1,474 @@
+import type { DeliveryOutcome } from '@paylink/core';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { BODY, bodyOf, chunk, chunked, head, mac, PATH, post, REFERENCE, type HeaderLines, type Message } from './deliveries.js';
+import { hosts } from './hosts/index.js';
+import { eventually, expectAcknowledged, expectRefused, expectRefusedByNode, references, serve } from './serving.js';
+import { begin, exchange, Wire } from './wire.js';
+
+const LIMIT = 65_536;
+
+/** Goes on sending until the server has closed, and gives the bytes that it took. */
+async function flood(wire: Wire, piece: Buffer): Promise<number> {
+  let sent = 0;
+  for (const end = performance.now() + 3_000; wire.ending !== 'RST'; sent += piece.length) {
+    if (performance.now() > end) throw new Error(`the server still takes more after 3 s and ${sent} bytes`);
+    await wire.send(piece);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  return sent;
+}
+
+const wireBytes: readonly (readonly [coding: string, body: Buffer])[] = [
+  ['gzip', gzipSync(BODY)],
+  ['x-gzip', gzipSync(BODY)],
+  ['br', brotliCompressSync(BODY)],
+  ['deflate', deflateSync(BODY)],
+  ['zstd', BODY],
+  ['gzip, gzip', gzipSync(gzipSync(BODY))],
+  ['identity, gzip', gzipSync(BODY)],
+  ['GZip', gzipSync(BODY)],
+  ['aes128gcm', BODY],
+  ['identity;q=0', BODY],
+];
+
+const ignoredTypes: readonly (readonly [title: string, contentType: string | null])[] = [
+  ['D20 accepts a delivery without a content type', null],
+  ['D20 accepts text/plain', 'text/plain'],
+  ['D20 accepts a form', 'application/x-www-form-urlencoded'],
+  ['D20 accepts multipart', 'multipart/form-data; boundary=x'],
+  ['D20 accepts a malformed content type', 'application/json\tx'],
+  ['D20 accepts an empty content type', ''],
+  ['D20 accepts a content type that no parser knows', 'application/vnd.service+json; v=2'],
+  ['D21 ignores charset=utf-16', 'application/json; charset=utf-16'],
+  ['D21 ignores a charset that does not exist', 'application/json; charset=x'],
+];
+
+const misframed: readonly (readonly [title: string, lines: HeaderLines, body: string])[] = [
+  [
+    'D09 leaves two equal Content-Length lines to the refusal of Node',
+    [
+      ['Content-Length', '24'],
+      ['Content-Length', '24'],
+    ],
+    BODY.toString(),
+  ],
+  [
+    'D09 leaves two different Content-Length lines to the refusal of Node',
+    [
+      ['Content-Length', '24'],
+      ['Content-Length', '2'],
+    ],
+    BODY.toString(),
+  ],
+  ['D09 leaves a negative Content-Length to the refusal of Node', [['Content-Length', '-24']], BODY.toString()],
+  ['D09 leaves a Content-Length that is no number to the refusal of Node', [['Content-Length', '0x18']], BODY.toString()],
+  [
+    'D09 leaves a Content-Length over 64 bits to the refusal of Node',
+    [['Content-Length', '99999999999999999999999']],
+    BODY.toString(),
+  ],
+  [
+    'D09 leaves Content-Length beside Transfer-Encoding to the refusal of Node',
+    [
+      ['Content-Length', '24'],
+      ['Transfer-Encoding', 'chunked'],
+    ],
+    chunked(BODY).toString(),
+  ],
+  [
+    'D09 leaves a Transfer-Encoding that does not end in chunked to the refusal of Node',
+    [['Transfer-Encoding', 'gzip']],
+    BODY.toString(),
+  ],
+];
+
+describe.each(hosts)('$name', (host) => {
+  const { banners } = host.capabilities;
+
+  it('D01 accepts 20 kB in chunks of one byte', async () => {
+    const serving = await serve(host);
+    const body = bodyOf(20_000);
+    const bytes = chunked(body, 1);
+    const pieces = Array.from({ length: 10 }, (_, index) =>
+      bytes.subarray((index * bytes.length) / 10, ((index + 1) * bytes.length) / 10),
+    );
+    expectAcknowledged(await exchange(serving.port, head(body, { framing: 'chunked' }), ...pieces));
+    expect(references(serving)).toEqual([REFERENCE]);
+    expect(Buffer.from(serving.events[0]!.rawBody).equals(body)).toBe(true);
+  });
+
+  it('D01 accepts a delivery of which every byte comes by itself', async () => {
+    const serving = await serve(host);
+    const bytes = post();
+    expectAcknowledged(await exchange(serving.port, ...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it('D02 stops a chunked body at the limit, without its end, and lets nobody go on sending', async () => {
+    const serving = await serve(host);
+    const body = bodyOf(LIMIT + 1);
+    const wire = await begin(
+      serving.port,
+      head(body, { framing: 'chunked' }),
+      chunk(body.subarray(0, LIMIT)),
+      chunk(body.subarray(LIMIT)),
+    );
+    const reply = await wire.reply();
+    expectRefused(reply, 413, 'body_too_large');
+    expect(reply.headers.get('connection')).toBe('close');
+    await flood(wire, chunk(Buffer.alloc(16_384, 'n')));
+    await eventually('the end of the connection', async () => (await serving.connections()) === 0);
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D03 refuses a declared length over the limit at once, whether or not the body is sent', async () => {
+    const serving = await serve(host);
+    const answered = async (claimed: number, ...pieces: Buffer[]): Promise<Wire> => {
+      const wire = await begin(serving.port, head(BODY, { framing: claimed }), ...pieces);
+      const reply = await wire.reply();
+      expectRefused(reply, 413, 'body_too_large');
+      expect(reply.headers.get('connection')).toBe('close');
+      return wire;
+    };
+    const [silent, sending] = await Promise.all([
+      answered(LIMIT + 1),
+      answered(1_000_000_000),
+      answered(Number.MAX_SAFE_INTEGER, BODY),
+      answered(LIMIT + 1, bodyOf(LIMIT + 1)),
+    ]);
+    await Promise.all([silent.closed(), flood(sending, Buffer.alloc(65_536, 'n'))]);
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D03 lets a sender that looks for a reply only after all of its body see the 413', async () => {
+    const serving = await serve(host);
+    const wire = await Wire.open(serving.port);
+    wire.hold();
+    // More than the buffers of both sides hold: a server that reads nothing more would end this by a reset, and the reply with it.
+    await wire.write(Buffer.concat([head(BODY, { framing: 20_000_000 }), Buffer.alloc(20_000_000)]));
+    wire.release();
+    expectRefused(await wire.reply(), 413, 'body_too_large');
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D05 accepts a body of exactly the limit, declared, chunked and in pieces', async () => {
+    const serving = await serve(host);
+    const body = bodyOf(LIMIT);
+    for (const framing of [LIMIT, 'chunked'] as const) {
+      expectAcknowledged(await exchange(serving.port, post(body, { framing })));
+      const bytes = post(body, { framing });
+      expectAcknowledged(
+        await exchange(serving.port, bytes.subarray(0, 1_000), bytes.subarray(1_000, 65_000), bytes.subarray(65_000)),
+      );
+    }
+    expect(serving.events).toHaveLength(4);
+  });
+
+  it.each([LIMIT, 100, 20_000])('D05 refuses one byte over a limit of %i, however it is framed and cut', async (bodyLimit) => {
+    const serving = await serve(host, { options: { bodyLimit } });
+    const body = bodyOf(bodyLimit + 1);
+    for (const framing of [body.length, 'chunked'] as const) {
+      const bytes = post(body, { framing });
+      expectRefused(await exchange(serving.port, bytes), 413, 'body_too_large');
+      const at = bytes.length - Math.min(bodyLimit, 50);
+      expectRefused(await exchange(serving.port, bytes.subarray(0, at), bytes.subarray(at)), 413, 'body_too_large');
+    }
+    expect(serving.events).toEqual([]);
+    expectAcknowledged(await exchange(serving.port, post(bodyOf(bodyLimit), { framing: 'chunked' })));
+  });
+
+  it.each([
+    ['before any of the body', head(BODY)],
+    ['in the middle of the body', post(BODY.subarray(0, 10), { signature: mac(BODY), framing: BODY.length })],
+    ['one byte before the end', post(BODY, { framing: BODY.length + 1 })],
+    ['in the middle of a chunk', Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY).subarray(0, 10)])],
+    ['before the last chunk', Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY)])],
+  ])('D07 runs no handler when the sender ends or breaks the connection %s', async (_where, request) => {
+    const observe = vi.fn();
+    const serving = await serve(host, { options: { observe } });
+    const ended = await begin(serving.port, request);
+    ended.finish();
+    // By Node, or by us where it lets us: the sender has only closed its own side.
+    const reply = await ended.reply();
+    expect(reply.status).toBe(400);
+    expect(['', '{"error":"incomplete_body"}']).toContain(reply.body);
+    await ended.closed();
+
+    const broken = await begin(serving.port, request);
+    broken.reset();
+    await eventually('the end of the connection', async () => (await serving.connections()) === 0);
+    // At once, and not when bodyTimeout has passed: the reading is over.
+    await eventually('the outcomes', () => observe.mock.calls.length === 2);
+    for (const [outcome] of observe.mock.calls) expect(outcome).toMatchObject({ outcome: 'rejected', code: 'incomplete_body' });
+    expect([serving.events, serving.errors]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['without the end of its body', head(BODY)],
+    ['with all of its body', post()],
+  ])('D07 settles at once when the sender has left, %s, before we begin to read', async (_how, request) => {
+    const observe = vi.fn();
+    const serving = await serve(host, { surroundings: 'something slow', options: { observe } });
+    for (const leave of ['finish', 'reset'] as const) {
+      const wire = await begin(serving.port, request);
+      wire[leave]();
+      await eventually('the end of the connection', async () => (await serving.connections()) === 0);
+    }
+    await eventually('the outcomes', () => observe.mock.calls.length === 2, 1_000);
+    const handled = observe.mock.calls.filter(([outcome]) => (outcome as DeliveryOutcome).outcome === 'handled').length;
+    expect(serving.events).toHaveLength(handled);
+    for (const [outcome] of observe.mock.calls) {
+      if ((outcome as DeliveryOutcome).outcome !== 'handled') expect(outcome).toMatchObject({ code: 'incomplete_body' });
+    }
+    expect(serving.errors).toEqual([]);
+  });
+
+  it('D07 reads what has come while something slow stood in front', async () => {
+    const serving = await serve(host, { surroundings: 'something slow' });
+    const large = bodyOf(LIMIT);
+    for (const pieces of [[post()], [head(BODY), BODY], [post(BODY, { framing: 'chunked' })], [post(large)]]) {
+      expectAcknowledged(await exchange(serving.port, ...pieces));
+    }
+    expect(serving.events).toHaveLength(4);
+  });
+
+  it('D07 leaves no listener behind when one connection carries many deliveries', async () => {
+    // Node warns of more than ten listeners of a kind, and every test watches for warnings.
+    const serving = await serve(host);
+    const wire = await Wire.open(serving.port);
+    for (let count = 0; count < 30; count++) {
+      await wire.send(...(count % 2 ? [post()] : [head(BODY), BODY.subarray(0, 9), BODY.subarray(9)]));
+      expectAcknowledged(await wire.reply());
+    }
+    expect(serving.events).toHaveLength(30);
+  });
+
+  it.each(misframed)('%s', async (_title, lines, body) => {
+    const serving = await serve(host);
+    const reply = await exchange(serving.port, Buffer.concat([head(BODY, { lines, framing: 'none' }), Buffer.from(body)]));
+    expectRefusedByNode(reply, 400);
+    await reply.wire.closed();
+    expect(serving.events).toEqual([]);
+  });
+
+  it.each(wireBytes)('D12 refuses Content-Encoding: %s, whichever bytes were signed', async (coding, body) => {
+    const serving = await serve(host);
+    const lines: HeaderLines = [['Content-Encoding', coding]];
+    for (const signed of [body, BODY]) {
+      const reply = await exchange(serving.port, post(body, { lines, signature: mac(signed) }));
+      expectRefused(reply, 415, 'unsupported_encoding');
+    }
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D12 refuses an encoding at once, without waiting for the body', async () => {
+    const serving = await serve(host);
+    const answered = async ([coding]: (typeof wireBytes)[number]): Promise<void> => {
+      const wire = await begin(serving.port, head(BODY, { lines: [['Content-Encoding', coding]] }));
+      const reply = await wire.reply();
+      expectRefused(reply, 415, 'unsupported_encoding');
+      expect(reply.headers.get('connection')).toBe('close');
+    };
+    await Promise.all(wireBytes.map(answered));
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D12 refuses an encoding that hides on a second line, in either order', async () => {
+    const serving = await serve(host);
+    for (const codings of [
+      ['identity', 'gzip'],
+      ['gzip', 'identity'],
+      ['', 'br'],
+    ]) {
+      const lines = codings.map((coding) => ['Content-Encoding', coding] as const);
+      expectRefused(await exchange(serving.port, post(gzipSync(BODY), { lines })), 415, 'unsupported_encoding');
+    }
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D13 refuses a gzip bomb at once, and inflates nothing of it', async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000, ' '));
+    expect(bomb.length).toBeLessThan(LIMIT);
+    const serving = await serve(host);
+    const before = process.memoryUsage().rss;
+    for (let count = 0; count < 20; count++) {
+      const reply = await exchange(serving.port, post(bomb, { lines: [['Content-Encoding', 'gzip']] }));
+      expectRefused(reply, 415, 'unsupported_encoding');
+    }
+    // 20 of them inflated are 200 MB.
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+    expect(serving.events).toEqual([]);
+  });
+
+  it.each(['identity', 'Identity', ''])('D14 accepts Content-Encoding: "%s"', async (coding) => {
+    const serving = await serve(host);
+    expectAcknowledged(await exchange(serving.port, post(BODY, { lines: [['Content-Encoding', coding]] })));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it('D16 says 100 Continue, and then answers', async () => {
+    const serving = await serve(host);
+    const wire = await begin(serving.port, head(BODY, { lines: [['Expect', '100-continue']] }));
+    expect((await wire.reply()).status).toBe(100);
+    await wire.send(BODY);
+    expectAcknowledged(await wire.reply());
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it('D17 leaves another expectation to the 417 of Node', async () => {
+    const serving = await serve(host);
+    const reply = await exchange(serving.port, post(BODY, { lines: [['Expect', 'foo']] }));
+    expect(reply.status).toBe(417);
+    expect(serving.events).toEqual([]);
+  });
+
+  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'])(
+    'D18 answers 405 to %s, also with a genuine signature',
+    async (method) => {
+      const serving = await serve(host, { surroundings: 'every method' });
+      for (const request of [post(BODY, { method }), post('', { method, framing: 'none' })]) {
+        const reply = await exchange(serving.port, request);
+        if (method === 'HEAD') expect([reply.status, reply.body, reply.headers.get('allow')]).toEqual([405, '', 'POST']);
+        else expectRefused(reply, 405, 'method_not_allowed');
+      }
+      expect(serving.events).toEqual([]);
+    },
+  );
+
+  it('D18 never takes a QUERY for a delivery, whether or not this Node knows the method', async () => {
+    const serving = await serve(host, { surroundings: 'every method' });
+    const { status } = await exchange(serving.port, post(BODY, { method: 'QUERY' }));
+    expect([400, 405]).toContain(status);
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D19 ignores a method that stands in a header or in the query', async () => {
+    const serving = await serve(host, { surroundings: 'every method' });
+    const overriding: Message = {
+      path: `${PATH}?_method=POST`,
+      lines: [
+        ['X-HTTP-Method-Override', 'POST'],
+        ['X-Method-Override', 'POST'],
+      ],
+    };
+    expectRefused(await exchange(serving.port, post(BODY, { ...overriding, method: 'PUT' })), 405, 'method_not_allowed');
+    expect(serving.events).toEqual([]);
+    const away: Message = { path: `${PATH}?_method=GET`, lines: [['X-HTTP-Method-Override', 'GET']] };
+    expectAcknowledged(await exchange(serving.port, post(BODY, away)));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it.each(ignoredTypes)('%s', async (_title, contentType) => {
+    const serving = await serve(host);
+    expectAcknowledged(await exchange(serving.port, post(BODY, { contentType })));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it('D23 survives header names of the prototype', async () => {
+    const serving = await serve(host);
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'get'];
+    const lines = names.flatMap(
+      (name) =>
+        [
+          [name, 'x'],
+          [name, 'y'],
+        ] as const,
+    );
+    expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
+    expectRefused(await exchange(serving.port, post(BODY, { lines, signature: [] })), 401, 'invalid_signature');
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it('D25 leaves headers over 16 kB to the 431 of Node', async () => {
+    const serving = await serve(host);
+    const lines = Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value'] as const);
+    expectRefusedByNode(await exchange(serving.port, post(BODY, { lines })), 431);
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D25 finds a second signature line behind very many headers', async () => {
+    const serving = await serve(host);
+    const lines = [
+      ['X-Service-Signature', mac('another body')],
+      ...Array.from({ length: 1_900 }, () => ['a', 'b'] as const),
+    ] as const;
+    expectRefused(await exchange(serving.port, post(BODY, { lines })), 401, 'invalid_signature');
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D27 needs neither TLS nor a host name nor what a proxy says of them', async () => {
+    const serving = await serve(host);
+    const lines: HeaderLines = [
+      ['X-Forwarded-Proto', 'http'],
+      ['X-Forwarded-Host', 'evil.example'],
+      ['Forwarded', 'for=127.0.0.1;proto=https'],
+      ['Via', '1.1 proxy'],
+    ];
+    expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+
+  it('F23 takes no address for a proof, whatever a proxy says of it', async () => {
+    const serving = await serve(host);
+    const lines: HeaderLines = [
+      ['X-Forwarded-For', '127.0.0.1'],
+      ['X-Real-IP', '127.0.0.1'],
+      ['Forwarded', 'for=127.0.0.1'],
+      ['X-Service-Verified', 'true'],
+    ];
+    for (const signature of [[], [mac('another body')]]) {
+      expectRefused(await exchange(serving.port, post(BODY, { lines, signature })), 401, 'invalid_signature');
+    }
+    expect(serving.events).toEqual([]);
+  });
+
+  it('J11 names no software but where the host itself does', async () => {
+    const serving = await serve(host);
+    const { headers } = await exchange(serving.port, post());
+    expect(['server', 'x-powered-by', 'via'].filter((name) => headers.has(name) && !banners.includes(name))).toEqual([]);
+  });
+});
+
+describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', (host) => {
+  it('D18 leaves other methods to the router where it has only our POST', async () => {
+    const serving = await serve(host);
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      expect((await exchange(serving.port, post(BODY, { method }))).status).toBe(404);
+    }
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D26 is reached by the configured route only', async () => {
+    const serving = await serve(host);
+    for (const path of [
+      `/${PATH}`,
+      `${PATH}/x`,
+      '/webhooks/%2e/payments',
+      '/webhooks/x/../payments',
+      `/api${PATH}`,
+      '/',
+      '/webhooks',
+      '*',
+    ]) {
+      expect((await exchange(serving.port, post(BODY, { path }))).status, path).toBe(404);
+    }
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D26 works under a mounted prefix', async () => {
+    const serving = await serve(host, { surroundings: 'a mounted router' });
+    expectAcknowledged(await exchange(serving.port, post(BODY, { path: `${PATH}?tenant=1#x` })));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+});
+
+describe.each(hosts.filter(({ capabilities }) => !capabilities.routes))('$name', (host) => {
+  it('D26 does not look at the path where the host has no routes', async () => {
+    const serving = await serve(host);
+    for (const path of [`${PATH}/`, `/${PATH}`, '/webhooks/%2e/payments', '/', 'http://other.example/x', '/%ff']) {
+      expectAcknowledged(await exchange(serving.port, post(BODY, { path })));
+    }
+    expect(serving.events).toHaveLength(6);
+  });
+});
