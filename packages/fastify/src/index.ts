@@ -1,5 +1,12 @@
 import type { Readable } from 'node:stream';
-import { createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext, type NoEvents, type ReceiverHandlers } from '@paylink/core';
+import {
+  createReceiver,
+  type ConfirmedPayment,
+  type EventSchemas,
+  type HostContext,
+  type NoEvents,
+  type ReceiverHandlers,
+} from '@paylink/core';
 import type { ReceiverOptions } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
@@ -7,8 +14,11 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest, RouteShorthan
 /** What a handler is given of Fastify. With `idempotency` no `reply`: nothing may be sent before the commit. */
 export type FastifyHost<Scope = never> = HostContext<Scope, { readonly request: FastifyRequest }, { readonly reply: FastifyReply }>;
 
-export interface FastifyWebhookOptions<Events extends EventSchemas, Payment extends ConfirmedPayment, Scope extends object>
-  extends ReceiverOptions<Events, Payment, Scope, FastifyHost<Scope>> {
+export interface FastifyWebhookOptions<
+  Events extends EventSchemas,
+  Payment extends ConfirmedPayment,
+  Scope extends object,
+> extends ReceiverOptions<Events, Payment, Scope, FastifyHost<Scope>> {
   /** The route's path, under the prefix of whatever the plugin is registered in. */
   readonly url: string;
   /** Options of the route: hooks, config, logLevel, constraints … */
@@ -23,11 +33,16 @@ const MEND = 'No preParsing or onRequest hook may read request.raw of this route
  *
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
-export function paymentWebhook<const E extends EventSchemas = NoEvents, P extends ConfirmedPayment = never, S extends object = never>(
+export function paymentWebhook<
+  const E extends EventSchemas = NoEvents,
+  P extends ConfirmedPayment = never,
+  S extends object = never,
+>(
   { url, routeOptions, ...options }: FastifyWebhookOptions<E, P, S>,
   handlers: ReceiverHandlers<E, P, S, FastifyHost<S>>,
 ): FastifyPluginCallback {
-  createReceiver<E, P, S, FastifyHost<S>>(options, handlers); // so that a mistake throws here, and not when Fastify loads plugins
+  // Here as well, so that a mistake throws where it was made and not when Fastify loads its plugins.
+  createReceiver<E, P, S, FastifyHost<S>>(options, handlers);
 
   return (instance, _options, done) => {
     // The smaller limit is the one that somebody set: Fastify's own is 1 MiB.
@@ -35,27 +50,26 @@ export function paymentWebhook<const E extends EventSchemas = NoEvents, P extend
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);
     const receiver = createReceiver<E, P, S, FastifyHost<S>>({ logger: instance.log, ...options, bodyLimit }, handlers);
 
+    // The body stays a stream, as the hooks left it, until the headers were found fit.
     instance.removeAllContentTypeParsers();
-    // Nothing is read here: what the hooks made of the stream is kept, for when the headers were found fit.
     instance.addContentTypeParser('*', (_request, payload, parsed) => {
       parsed(null, payload);
     });
-    instance.route({
-      ...routeOptions,
-      url,
-      method: 'POST',
-      // Fastify answers 415 to a type that it cannot parse; the contract does not list the header, so it must not matter.
-      onRequest: [(request, _reply, next) => { request.raw.headers['content-type'] = 'application/octet-stream'; next(); }, routeOptions?.onRequest ?? []].flat(),
-      handler: async (request, reply) => {
-        const host = options.idempotency === undefined ? { request, reply } : { request };
-        const answer = await receiver.receive(deliveryOf(request.raw, MEND, request.body as Readable | undefined), host as FastifyHost<S>);
-        if (reply.sent) return reply;
-        reply.hijack();
-        writeReply(request.raw, reply.raw, answer);
-        return reply;
-      },
+    // Fastify answers 415 to a type that it cannot read; the contract does not list the header, so it must not matter.
+    instance.addHook('onRequest', (request, _reply, next) => {
+      request.raw.headers['content-type'] = 'application/octet-stream';
+      next();
+    });
+
+    instance.post(url, { ...routeOptions }, async (request, reply) => {
+      const host = options.idempotency === undefined ? { request, reply } : { request };
+      const delivery = deliveryOf(request.raw, MEND, request.body as Readable | undefined);
+      const answer = await receiver.receive(delivery, host as FastifyHost<S>);
+      if (reply.sent) return reply;
+      reply.hijack();
+      writeReply(request.raw, reply.raw, answer);
+      return reply;
     });
     done();
   };
 }
-

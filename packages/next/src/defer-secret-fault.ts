@@ -1,0 +1,20 @@
+import { ConfigurationError } from '@paylink/core';
+
+/**
+ * Makes a handler; where the secret is at fault, one that refuses every request instead. `next build` imports each route, and
+ * the secrets of the server are not there.
+ *
+ * @param refusing makes the handler that refuses; it is given the means to log why, which logs once
+ */
+export function deferSecretFault<Handler>(create: () => Handler, refusing: (tell: () => void) => Handler): Handler {
+  try {
+    return create();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError) || !error.option.startsWith('secret')) throw error;
+    let told = false;
+    return refusing(() => {
+      if (!told) console.error(`[paylink] 500 misconfigured: ${error.message}`);
+      told = true;
+    });
+  }
+}

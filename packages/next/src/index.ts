@@ -1,0 +1,46 @@
+import {
+  errorReply,
+  WebhookError,
+  type ConfirmedPayment,
+  type EventSchemas,
+  type NoEvents,
+  type ReceiverHandlers,
+} from '@paylink/core';
+import type { ReceiverOptions } from '@paylink/core';
+import { paymentWebhook as fetchWebhook, type FetchHost } from '@paylink/fetch';
+import { deferSecretFault } from './defer-secret-fault.js';
+
+/** The second argument of a route handler: of a dynamic route, its parameters. */
+export interface RouteContext {
+  readonly params: Promise<Record<string, string | string[] | undefined>>;
+}
+
+/** What a handler is given of Next.js: the request, and the parameters of a dynamic route. */
+export type NextHost = FetchHost<Partial<RouteContext>>;
+
+/** Fits `export const POST` of a route.ts. */
+export type RouteHandler = (request: Request, context?: RouteContext) => Promise<Response>;
+
+/**
+ * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. A missing secret throws at the first request
+ * and not here, since `next build` imports the route: it is a 500, and the log says why. A handler may return a Response.
+ *
+ * @throws ConfigurationError that names the option or the handler, and the fault.
+ */
+export function paymentWebhook<
+  const E extends EventSchemas = NoEvents,
+  P extends ConfirmedPayment = never,
+  S extends object = never,
+>(options: ReceiverOptions<E, P, S, NextHost>, handlers: ReceiverHandlers<E, P, S, NextHost>): RouteHandler {
+  return deferSecretFault<RouteHandler>(
+    () => {
+      const handle = fetchWebhook<E, P, S, Partial<RouteContext>>(options, handlers);
+      return (request, context) => handle(request, context);
+    },
+    (tell) => async () => {
+      tell();
+      const { status, headers, body } = errorReply(new WebhookError('misconfigured'));
+      return new Response(body, { status, headers });
+    },
+  );
+}

@@ -1,0 +1,50 @@
+import {
+  createReceiver,
+  errorReply,
+  WebhookError,
+  type ConfirmedPayment,
+  type EventSchemas,
+  type HostContext,
+} from '@paylink/core';
+import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import { deliveryOf, writeReply } from '@paylink/node';
+import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next';
+import { deferSecretFault } from './defer-secret-fault.js';
+
+/** What a handler is given of Next.js. With `idempotency` no `res`: nothing may be sent before the commit. */
+export type NextApiHost<Scope = never> = HostContext<Scope, { readonly req: NextApiRequest }, { readonly res: NextApiResponse }>;
+
+const MEND = 'Add to the same file: export const config = { api: { bodyParser: false } };';
+
+/**
+ * Makes an API route of the Pages Router; beside it the file needs `export const config = { api: { bodyParser: false } }`. A
+ * missing secret is a 500 at the first request, since `next build` imports the route. What a handler throws is Next's.
+ *
+ * @throws ConfigurationError that names the option or the handler, and the fault.
+ */
+export function paymentWebhookApi<
+  const E extends EventSchemas = NoEvents,
+  P extends ConfirmedPayment = never,
+  S extends object = never,
+>(options: ReceiverOptions<E, P, S, NextApiHost<S>>, handlers: ReceiverHandlers<E, P, S, NextApiHost<S>>): NextApiHandler {
+  return deferSecretFault<NextApiHandler>(
+    () => {
+      const receiver = createReceiver<E, P, S, NextApiHost<S>>(options, handlers);
+      return async (req, res) => {
+        const host = options.idempotency === undefined ? { req, res } : { req };
+        writeReply(req, res, await receiver.receive(deliveryOf(req, MEND), host as NextApiHost<S>));
+        await ended(res);
+      };
+    },
+    (tell) => async (req, res) => {
+      tell();
+      writeReply(req, res, errorReply(new WebhookError('misconfigured')));
+      await ended(res);
+    },
+  );
+}
+
+/** Next.js complains of a route that has returned before its response has ended, as it may when the sender is still uploading. */
+async function ended(res: NextApiResponse): Promise<void> {
+  if (!res.writableEnded) await new Promise((resolve) => res.once('close', resolve));
+}
