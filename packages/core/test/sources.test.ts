@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const folder = new URL('../src/', import.meta.url);
+const sources = readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
+const code = (text: string): string => text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
+
+describe('the sources of core', () => {
+  it.each(sources)('J05 K06 call nothing that is faulty in supported releases of Node: %s', (_, text) => {
+    // CVE-2026-21713 and CVE-2026-21710.
+    expect(code(text)).not.toMatch(/subtle\s*\.\s*verify|headersDistinct/);
+  });
+
+  it.each(sources)('K02 import nothing but each other, #hmac and, in one file, node:crypto: %s', (name, text) => {
+    const imports = Array.from(text.matchAll(/(?:from|import\() *'([^']+)'/g), ([, path]) => path!);
+    const foreign = imports.filter((path) => !/^(\.\/[a-z.-]+\.js|#hmac)$/.test(path));
+    expect(foreign).toEqual(name === 'hmac.node.ts' ? ['node:crypto'] : []);
+  });
+});
+
+describe('the expressions that a stranger’s text is held against', () => {
+  it('J06 take no time to speak of for 16 kB of anything', async () => {
+    const { createReceiver } = await import('../src/index.js');
+    const receiver = createReceiver(
+      { secret: 'a-secret-of-the-portal', logger: { warn: () => undefined, error: () => undefined } },
+      () => undefined,
+    );
+    for (const character of ['a', '0', ' ', '\t', '-', 'é', 'identity']) {
+      const long = character.repeat(16_384 / character.length);
+      const started = performance.now();
+      for (let round = 0; round < 20; round++) {
+        const headers: Record<string, string> = {
+          'x-service-signature': round % 2 === 0 ? long : '0'.repeat(64),
+          'content-encoding': `${long}x`,
+          'x-service-event': long,
+        };
+        await receiver.receive({ header: (name) => headers[name], body: () => Promise.resolve(Buffer.from('{}')) }, {});
+      }
+      expect((performance.now() - started) / 20).toBeLessThan(1);
+    }
+  });
+});

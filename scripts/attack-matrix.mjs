@@ -1,0 +1,50 @@
+/**
+ * Which attack is tried on which host, read from a report of vitest's JSON reporter. Fails when a row of test/adapters/rows.json
+ * has no test that ran and passed: a title begins with the ids of the rows that it tests.
+ *
+ *     node scripts/attack-matrix.mjs report.json
+ */
+import { readFileSync } from 'node:fs';
+
+const [file] = process.argv.slice(2);
+if (file === undefined) throw new Error('usage: node scripts/attack-matrix.mjs report.json');
+const sections = JSON.parse(readFileSync(new URL('../test/adapters/rows.json', import.meta.url), 'utf8'));
+const rows = Object.values(sections).flat();
+const report = JSON.parse(readFileSync(file, 'utf8'));
+
+/** Tests that passed, by row and by where they ran: a host of the shared suite, or a package. */
+const passed = new Map(rows.map((row) => [row, new Map()]));
+for (const { name, assertionResults } of report.testResults) {
+  for (const { ancestorTitles, title, status } of assertionResults) {
+    if (status !== 'passed') continue;
+    for (const row of title
+      .match(/^(?:[A-M]\d{2} )+/)?.[0]
+      .trim()
+      .split(' ') ?? []) {
+      const places = passed.get(row);
+      const place = placeOf(name, ancestorTitles);
+      places?.set(place, (places.get(place) ?? 0) + 1);
+    }
+  }
+}
+
+function placeOf(path, [suite = '']) {
+  const inPackage = /\/(?:packages|examples)\/([^/]+)\//.exec(path)?.[1];
+  return inPackage ?? suite.replaceAll("'", '');
+}
+
+const places = [...new Set([...passed.values()].flatMap((counts) => [...counts.keys()]))].filter((place) => place !== '').sort();
+const width = Math.max(...places.map((place) => place.length));
+for (const ids of Object.values(sections)) {
+  console.log(`\n${''.padEnd(width)}  ${ids.map((id) => id.padStart(4)).join(' ')}`);
+  for (const place of places) {
+    const counts = ids.map((id) => String(passed.get(id).get(place) ?? '·').padStart(4));
+    if (counts.some((count) => count.trim() !== '·')) console.log(`${place.padEnd(width)}  ${counts.join(' ')}`);
+  }
+}
+
+const missing = rows.filter((row) => passed.get(row).size === 0);
+if (missing.length > 0) {
+  console.error(`\nRows without a test: ${missing.join(', ')}`);
+  process.exitCode = 1;
+} else console.log(`\nEvery one of the ${rows.length} rows has a test that passed.`);
