@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Release } from './versions.js';
+
+const run = promisify(execFile);
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/paylink-runtimes/', import.meta.url));
+
+/** A runtime of this machine: the path of its executable, or why there is none. */
+export type Installed = { readonly executable: string } | { readonly missing: string };
+
+/** Installs a runtime by npm, once: later runs find it in the cache and need no network. */
+export async function install(release: Release): Promise<Installed> {
+  const folder = join(CACHE, `${release.package.replace('/', '+')}@${release.version}`);
+  const executable = join(folder, 'node_modules', release.package, release.binary);
+  try {
+    if (!existsSync(executable)) await fetchInto(folder, release);
+    // A binary of another libc or processor is there and does not run.
+    await run(executable, ['--version'], { timeout: 30_000 });
+    return { executable };
+  } catch (error) {
+    return { missing: (error as Error).message };
+  }
+}
+
+/** Installs beside the folder and renames, so that a run that was stopped leaves no half of a runtime. */
+async function fetchInto(folder: string, release: Release): Promise<void> {
+  await mkdir(CACHE, { recursive: true });
+  const fresh = await mkdtemp(join(CACHE, 'installing-'));
+  try {
+    await writeFile(join(fresh, 'package.json'), '{ "private": true }');
+    const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--save-exact'];
+    await run('npm', ['install', ...flags, `${release.package}@${release.version}`], { cwd: fresh, timeout: 300_000 });
+    await rename(fresh, folder);
+  } catch (error) {
+    // Another run may have been quicker.
+    if (!existsSync(folder)) throw error;
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}

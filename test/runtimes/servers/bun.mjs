@@ -1,0 +1,18 @@
+import * as core from '@paylink/core';
+import * as expressWebhook from '@paylink/express';
+import { paymentWebhook } from '@paylink/fetch';
+import * as node from '@paylink/node';
+import express from 'express';
+import createChecks from './checks.cjs';
+import createFetchHost from './fetch-host.cjs';
+import { SECRET, startHosts } from './node-hosts.cjs';
+
+const checks = createChecks(core, SECRET);
+const handle = createFetchHost(paymentWebhook, SECRET, checks);
+const { port } = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: (request) => handle(request),
+});
+const ports = { ...(await startHosts({ node, express, expressWebhook }, checks)), fetch: port };
+console.log(JSON.stringify({ ports }));

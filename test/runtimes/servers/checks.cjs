@@ -1,0 +1,30 @@
+/** What every server script answers beside its webhooks, with nothing of any runtime. CommonJS, so that each kind can load it. */
+const ofHex = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+
+module.exports = function createChecks({ createVerifier, isWebhookError, sign, verifySignature }, secret) {
+  const credited = [];
+  const verifier = createVerifier({ secret });
+  const checks = {
+    '/credited': () => credited,
+    '/verifier': async (body, headers) => (await verifier.verify(body, headers)).reference,
+    '/signature': async (body) => {
+      const asked = JSON.parse(new TextDecoder().decode(body));
+      await verifySignature(ofHex(asked.rawBody), asked.signature, ofHex(asked.secret));
+      return sign(ofHex(asked.rawBody), ofHex(asked.secret));
+    },
+  };
+
+  return {
+    handlers: { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
+    /** Gives a status and a JSON body, or nothing for a path that is no check. */
+    check: async (path, body, headers) => {
+      if (!Object.hasOwn(checks, path)) return undefined;
+      try {
+        return { status: 200, body: JSON.stringify(await checks[path](body, headers)) };
+      } catch (error) {
+        if (!isWebhookError(error)) throw error;
+        return { status: error.status, body: JSON.stringify({ error: error.code }) };
+      }
+    },
+  };
+};

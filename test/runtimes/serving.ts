@@ -1,0 +1,56 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** The ports of a server script by the host's name: `node`, `express`, `fetch`, `core`, `probe`. */
+export type Ports = Readonly<Partial<Record<string, number>>>;
+
+/** A server script in a process of its own, on some runtime. */
+export class Serving {
+  /** Whatever it said on stderr: nothing, when all is well. */
+  complaints = '';
+  readonly #process: ChildProcess;
+
+  private constructor(process: ChildProcess) {
+    this.#process = process;
+    process.stderr!.on('data', (text: Buffer) => (this.complaints += text.toString()));
+  }
+
+  /** Starts it, and resolves with the ports when it has told them. */
+  static async start(
+    [executable, ...args]: readonly [string, ...string[]],
+    cwd: string,
+  ): Promise<{ readonly serving: Serving; readonly ports: Ports }> {
+    const { PATH, HOME } = process.env;
+    const child = spawn(executable, args, {
+      cwd,
+      env: { PATH, HOME, NODE_ENV: 'production', NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const serving = new Serving(child);
+    return { serving, ports: await serving.#told() };
+  }
+
+  /** Whether the process still runs. */
+  get alive(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  async stop(): Promise<void> {
+    if (this.alive && this.#process.kill('SIGKILL')) await once(this.#process, 'exit');
+  }
+
+  #told(): Promise<Ports> {
+    return new Promise((resolve, reject) => {
+      createInterface(this.#process.stdout!).once('line', (line) => resolve(portsOf(line)));
+      this.#process.once('error', reject);
+      this.#process.once('close', () => reject(new Error(`it ended before it told its ports: ${this.complaints}`)));
+    });
+  }
+}
+
+/** Our scripts tell `{ ports }`, and workerd tells of its one socket. */
+function portsOf(line: string): Ports {
+  const { ports, port } = JSON.parse(line) as { ports?: Ports; port?: number };
+  return ports ?? { fetch: port, core: port };
+}
