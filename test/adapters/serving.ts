@@ -4,7 +4,7 @@ import { genuine, SECRET } from './deliveries.js';
 import type { HandlerOptions, Host, Listening, MerchantEvent, Setup, Surroundings } from './hosts/host.js';
 import { mustStaySecret } from './secrets.js';
 import { expectNoSecretIn, expectNothingAmiss } from './watch.js';
-import { closeWires, exchange, type WireReply } from './wire.js';
+import { closeWires, exchange, type Wire, type WireReply } from './wire.js';
 
 export const RECEIVED = '{"received":true}';
 
@@ -96,11 +96,22 @@ export function expectRefused(reply: WireReply, status: number, code: string): v
   expectNoSecretIn(reply.bytes.toString('latin1'));
 }
 
-/** The refusal of what the server's HTTP parser itself does not take: ours never sees it. */
-export function expectRefusedByNode(reply: WireReply, status: number): void {
-  expect(reply.status).toBe(status);
+/** That the connection ends with the reply, where the host can end one. */
+export async function expectEnded({ capabilities }: Host, reply: WireReply, wire: Wire): Promise<void> {
+  if (!capabilities.closes) return;
   expect(reply.headers.get('connection')).toBe('close');
-  expect(reply.body).toBe('');
+  await wire.closed();
+}
+
+/** The refusal of what the server's HTTP parser itself does not take: ours never sees it. */
+export function expectRefusedByParser({ capabilities }: Host, reply: WireReply, status: number): void {
+  expect(reply.status).toBe(status);
+  if (capabilities.parserErrors === 'Fastify') {
+    expect(reply.body).toMatch(/^\{"error":"[A-Z][\w ]+","message":"[\w ]+","statusCode":\d+\}$/);
+  } else {
+    expect(reply.headers.get('connection')).toBe('close');
+    expect(reply.body).toBe('');
+  }
 }
 
 export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {

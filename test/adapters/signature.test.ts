@@ -4,7 +4,7 @@ import { createVerifier, isWebhookError, verifySignature } from '@paylink/core';
 import { describe, expect, it } from 'vitest';
 import { BODY, head, mac, PATH, post, REFERENCE, SECRET, type Message } from './deliveries.js';
 import { hosts } from './hosts/index.js';
-import { expectAcknowledged, expectRefused, expectRefusedByNode, references, serve } from './serving.js';
+import { expectAcknowledged, expectRefused, expectRefusedByParser, references, serve } from './serving.js';
 import { exchange, Wire } from './wire.js';
 
 const VALID = mac(BODY);
@@ -168,7 +168,7 @@ describe.each(hosts)('$name', (host) => {
   it.each(refusedByNode)('%s', async (_title, signature) => {
     const serving = await serve(host);
     const reply = await exchange(serving.port, post(BODY, { signature }));
-    expectRefusedByNode(reply, 400);
+    expectRefusedByParser(host, reply, 400);
     await reply.wire.closed();
     expect(serving.events).toEqual([]);
   });

@@ -58,6 +58,11 @@ describe('the documents', () => {
     );
   }, 60_000);
 
+  it('show the adapter that is proven', () => {
+    const adapter = readFileSync(join(root, 'examples/adapter/src/adapter.ts'), 'utf8');
+    expect(readFileSync(join(root, 'docs/writing-an-adapter.md'), 'utf8')).toContain(`\`\`\`ts\n${adapter}\`\`\``);
+  });
+
   it('have a heading for each error code', () => {
     const source = readFileSync(join(root, 'packages/core/src/reply.ts'), 'utf8');
     const codes = Array.from(source.matchAll(/^ {2}([a-z_]+): \d{3},$/gm), ([, code]) => code);

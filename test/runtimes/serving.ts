@@ -7,13 +7,12 @@ export type Ports = Readonly<Partial<Record<string, number>>>;
 
 /** A server script in a process of its own, on some runtime. */
 export class Serving {
-  /** Whatever it said on stderr: nothing, when all is well. */
-  complaints = '';
+  #stderr = '';
   readonly #process: ChildProcess;
 
   private constructor(process: ChildProcess) {
     this.#process = process;
-    process.stderr!.on('data', (text: Buffer) => (this.complaints += text.toString()));
+    process.stderr!.on('data', (text: Buffer) => (this.#stderr += text.toString()));
   }
 
   /** Starts it, and resolves with the ports when it has told them. */
@@ -36,6 +35,11 @@ export class Serving {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
+  /** The lines on stderr, but those in which we log a refusal: workerd knows no NODE_ENV, and so is never in production. */
+  complaints(): string[] {
+    return this.#stderr.split('\n').filter((line) => line !== '' && !/^\[paylink\] 4\d\d /.test(line));
+  }
+
   async stop(): Promise<void> {
     if (this.alive && this.#process.kill('SIGKILL')) await once(this.#process, 'exit');
   }
@@ -44,7 +48,7 @@ export class Serving {
     return new Promise((resolve, reject) => {
       createInterface(this.#process.stdout!).once('line', (line) => resolve(portsOf(line)));
       this.#process.once('error', reject);
-      this.#process.once('close', () => reject(new Error(`it ended before it told its ports: ${this.complaints}`)));
+      this.#process.once('close', () => reject(new Error(`it ended before it told its ports: ${this.#stderr}`)));
     });
   }
 }

@@ -12,7 +12,7 @@ export const SECRET = 'a-secret-of-the-portal';
 export class Shop {
   readonly folder = mkdtempSync(join(tmpdir(), 'paylink-runtimes-'));
 
-  constructor() {
+  install(): void {
     cpSync(fileURLToPath(new URL('servers', import.meta.url)), this.folder, { recursive: true });
     const tarballs = packAll(this.folder);
     const installed = ['@paylink/core', '@paylink/node', '@paylink/fetch', '@paylink/express'];

@@ -15,6 +15,11 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   routes: true,
   failure: FAILURE,
   banners: ['x-powered-by'],
+  responds: 'at once',
+  closes: true,
+  parserErrors: 'Node',
+  // Its requests stand on http.IncomingMessage.
+  http2: false,
   mend: /Register the webhook above the parser.*express\.json\(\{ verify/,
 };
 

@@ -1,14 +1,13 @@
-/** Fastify 4 and 5 differ in how they take a logger, so each is a line on this. */
+/** Fastify 4 and 5 differ in the name under which they take a logger, so each is a line on this. */
+import { once } from 'node:events';
 import { format } from 'node:util';
 import { paymentWebhook } from '@paylink/fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PATH } from '../deliveries.js';
-import { opened, SLOW, type Host, type Listening, type MerchantContext, type Setup } from './host.js';
+import { listening, SLOW, type Host, type Listening, type MerchantContext, type Setup, type Surroundings } from './host.js';
 
-type Logger = NonNullable<FastifyServerOptions['loggerInstance']>;
-
-/** Makes an application on which nothing is registered. */
-export type CreateFastify = (options: { readonly logger: Logger; readonly http2: boolean }) => FastifyInstance;
+/** Makes an application on which nothing is registered yet. */
+export type CreateFastify = (logger: FastifyBaseLogger, http2: boolean) => FastifyInstance;
 
 const FAILURE = '{"error":"the error handler of the app"}';
 
@@ -20,10 +19,11 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
       routes: true,
       failure: FAILURE,
       banners: [],
-      closes: true,
       responds: 'at once',
+      closes: true,
       http2: true,
-      // Not every method: the plugin has one route, for POST, and Fastify's router answers the others.
+      parserErrors: 'Fastify',
+      // Not every method: the plugin makes one route, for POST, and Fastify's router answers the others with its 404.
       surroundings: ['a naive reader', 'a listener for data', 'a text decoder', 'something slow', 'a mounted router'],
       mend: /No preParsing or onRequest hook may read request\.raw/,
     },
@@ -33,32 +33,72 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
 
 async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
   const { options, surroundings, handler, onError, http2 = false } = setup;
-  const app = create({ logger: loggerTo(onError), http2 });
+  const app = create(loggerFor(onError), http2);
   app.setErrorHandler((error, _request, reply) => {
     onError(error);
     void reply.code(500).type('application/json').send(FAILURE);
   });
-  app.addHook('onRequest', (request, _reply, next) => {
-    readFirst(surroundings, request, next);
-  });
+  app.addHook('onRequest', (request) => surround(surroundings, request));
 
-  const webhook = (url: string): ReturnType<typeof paymentWebhook> =>
-    paymentWebhook({ ...options, url }, (event, context: { readonly signal: AbortSignal; readonly reply?: FastifyReply }) =>
+  const [, prefix = '', rest = ''] = surroundings === 'a mounted router' ? /^(\/[^/]*)(.*)$/.exec(PATH)! : ['', '', PATH];
+  const webhook = paymentWebhook(
+    { ...options, url: rest },
+    (event, context: { readonly signal: AbortSignal; readonly reply?: FastifyReply }) =>
       handler(event, { signal: context.signal, ...respondingBy(context.reply) }),
-    );
-  if (surroundings === 'a mounted router') {
-    const [, prefix = '', rest = ''] = /^(\/[^/]*)(.*)$/.exec(PATH)!;
-    await app.register(
-      async (child) => {
-        await child.register(webhook(rest));
-      },
-      { prefix },
-    );
-  } else {
-    await app.register(webhook(PATH));
-  }
+  );
+  await app.register(webhook, { prefix });
   await app.ready();
-  return opened(app.server, () => app.close());
+  // Its close also ends connections that are idle, as an application that uses Fastify would have it.
+  return { ...(await listening(app.server)), close: () => app.close() };
 }
 
-function readFirst({ raw }: FastifyRequest, ...[]: never[]): void;
+async function surround(surroundings: Surroundings | undefined, { raw }: FastifyRequest): Promise<void> {
+  switch (surroundings) {
+    case 'a naive reader':
+      raw.on('data', () => undefined);
+      await once(raw, 'end');
+      break;
+    case 'a listener for data':
+      raw.on('data', () => undefined);
+      break;
+    case 'a text decoder':
+      raw.setEncoding('utf8');
+      break;
+    case 'something slow':
+      await new Promise((resolve) => setTimeout(resolve, SLOW));
+      break;
+    default:
+  }
+}
+
+function respondingBy(reply: FastifyReply | undefined): Omit<MerchantContext, 'signal'> {
+  return {
+    canRespond: reply !== undefined,
+    respond: (status, headers = {}, body = '') => {
+      void reply!.code(status).headers(headers).send(body);
+    },
+    begin: (status, piece) => {
+      reply!.hijack();
+      reply!.raw.writeHead(status).write(piece);
+    },
+  };
+}
+
+/** What is logged goes to the console. An error that comes when the reply has gone out is told to the log only. */
+function loggerFor(onError: (error: unknown) => void): FastifyBaseLogger {
+  const write = (...values: unknown[]): void => {
+    console.error(format(...values));
+  };
+  const ignore = (): void => undefined;
+  const logger = {
+    level: 'info',
+    // Every request is told at the level info, whole, as no logger of anybody's would print it.
+    ...{ fatal: write, warn: write, info: ignore, debug: ignore, trace: ignore, silent: ignore },
+    error: (first: string | { readonly err?: unknown }, ...more: unknown[]) => {
+      if (typeof first === 'object' && 'err' in first) onError(first.err);
+      write(first, ...more);
+    },
+    child: () => logger,
+  };
+  return logger as FastifyBaseLogger;
+}

@@ -1,7 +1,8 @@
 /** What a host has to offer to the suites. A new one is a file beside this, and a line in index.ts. */
 import type { EventEmitter } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import http2 from 'node:http2';
+import type { AddressInfo, Server } from 'node:net';
 import type { ConfirmedPayment, IdempotencyStore, ObserveHook, PaymentSource } from '@paylink/core';
 
 export interface HostOptions {
@@ -62,6 +63,8 @@ export const SLOW = 60;
 export interface Setup {
   readonly options: HandlerOptions;
   readonly surroundings?: Surroundings | undefined;
+  /** Over HTTP/2 without TLS. */
+  readonly http2?: boolean;
   /** The merchant's code. */
   readonly handler: (event: MerchantEvent, context: MerchantContext) => unknown;
   /** Told what reached the host's own error handling. */
@@ -85,6 +88,17 @@ export interface Capabilities {
   readonly failure: string;
   /** Headers that the host itself puts on every reply. */
   readonly banners: readonly string[];
+  /**
+   * When what the handler responds by itself goes out: as it is given, so that nothing can take it back; or when the handler
+   * has returned, so that an error takes its place.
+   */
+  readonly responds: 'at once' | 'on return';
+  /** Whether refusals say `Connection: close`. A Fetch Response cannot: what becomes of the connection is the server's. */
+  readonly closes: boolean;
+  /** Who words the refusal of what is no HTTP: Node, with a bare status, or Fastify, in its own form. */
+  readonly parserErrors: 'Node' | 'Fastify';
+  /** Whether it can also serve HTTP/2. */
+  readonly http2: boolean;
   readonly surroundings: readonly Surroundings[];
   /** What the log says to change when something read the body first. */
   readonly mend: RegExp;
@@ -96,7 +110,15 @@ export interface Host {
   listen(setup: Setup): Promise<Listening>;
 }
 
-/** Opens a server of node:http, which nearly every host has underneath. */
+/** The server under a request listener, or under what takes the place of one. */
+export function serverFor({ http2: overHttp2 = false }: Setup, listener: (req: IncomingMessage, res: ServerResponse) => void): Server {
+  // What a listener takes are the classes of node:http; those of the compatibility API have what is used of them.
+  return overHttp2 ? http2.createServer(listener as unknown as Http2Listener) : http.createServer(listener);
+}
+
+type Http2Listener = Parameters<typeof http2.createServer>[1] & object;
+
+/** Opens a server, on a port of its own. */
 export async function listening(server: Server): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     (server as EventEmitter).once('error', reject);

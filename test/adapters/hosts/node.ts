@@ -1,6 +1,6 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { paymentWebhook } from '@paylink/node';
-import { listening, SLOW, type Host, type MerchantContext, type Setup, type Surroundings } from './host.js';
+import { listening, serverFor, SLOW, type Host, type MerchantContext, type Setup, type Surroundings } from './host.js';
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -11,6 +11,10 @@ export const nodeHttp: Host = {
     routes: false,
     failure: '{"error":"handler_failed"}',
     banners: [],
+    responds: 'at once',
+    closes: true,
+    parserErrors: 'Node',
+    http2: true,
     surroundings: [
       'a JSON parser that keeps a Buffer',
       'a JSON parser that keeps a string',
@@ -23,11 +27,10 @@ export const nodeHttp: Host = {
     ],
     mend: /Let nothing read the request before paymentWebhook/,
   },
-  listen: (setup) => listening(http.createServer(surround(setup.surroundings, listenerOf(setup)))),
+  listen: (setup) => listening(serverFor(setup, surround(setup.surroundings, listenerOf(setup)))),
 };
 
-/** Also for servers of other kinds that take a request listener. */
-export function listenerOf({ options, handler, onError }: Setup): Listener {
+function listenerOf({ options, handler, onError }: Setup): Listener {
   return paymentWebhook(
     { ...options, onError },
     (event, context: { readonly signal: AbortSignal; readonly res?: ServerResponse }) =>

@@ -1,10 +1,8 @@
 /** The hosts on node:http, for Node and for whatever offers it. */
 const { createServer } = require('node:http');
+const { SECRET } = require('./checks.cjs');
 
-const SECRET = 'a-secret-of-the-portal';
-
-const listen = (server) =>
-  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
+const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
 
 async function bytesOf(req) {
   const pieces = [];
@@ -40,4 +38,4 @@ async function startHosts({ node, express, expressWebhook }, { handlers, check }
   };
 }
 
-module.exports = { SECRET, startHosts };
+module.exports = { startHosts };

@@ -1,10 +1,10 @@
 import * as core from '@paylink/core';
 import { paymentWebhook } from '@paylink/fetch';
-import createChecks from './checks.cjs';
+import { createChecks } from './checks.cjs';
 import createFetchHost from './fetch-host.cjs';
 
-// At the top of the module, where a Worker has no environment yet: the secret is asked for with each delivery.
-const checks = createChecks(core, ({ env }) => env.SECRET);
+// All of it at the top of the module, where a Worker may do nothing asynchronous and has no environment yet.
+const checks = createChecks(core);
 const handle = createFetchHost(paymentWebhook, ({ env }) => env.SECRET, checks);
 
 export default { fetch: (request, env) => handle(request, { env }) };

@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { paymentWebhook } from '@paylink/node';
+import { testAdapter, type AdapterServer, type TestRunner } from '@paylink/testing/adapter';
+
+async function listen(listener: (req: IncomingMessage, res: ServerResponse) => void): Promise<AdapterServer> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+const onError = (): void => undefined;
+testAdapter('the adapter of node:http', ({ options, handler }) => listen(paymentWebhook({ ...options, onError }, handler)), {
+  describe,
+  it,
+});
+
+describe('testAdapter', () => {
+  it('finds the faults of an adapter that parses first, and of one that does not verify', async () => {
+    const cases: [string, () => Promise<void>][] = [];
+    const runner: TestRunner = {
+      describe: (_name, body) => {
+        body();
+      },
+      it: (name, body) => cases.push([name, body]),
+    };
+    testAdapter(
+      'careless',
+      ({ handler }) =>
+        listen((req, res) => {
+          let text = '';
+          req
+            .setEncoding('utf8')
+            .on('data', (piece: string) => (text += piece))
+            .on('end', () => {
+              handler({ type: 'payment.succeeded', reference: String(/order-[a-z0-9]+/.exec(text)?.[0]) });
+              res.setHeader('content-type', 'application/json').end('{"received":true}');
+            });
+        }),
+      runner,
+    );
+    const failed: string[] = [];
+    // All at once: a careless adapter leaves many of them waiting for a reply.
+    await Promise.all(cases.map(([name, body]) => body().catch(() => failed.push(name))));
+    expect(cases.length).toBeGreaterThan(30);
+    expect(failed).toContain('rejects a wrong signature');
+    expect(failed).toContain('rejects a body that a JSON parser re-serialised');
+    expect(failed.length).toBeGreaterThan(25);
+  }, 120_000);
+
+  it('says what is missing where there is no test runner', () => {
+    expect(() => testAdapter('none', () => ({ port: 0, close: () => undefined }))).toThrow('pass them as its third argument');
+  });
+});

@@ -1,0 +1,154 @@
+/** Koa 2 and 3 differ in nothing that these tests use, so each is a line on this. */
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { bodyParser } from '@koa/bodyparser';
+import Router from '@koa/router';
+import { paymentWebhook, webhookEvent } from '@paylink/koa';
+import type Koa from 'koa';
+import type { Context, Middleware } from 'koa';
+import { PATH } from '../deliveries.js';
+import { listening, serverFor, SLOW } from './host.js';
+import type { Capabilities, Host, Listening, MerchantContext, Setup, Surroundings } from './host.js';
+
+const FAILURE = '{"error":"the error handler of the app"}';
+
+const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
+  routes: true,
+  failure: FAILURE,
+  banners: [],
+  // Koa writes what stands in ctx.body when all middleware has returned.
+  responds: 'on return',
+  closes: true,
+  parserErrors: 'Node',
+  http2: true,
+  mend: /Put the webhook above the parser.*app\.use\(bodyParser\(\)\)/,
+};
+
+const SURROUNDINGS: readonly Surroundings[] = [
+  'a JSON parser',
+  'a JSON parser on the parent',
+  // @koa/bodyparser's ctx.request.rawBody is one.
+  'a JSON parser that keeps a string',
+  'a text parser',
+  'a form parser',
+  'a naive reader',
+  'a listener for data',
+  'a text decoder',
+  'something slow',
+  'the webhook twice',
+  'a mounted router',
+  'every method',
+];
+
+/** The hosts of one version: with handlers, and as a gate. */
+export function koaHosts(name: string, create: typeof Koa): readonly [Host, Host] {
+  const host: Host = {
+    name,
+    capabilities: { ...COMMON, gate: false, surroundings: [...SURROUNDINGS, 'another webhook at once'] },
+    listen: (setup) => listen(new create(), setup, [handling(setup)]),
+  };
+  const gate: Host = {
+    name: `${name} as a gate`,
+    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate'] },
+    listen: (setup) => listen(new create(), setup, gated(setup)),
+  };
+  return [host, gate];
+}
+
+function handling({ options, handler }: Setup): Middleware {
+  return paymentWebhook(options, (event, context: { readonly signal: AbortSignal; readonly ctx?: Context }) =>
+    handler(event, { signal: context.signal, ...respondingBy(context.ctx) }),
+  );
+}
+
+function gated({ options, handler, surroundings }: Setup): Middleware[] {
+  const { secret, bodyLimit, bodyTimeout, observe, headers } = options;
+  const gate = paymentWebhook({ secret, bodyLimit, bodyTimeout, observe, headers });
+  const route: Middleware = async (ctx) => {
+    await handler(webhookEvent(ctx), respondingBy(ctx));
+    if (ctx.body === undefined) ctx.body = { received: true };
+  };
+  return surroundings === 'no gate' ? [route] : [gate, route];
+}
+
+function respondingBy(ctx: Context | undefined): Omit<MerchantContext, 'signal'> {
+  return {
+    canRespond: ctx !== undefined,
+    respond: (status, headers = {}, body = '') => {
+      ctx!.status = status;
+      ctx!.body = body;
+      ctx!.set(headers);
+    },
+    begin: (status, piece) => {
+      ctx!.status = status;
+      const stream = new PassThrough();
+      stream.write(piece);
+      ctx!.body = stream;
+    },
+  };
+}
+
+function listen(app: Koa, setup: Setup, webhook: readonly Middleware[]): Promise<Listening> {
+  const { surroundings, onError } = setup;
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      onError(error);
+      ctx.status = 500;
+      ctx.type = 'application/json';
+      ctx.body = FAILURE;
+    }
+  });
+  const around = surround(surroundings);
+  if (around !== undefined) app.use(around);
+  app.use(routerFor(surroundings, webhook).routes());
+  return listening(serverFor(setup, (req, res) => void app.callback()(req, res)));
+}
+
+function surround(surroundings: Surroundings | undefined): Middleware | undefined {
+  const first =
+    (look: (ctx: Context) => unknown): Middleware =>
+    async (ctx, next) => {
+      await look(ctx);
+      await next();
+    };
+  switch (surroundings) {
+    case 'a JSON parser':
+    case 'a JSON parser on the parent':
+    case 'a JSON parser that keeps a string':
+      return bodyParser({ enableTypes: ['json'] });
+    case 'a text parser':
+      return bodyParser({ enableTypes: ['text'], extendTypes: { text: ['application/json'] } });
+    case 'a form parser':
+      return bodyParser({ enableTypes: ['form'] });
+    case 'a naive reader':
+      return first(({ req }) => once(req.on('data', () => undefined), 'end'));
+    case 'a listener for data':
+      return first(({ req }) => req.on('data', () => undefined));
+    case 'a text decoder':
+      return first(({ req }) => req.setEncoding('utf8'));
+    case 'something slow':
+      return first(() => new Promise((resolve) => setTimeout(resolve, SLOW)));
+    default:
+      return undefined;
+  }
+}
+
+function routerFor(surroundings: Surroundings | undefined, webhook: readonly Middleware[]): Router {
+  const router = new Router();
+  const [, prefix = '', rest = ''] = /^(\/[^/]*)(.*)$/.exec(PATH)!;
+  switch (surroundings) {
+    case 'the webhook twice':
+      return router.post(PATH, webhook[0]!, ...webhook);
+    case 'another webhook at once':
+      return router.post(PATH, (ctx, next) => Promise.all([webhook[0]!(ctx, next), webhook[0]!(ctx, next)]));
+    case 'a mounted router':
+    case 'a JSON parser on the parent':
+      return router.use(prefix, new Router().post(rest, ...webhook).routes());
+    case 'every method':
+      return router.all(PATH, ...webhook);
+    default:
+      return router.post(PATH, ...webhook);
+  }
+}
