@@ -15,7 +15,8 @@ export type { Handler, HandlerContext, HandlerMap, Handlers, HostContext, Receiv
 export type { IdempotencyOption, IdempotencyStore, RunResult } from './idempotency.js';
 export { memoryStore, type MemoryStoreOptions } from './memory-store.js';
 export type { DeliveryOutcome, ObserveHook } from './observe.js';
-export type { GateEvent, GateOptions, Logger, ReceiverOptions, VerifierOptions } from './options.js';
+export type { Logger } from './logger.js';
+export type { GateEvent, GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
 export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';
 export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
 export type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';

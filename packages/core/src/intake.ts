@@ -2,12 +2,12 @@
 import type { ConfirmedPayment } from './confirm.js';
 import type { BodyLimits, Delivery } from './delivery.js';
 import { isPromise } from './deadline.js';
+import { isProduction } from './environment.js';
 import { check, ConfigurationError, fault, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { report, type Facts } from './observe.js';
 import { readBound, type GateOptions, type ReceiverOptions } from './options.js';
 import type { NoEvents } from './schema.js';
-import { isProduction } from './secret.js';
 import { statusOf } from './reply.js';
 import { requireBytes, requireSignature } from './signature.js';
 import { createProver } from './verifier.js';

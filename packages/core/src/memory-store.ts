@@ -1,6 +1,6 @@
 import { check } from './errors.js';
 import type { IdempotencyStore } from './idempotency.js';
-import { isProduction } from './secret.js';
+import { isProduction } from './environment.js';
 
 export interface MemoryStoreOptions {
   /** How many done keys are remembered; past it the oldest are forgotten. Default 100,000, about 10 MB. */

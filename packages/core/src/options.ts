@@ -2,15 +2,10 @@ import type { ConfirmedPayment, PaymentSource } from './confirm.js';
 import { check } from './errors.js';
 import type { ConfiguredEvent, UnrecognizedEvent } from './event.js';
 import type { IdempotencyOption } from './idempotency.js';
+import type { Logger } from './logger.js';
 import type { ObserveHook } from './observe.js';
 import type { EventSchemas } from './schema.js';
 import type { SecretOption } from './secret.js';
-
-/** Where warnings and failures are told to the merchant. Never given a secret, a signature, a key or a body. */
-export interface Logger {
-  warn(message: string): void;
-  error(message: string): void;
-}
 
 export interface HeaderNames {
   readonly signature?: string | undefined;

@@ -1,7 +1,9 @@
 import { HmacKey } from '#hmac';
 import { settle } from './deadline.js';
 import { check, fault } from './errors.js';
-import type { Logger } from './options.js';
+import { isProduction } from './environment.js';
+import type { Logger } from './logger.js';
+import { isBytes, isWellFormed } from './values.js';
 
 /** The webhook secret of the merchant portal: a string stands for its UTF-8 bytes. */
 export type Secret = string | Uint8Array;
@@ -72,20 +74,4 @@ function checkText(secret: unknown, option: string): string {
   check(!secret.startsWith('sk_live_'), option, 'is an API key (sk_live_…): the portal has another value for webhooks');
   check(isWellFormed(secret), option, 'is no well-formed Unicode: pass its bytes');
   return secret;
-}
-
-export function isBytes(value: unknown): value is Uint8Array {
-  // By the tag and not by instanceof: a test runner's realm has a Uint8Array of its own.
-  return ArrayBuffer.isView(value) && (value as Partial<Uint8Array>)[Symbol.toStringTag] === 'Uint8Array';
-}
-
-/** Whether the text has no lone surrogate, which UTF-8 cannot say and which would stand for other texts as well. */
-export function isWellFormed(text: string): boolean {
-  return !/[\ud800-\udfff]/.test(text) || !/\p{Surrogate}/u.test(text);
-}
-
-export function isProduction(): boolean {
-  // Not every runtime has a `process`.
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  return process?.env?.['NODE_ENV'] === 'production';
 }
