@@ -36,7 +36,8 @@ export async function readBody(req: IncomingMessage, stream: Readable, limits: B
   if (stream.destroyed) throw incomplete();
   if (stream !== req || !req.complete) return readSlowly(req, stream, limits);
   if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
-  return (req.read() as Buffer | null) ?? Buffer.alloc(0);
+  // By its length: since Node 26, and on Bun and Deno, a bare `read()` gives the first piece only (nodejs/node#60441).
+  return (req.read(req.readableLength) as Buffer | null) ?? Buffer.alloc(0);
 }
 
 // Two webhooks on one request would both read a body that is still on its way, and both credit.
