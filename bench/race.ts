@@ -1,7 +1,7 @@
 /** Section B: servers on a host, each in a process of its own, loaded in turn. */
 import { jsonBody } from './delivery.js';
 import { CONTESTANTS, type ContestantName } from './hosts/host.js';
-import type { HostName } from './hosts/index.js';
+import { HOSTS, type HostName } from './hosts/index.js';
 import { connectLoad } from './load.js';
 import type { Row, Section } from './report.js';
 import { runRounds } from './rounds.js';
@@ -9,14 +9,17 @@ import { startServer, type ServerProcess } from './server-process.js';
 import { median, medianRatio } from './statistics.js';
 
 export interface RacePlan {
+  /** How long each server is loaded before it counts: an engine that still compiles says nothing. */
+  readonly warmUpMs: number;
   readonly sliceMs: number;
   readonly rounds: number;
 }
 
-export const RACE_SIZES = { '200 B': 200, '10 kB': 10_000 };
+const RACE_SIZES = { '200 B': 200, '10 kB': 10_000 };
+
+export type RaceSize = keyof typeof RACE_SIZES;
 
 const NAMES: Record<ContestantName, string> = { bare: 'bare', byHand: 'by hand', paylink: 'paylink' };
-const WARM_UP_ROUNDS = 2;
 
 interface Sample {
   readonly perSecond: number;
@@ -30,7 +33,7 @@ export async function measureHost(host: HostName, plan: RacePlan): Promise<Secti
     const rows: Row[] = [];
     for (const [size, bytes] of Object.entries(RACE_SIZES)) rows.push(...(await measureSize(servers, size, jsonBody(bytes), plan)));
     return {
-      title: host,
+      title: HOSTS[host].title,
       notes: [
         'req/s and CPU µs (the CPU time that the server used for a request): medians. /bare and /by hand: median ratio over the rounds.',
         'cores: how busy the server was. Below 0.9 something else held it up, and only the CPU time tells anything.',
@@ -50,7 +53,7 @@ async function measureSize(servers: readonly ServerProcess[], size: string, body
     const used = (await server.cpuTime()) - before;
     return { perSecond: requests / seconds, cpuMicros: used / requests, cores: used / 1e6 / seconds };
   });
-  await runRounds(slices, WARM_UP_ROUNDS);
+  for (const load of loads) await load.run(plan.warmUpMs);
   const samples = await runRounds(slices, plan.rounds);
   for (const load of loads) load.close();
   return CONTESTANTS.map((contestant, index) => ({

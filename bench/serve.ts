@@ -4,8 +4,8 @@ import { HOSTS, type HostName } from './hosts/index.js';
 import type { ContestantName } from './hosts/host.js';
 
 const [hostName, contestant] = process.argv.slice(2) as [HostName, ContestantName];
-const host = await HOSTS[hostName]();
-const server = host[contestant]();
+const host = await HOSTS[hostName].load();
+const server = await host[contestant]();
 // The connections wait while the others have their turn.
 server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => {

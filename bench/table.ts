@@ -2,7 +2,9 @@ import { isReached, type Goal, type Report, type Section } from './report.js';
 
 /** The whole report as plain text. */
 export function formatReport({ node, cpu, sections, goals }: Report): string {
-  return [`Paylink beside the usual ways. Node ${node}, ${cpu}`, ...sections.map(formatSection), formatGoals(goals)].join('\n\n');
+  const parts = [`Paylink beside the usual ways. Node ${node}, ${cpu}`, ...sections.map(formatSection)];
+  if (goals.length > 0) parts.push(formatGoals(goals));
+  return parts.join('\n\n');
 }
 
 function formatSection({ title, notes, rows }: Section): string {

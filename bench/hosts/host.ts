@@ -3,10 +3,10 @@ import type { Server } from 'node:http';
 /** A web framework, with the three servers that are held against each other. Each listens on the port that it is given. */
 export interface Host {
   /** Reads the body to its end and replies, and nothing else: what the host itself costs. */
-  bare(): Server;
+  bare(): Server | Promise<Server>;
   /** What its users write: the usual way to the raw body, and a check by hand. */
-  byHand(): Server;
-  paylink(): Server;
+  byHand(): Server | Promise<Server>;
+  paylink(): Server | Promise<Server>;
 }
 
 export type ContestantName = keyof Host;

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@paylink/core';
+import { ConfigurationError, type Logger } from '@paylink/core';
 
 /**
  * Makes a handler; where the secret is at fault, one that refuses every request instead. `next build` imports each route, and
@@ -6,14 +6,19 @@ import { ConfigurationError } from '@paylink/core';
  *
  * @param refusing makes the handler that refuses; it is given the means to log why, which logs once
  */
-export function deferSecretFault<Handler>(create: () => Handler, refusing: (tell: () => void) => Handler): Handler {
+export function deferSecretFault<Handler>(
+  options: { readonly logger?: Logger | undefined },
+  create: () => Handler,
+  refusing: (tell: () => void) => Handler,
+): Handler {
   try {
     return create();
   } catch (error) {
     if (!(error instanceof ConfigurationError) || !error.option.startsWith('secret')) throw error;
+    const { logger = console } = options;
     let told = false;
     return refusing(() => {
-      if (!told) console.error(`[paylink] 500 misconfigured: ${error.message}`);
+      if (!told) logger.error(`[paylink] 500 misconfigured: ${error.message}`);
       told = true;
     });
   }

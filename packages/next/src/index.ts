@@ -19,7 +19,9 @@ export interface RouteContext {
 export type NextHost = FetchHost<Partial<RouteContext>>;
 
 /** Fits `export const POST` of a route.ts. */
-export type RouteHandler = (request: Request, context?: RouteContext) => Promise<Response>;
+// The context is no optional parameter: the build of Next.js 15 refuses a route whose second argument may be undefined.
+export type RouteHandler = ((request: Request) => Promise<Response>) &
+  ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**
  * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. A missing secret throws at the first request
@@ -33,9 +35,10 @@ export function paymentWebhook<
   S extends object = never,
 >(options: ReceiverOptions<E, P, S, NextHost>, handlers: ReceiverHandlers<E, P, S, NextHost>): RouteHandler {
   return deferSecretFault<RouteHandler>(
+    options,
     () => {
       const handle = fetchWebhook<E, P, S, Partial<RouteContext>>(options, handlers);
-      return (request, context) => handle(request, context);
+      return (request: Request, context?: RouteContext) => handle(request, context);
     },
     (tell) => async () => {
       tell();

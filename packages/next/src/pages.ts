@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises';
 import {
   createReceiver,
   errorReply,
@@ -28,6 +29,7 @@ export function paymentWebhookApi<
   S extends object = never,
 >(options: ReceiverOptions<E, P, S, NextApiHost<S>>, handlers: ReceiverHandlers<E, P, S, NextApiHost<S>>): NextApiHandler {
   return deferSecretFault<NextApiHandler>(
+    options,
     () => {
       const receiver = createReceiver<E, P, S, NextApiHost<S>>(options, handlers);
       return async (req, res) => {
@@ -45,6 +47,7 @@ export function paymentWebhookApi<
 }
 
 /** Next.js complains of a route that has returned before its response has ended, as it may when the sender is still uploading. */
-async function ended(res: NextApiResponse): Promise<void> {
-  if (!res.writableEnded) await new Promise((resolve) => res.once('close', resolve));
+function ended(res: NextApiResponse): Promise<void> {
+  // A sender that has gone away ends it too.
+  return finished(res).catch(() => undefined);
 }

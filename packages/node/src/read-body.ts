@@ -46,8 +46,17 @@ const claimed = new WeakSet<IncomingMessage>();
 // Not the global one: a test's fake timers replace it, and jsdom has none.
 const { setImmediate } = timers;
 
+let turn: Promise<void> | undefined;
+
+/** Resolves when the event loop has gone on to its next turn: one promise for all requests of this one. */
 function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = undefined;
+      resolve();
+    });
+  });
+  return turn;
 }
 
 function isConsumed(stream: Readable): boolean {

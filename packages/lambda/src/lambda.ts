@@ -1,0 +1,30 @@
+/** A request as API Gateway, a function URL or a load balancer gives it. The types of `@types/aws-lambda` fit into these. */
+export interface LambdaEvent {
+  readonly httpMethod?: string | undefined;
+  readonly requestContext?:
+    { readonly http?: { readonly method: string }; readonly elb?: object; readonly stage?: string } | undefined;
+  readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
+  readonly body?: string | null | undefined;
+  readonly isBase64Encoded?: boolean | undefined;
+}
+
+export interface LambdaContext {
+  readonly awsRequestId: string;
+  getRemainingTimeInMillis(): number;
+}
+
+/** What a handler is given of Lambda. */
+export interface LambdaHost {
+  readonly event: LambdaEvent;
+  readonly context: LambdaContext | undefined;
+}
+
+export interface LambdaResult {
+  statusCode: number;
+  headers?: Record<string, string>;
+  /** In place of `headers`, to a load balancer that sent its own in this form: it would ignore the other one. */
+  multiValueHeaders?: Record<string, string[]>;
+  body: string;
+  isBase64Encoded: boolean;
+}

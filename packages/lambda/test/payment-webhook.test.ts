@@ -1,0 +1,221 @@
+import { gzipSync } from 'node:zlib';
+import type { ALBHandler, APIGatewayProxyHandler, APIGatewayProxyHandlerV2 } from 'aws-lambda';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { ConfigurationError, memoryStore, WebhookError } from '@paylink/core';
+import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
+import { paymentWebhook, type LambdaResult } from '../src/index.js';
+import { SHAPES, type Request } from './events.js';
+
+const secret = TEST_SECRET;
+const logger = { warn: () => undefined, error: () => undefined };
+const context = { awsRequestId: '8f5a1d1c', functionName: 'webhooks', getRemainingTimeInMillis: () => 30_000 };
+
+function requestOf(delivery: SignedDelivery, more: Partial<Request> = {}): Request {
+  return { headers: Object.entries(delivery.headers), body: delivery.rawBody, ...more };
+}
+
+/** A header of a result, in whichever form it came; and it must be in one alone. */
+function headerOf({ headers, multiValueHeaders }: LambdaResult, name: string): string | undefined {
+  expect(headers === undefined).not.toBe(multiValueHeaders === undefined);
+  return headers?.[name] ?? multiValueHeaders?.[name]?.join();
+}
+
+describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) => {
+  function receiving(options: { readonly bodyLimit?: number } = {}) {
+    const handler = vi.fn();
+    const receive = paymentWebhook({ secret, logger, ...options }, handler);
+    return { handler, receive: (request: Request) => receive(eventOf(request), context) };
+  }
+
+  it('credits a genuine delivery, and answers in the form of the request', async () => {
+    const { handler, receive } = receiving();
+    const result = await receive(requestOf(signedDelivery({ reference: 'order-é-42' })));
+    expect(result).toMatchObject({ statusCode: 200, body: '{"received":true}', isBase64Encoded: false });
+    expect(headerOf(result, 'content-type')).toBe('application/json');
+    expect(result.multiValueHeaders !== undefined).toBe(shape === 'ALB with multi-value headers');
+    expect(handler).toHaveBeenCalledOnce();
+    expect(handler.mock.calls[0]![0]).toMatchObject({ type: 'payment.succeeded', reference: 'order-é-42' });
+  });
+
+  it('gives the handler the event and the context of Lambda', async () => {
+    const { handler, receive } = receiving();
+    const request = requestOf(signedDelivery());
+    await receive(request);
+    expect(handler.mock.calls[0]![1]).toMatchObject({ event: eventOf(request), context });
+  });
+
+  it('finds headers in whatever case they come', async () => {
+    const { receive } = receiving();
+    const { headers, rawBody } = signedDelivery();
+    const upper = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value] as const);
+    expect((await receive({ headers: upper, body: rawBody })).statusCode).toBe(200);
+  });
+
+  it('refuses a forged delivery before the handler', async () => {
+    const { handler, receive } = receiving();
+    const forged = await receive(requestOf(signedDelivery({ secret: 'a-secret-of-nobody' })));
+    expect(forged).toMatchObject({ statusCode: 401, body: '{"error":"invalid_signature"}' });
+    expect(headerOf(forged, 'www-authenticate')).toBe('Signature');
+    const { headers } = signedDelivery();
+    const tampered = await receive({ headers: Object.entries(headers), body: Buffer.from('{"reference":"order-43"}') });
+    expect(tampered).toEqual(forged);
+    expect(await receive({ headers: [], body: Buffer.from('{"reference":"order-42"}') })).toMatchObject({ statusCode: 401 });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('takes the bytes of a body in base64 (F19)', async () => {
+    const { handler, receive } = receiving();
+    const delivery = signedDelivery({ reference: 'order-✓' });
+    expect((await receive(requestOf(delivery, { base64: true }))).statusCode).toBe(200);
+    expect(handler.mock.calls[0]![0]).toMatchObject({ reference: 'order-✓', rawBody: delivery.rawBody });
+  });
+
+  it('does not take the signature of the base64 text for that of the bytes (F19)', async () => {
+    const { receive } = receiving();
+    const { rawBody } = signedDelivery();
+    const { headers } = signedDelivery({ rawBody: rawBody.toString('base64') });
+    expect((await receive({ headers: Object.entries(headers), body: rawBody, base64: true })).statusCode).toBe(401);
+  });
+
+  it('proves a binary body by its bytes in base64, and refuses what a gateway has made text of it (F19)', async () => {
+    const { receive } = receiving();
+    const binary = signedDelivery({ rawBody: Buffer.from([0xff, 0xfe, 0x00, 0x80]) });
+    const kept = await receive(requestOf(binary, { base64: true }));
+    expect(kept).toMatchObject({ statusCode: 400, body: '{"error":"invalid_payload"}' });
+    const lost = await receive(requestOf(binary));
+    expect(lost).toMatchObject({ statusCode: 401, body: '{"error":"invalid_signature"}' });
+  });
+
+  it('refuses a content encoding with 415', async () => {
+    const { handler, receive } = receiving();
+    const delivery = signedDelivery({ rawBody: gzipSync('{"reference":"order-42"}') });
+    const headers = [...Object.entries(delivery.headers), ['content-encoding', 'gzip'] as const];
+    const result = await receive({ headers, body: delivery.rawBody, base64: true });
+    expect(result).toMatchObject({ statusCode: 415, body: '{"error":"unsupported_encoding"}' });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('answers 405 to a GET, and says what is allowed', async () => {
+    const { receive } = receiving();
+    const result = await receive({ method: 'GET', headers: Object.entries(signedDelivery().headers) });
+    expect(result).toMatchObject({ statusCode: 405, body: '{"error":"method_not_allowed"}' });
+    expect(headerOf(result, 'allow')).toBe('POST');
+  });
+
+  it.each([false, true])('holds bodyLimit against the bytes, not against their encoding (base64: %s)', async (base64) => {
+    const delivery = signedDelivery({ reference: 'é'.repeat(100) });
+    const fits = receiving({ bodyLimit: delivery.rawBody.length });
+    expect((await fits.receive(requestOf(delivery, { base64 }))).statusCode).toBe(200);
+    const short = receiving({ bodyLimit: delivery.rawBody.length - 1 });
+    const result = await short.receive(requestOf(delivery, { base64 }));
+    expect(result).toMatchObject({ statusCode: 413, body: '{"error":"body_too_large"}' });
+    expect(short.handler).not.toHaveBeenCalled();
+  });
+
+  it('does not decode a body that is too large', async () => {
+    const { receive } = receiving();
+    const request = requestOf(signedDelivery({ rawBody: Buffer.alloc(70_000, 'a') }), { base64: true });
+    const event = eventOf(request);
+    const decode = vi.spyOn(Buffer, 'from');
+    try {
+      const result = await paymentWebhook({ secret, logger }, () => undefined)(event, context);
+      expect(result.statusCode).toBe(413);
+      expect(decode.mock.calls.filter(([text]) => (text as unknown) === event.body)).toEqual([]);
+    } finally {
+      decode.mockRestore();
+    }
+    expect((await receive(request)).statusCode).toBe(413);
+  });
+
+  it('refuses a signature header that is there twice', async () => {
+    const { headers, rawBody, signature } = signedDelivery();
+    const others = Object.entries(headers).filter(([name]) => name !== 'x-service-signature');
+    const own = ['x-service-signature', signature] as const;
+    const forged = ['x-service-signature', '0'.repeat(64)] as const;
+    const { receive } = receiving();
+    const statuses: number[] = [];
+    for (const twice of [
+      [own, own],
+      [own, forged],
+      [forged, own],
+    ] as const) {
+      statuses.push((await receive({ headers: [...others, ...twice], body: rawBody })).statusCode);
+    }
+    // A load balancer that gives no lists gives the last line alone: what it threw away, nobody can see.
+    expect(statuses).toEqual(shape === 'ALB' ? [200, 401, 200] : [401, 401, 401]);
+  });
+
+  it('refuses two spellings of the signature header', async () => {
+    const { receive } = receiving();
+    const { headers, rawBody, signature } = signedDelivery();
+    const twice = [...Object.entries(headers), ['X-Service-Signature', signature] as const];
+    expect((await receive({ headers: twice, body: rawBody })).statusCode).toBe(401);
+  });
+
+  it('rejects the invocation with what the handler threw, and answers a WebhookError', async () => {
+    const mine = new Error('mine');
+    const event = eventOf(requestOf(signedDelivery()));
+    await expect(paymentWebhook({ secret, logger }, () => Promise.reject(mine))(event, context)).rejects.toBe(mine);
+    const later = new WebhookError('unknown_order', { status: 503 });
+    const result = await paymentWebhook({ secret, logger }, () => Promise.reject(later))(event, context);
+    expect(result).toMatchObject({ statusCode: 503, body: '{"error":"unknown_order"}' });
+    expect(headerOf(result, 'retry-after')).toBe('5');
+  });
+
+  it('runs the handler once with `idempotency`, and acknowledges a kind that is not configured', async () => {
+    const handler = vi.fn();
+    const receive = paymentWebhook({ secret, logger, idempotency: memoryStore() }, handler);
+    for (let time = 0; time < 3; time++) {
+      expect((await receive(eventOf(requestOf(signedDelivery())), context)).statusCode).toBe(200);
+    }
+    expect((await receive(eventOf(requestOf(signedDelivery({ type: 'payment.other' }))), context)).statusCode).toBe(200);
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  it('answers an empty body by its signature', async () => {
+    const { receive } = receiving();
+    const { headers } = signedDelivery({ rawBody: '' });
+    expect(await receive({ headers: Object.entries(headers) })).toMatchObject({
+      statusCode: 400,
+      body: '{"error":"invalid_payload"}',
+    });
+  });
+});
+
+describe('paymentWebhook', () => {
+  it('refuses an event without headers, as the console of API Gateway sends one', async () => {
+    const receive = paymentWebhook({ secret, logger }, () => undefined);
+    const result = await receive({
+      httpMethod: 'POST',
+      headers: null,
+      multiValueHeaders: null,
+      body: null,
+      isBase64Encoded: false,
+    });
+    expect(result.statusCode).toBe(401);
+    expect(headerOf(result, 'content-type')).toBe('application/json');
+  });
+
+  it('throws at set-up what is missing', () => {
+    expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(ConfigurationError);
+  });
+
+  it('chooses a secret by the event', async () => {
+    const receive = paymentWebhook({ secret: ({ event }) => event.headers?.['x-tenant'], logger }, () => undefined);
+    const delivery = signedDelivery({ secret: 'secret-of-tenant-a' });
+    const event = SHAPES['function URL'](
+      requestOf(delivery, { headers: [...Object.entries(delivery.headers), ['x-tenant', 'secret-of-tenant-a']] }),
+    );
+    expect((await receive(event, context)).statusCode).toBe(200);
+  });
+
+  it('fits the types of @types/aws-lambda', () => {
+    const receive = paymentWebhook({ secret }, (_event, { event, context: lambda }) => {
+      expectTypeOf(event.body).toEqualTypeOf<string | null | undefined>();
+      expectTypeOf(lambda?.awsRequestId).toEqualTypeOf<string | undefined>();
+    });
+    expectTypeOf(receive).toExtend<APIGatewayProxyHandler>();
+    expectTypeOf(receive).toExtend<APIGatewayProxyHandlerV2>();
+    expectTypeOf(receive).toExtend<ALBHandler>();
+  });
+});

@@ -1,0 +1,265 @@
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ConfigurationError } from '@paylink/core';
+import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
+import { z } from 'zod';
+import {
+  PaymentEvent,
+  paymentWebhookGuard,
+  PaymentWebhookGuard,
+  type NestWebhookOptions,
+  type WebhookEvent,
+} from '../src/index.js';
+import * as nest10 from './nest-10/index.js';
+import * as nest11 from './nest-11.js';
+
+const secret = TEST_SECRET;
+const PLATFORMS = ([10, 11] as const).flatMap((version) => ['Express', 'Fastify'].map((platform) => ({ version, platform })));
+
+const running: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((app) => app.close()));
+});
+
+describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', ({ version, platform }) => {
+  const nest: typeof nest10 = version === 10 ? nest10 : (nest11 as unknown as typeof nest10);
+  const { common, core, ExpressAdapter, FastifyAdapter } = nest;
+  const { Controller, Get, HttpCode, Inject, Injectable, Module, Param, Post, UseGuards } = common;
+
+  interface Setting {
+    readonly rawBody?: boolean | undefined;
+    readonly filter?: ((error: unknown) => void) | undefined;
+    readonly prepare?: ((adapter: { getInstance(): unknown }) => void) | undefined;
+  }
+
+  /** An application with a controller, as a merchant writes one. */
+  async function serve(options: Partial<NestWebhookOptions> = {}, { rawBody = true, filter, prepare }: Setting = {}) {
+    const logger = { warn: vi.fn<(line: string) => void>(), error: vi.fn<(line: string) => void>() };
+    const seen: WebhookEvent[] = [];
+
+    @Controller()
+    class Webhooks {
+      @Post('webhooks/:tenant')
+      @HttpCode(200)
+      @UseGuards(paymentWebhookGuard({ secret, logger, ...options }))
+      receive(@PaymentEvent() event: WebhookEvent, @Param('tenant') tenant: string) {
+        seen.push(event);
+        if (tenant === 'broken') throw new Error('the controller is broken');
+        return { credited: event.reference };
+      }
+
+      @Post('open')
+      open(@PaymentEvent() event: WebhookEvent) {
+        seen.push(event);
+      }
+
+      @Get('health')
+      health() {
+        return 'up';
+      }
+    }
+
+    @Module({ controllers: [Webhooks] })
+    class AppModule {}
+
+    return { seen, logger, ...(await start(AppModule, { rawBody, filter, prepare })) };
+  }
+
+  async function start(module: object, { rawBody = true, filter, prepare }: Setting) {
+    const adapter = platform === 'Express' ? new ExpressAdapter() : new FastifyAdapter();
+    const app = await core.NestFactory.create(module, adapter, { rawBody, logger: false });
+    if (filter !== undefined) {
+      app.useGlobalFilters({
+        catch(error, host) {
+          filter(error);
+          const answer = { statusCode: 500, caught: true };
+          app.getHttpAdapter().reply(host.switchToHttp().getResponse(), answer, 500);
+        },
+      });
+    }
+    prepare?.(app.getHttpAdapter());
+    await app.listen(0, '127.0.0.1');
+    running.push(app);
+    const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
+    return { url: `http://127.0.0.1:${port}` };
+  }
+
+  /** Our reply, to the letter: status, our headers and body. */
+  async function expectReply(response: Response, status: number, body: string): Promise<void> {
+    expect([response.status, await response.text()]).toEqual([status, body]);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('content-length')).toBe(String(body.length));
+    expect(response.headers.get('etag')).toBeNull();
+  }
+
+  function send(url: string, { rawBody }: SignedDelivery, headers: Record<string, string>): Promise<Response> {
+    return fetch(url, { method: 'POST', headers, body: new Uint8Array(rawBody) });
+  }
+
+  it('gives the controller a genuine event, and lets it answer', async () => {
+    const { url, seen } = await serve();
+    const delivery = signedDelivery({ secret, reference: 'order-é-42' });
+    const response = await delivery.send(`${url}/webhooks/acme`);
+    expect([response.status, await response.json()]).toEqual([200, { credited: 'order-é-42' }]);
+    expect(seen).toMatchObject([{ type: 'payment.succeeded', reference: 'order-é-42', rawBody: delivery.rawBody, secretIndex: 0 }]);
+    expect(await (await fetch(`${url}/health`)).text()).toBe('up');
+  });
+
+  it('refuses whatever is forged with our reply, and does not call the controller', async () => {
+    const { url, seen } = await serve();
+    const genuine = signedDelivery({ secret });
+    const forged = await signedDelivery({ secret: 'a-secret-of-nobody' }).send(`${url}/webhooks/acme`);
+    expect(forged.headers.get('www-authenticate')).toBe('Signature');
+    expect(forged.headers.get('connection')).toBe('close');
+    await expectReply(forged, 401, '{"error":"invalid_signature"}');
+    const respaced = { ...genuine, rawBody: Buffer.from('{ "reference": "order-42" }') };
+    await expectReply(await send(`${url}/webhooks/acme`, respaced, genuine.headers), 401, '{"error":"invalid_signature"}');
+    const json = { 'content-type': 'application/json' };
+    await expectReply(await send(`${url}/webhooks/acme`, genuine, json), 401, '{"error":"invalid_signature"}');
+    expect(seen).toEqual([]);
+  });
+
+  it('acknowledges a kind that is not configured without calling the controller', async () => {
+    const { url, seen } = await serve();
+    await expectReply(
+      await signedDelivery({ secret, type: 'payment.other' }).send(`${url}/webhooks/acme`),
+      200,
+      '{"received":true}',
+    );
+    expect(seen).toEqual([]);
+  });
+
+  it('hands on configured kinds, and with `unrecognized` every other one', async () => {
+    const refund = z.object({ reference: z.string(), refund_id: z.string() });
+    const { url, seen } = await serve({ events: { 'payment.refunded': refund }, unrecognized: 'pass' });
+    const payload = { refund_id: 'r-1' };
+    expect((await signedDelivery({ secret, type: 'payment.refunded', payload }).send(`${url}/webhooks/acme`)).status).toBe(200);
+    expect((await signedDelivery({ secret, type: 'payment.other' }).send(`${url}/webhooks/acme`)).status).toBe(200);
+    const bad = await signedDelivery({ secret, type: 'payment.refunded' }).send(`${url}/webhooks/acme`);
+    await expectReply(bad, 400, '{"error":"invalid_payload"}');
+    expect(seen).toMatchObject([
+      { type: 'payment.refunded', payload },
+      { type: 'unrecognized', kind: 'payment.other' },
+    ]);
+  });
+
+  it('refuses what is too large, and what has a content encoding', async () => {
+    const { url, seen } = await serve({ bodyLimit: 100 });
+    const large = signedDelivery({ secret, reference: 'x'.repeat(200) });
+    await expectReply(await large.send(`${url}/webhooks/acme`), 413, '{"error":"body_too_large"}');
+    if (platform === 'Express') {
+      // Fastify itself refuses it, since its JSON parser cannot read it.
+      const zipped = signedDelivery({ secret, rawBody: gzipSync('{"reference":"order-42"}') });
+      const headers = { ...zipped.headers, 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      await expectReply(await send(`${url}/webhooks/acme`, zipped, headers), 415, '{"error":"unsupported_encoding"}');
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it('answers 500 where Nest keeps no bytes, and says in the log what to add', async () => {
+    const { url, seen, logger } = await serve({}, { rawBody: false });
+    await expectReply(await signedDelivery({ secret }).send(`${url}/webhooks/acme`), 500, '{"error":"body_consumed"}');
+    expect(logger.error.mock.calls.join()).toContain('NestFactory.create(AppModule, { rawBody: true })');
+    expect(seen).toEqual([]);
+  });
+
+  it('fails closed where no guard is in front of the parameter', async () => {
+    const errors: unknown[] = [];
+    const { url, seen } = await serve({}, { filter: (error) => errors.push(error) });
+    const response = await signedDelivery({ secret }).send(`${url}/open`);
+    expect(response.status).toBe(500);
+    expect(errors).toMatchObject([{ name: 'ConfigurationError', option: 'PaymentEvent' }]);
+    expect(String(errors[0])).toContain('@UseGuards(paymentWebhookGuard({ secret }))');
+    expect(seen).toEqual([]);
+  });
+
+  it('leaves what the controller throws to exception filters, and no refusal', async () => {
+    const errors: unknown[] = [];
+    const { url } = await serve({}, { filter: (error) => errors.push(error) });
+    await expectReply(
+      await signedDelivery({ secret: 'a-secret-of-nobody' }).send(`${url}/webhooks/acme`),
+      401,
+      '{"error":"invalid_signature"}',
+    );
+    expect(errors).toEqual([]);
+    const response = await signedDelivery({ secret }).send(`${url}/webhooks/broken`);
+    expect([response.status, await response.json()]).toEqual([500, { statusCode: 500, caught: true }]);
+    expect(errors).toMatchObject([{ message: 'the controller is broken' }]);
+  });
+
+  it('chooses a tenant’s secret by the request', async () => {
+    const secrets: Record<string, string> = { a: 'secret-of-tenant-a', b: 'secret-of-tenant-b' };
+    const { url } = await serve({
+      secret: ({ context }) => secrets[context.switchToHttp().getRequest<{ params: { tenant: string } }>().params.tenant],
+    });
+    const delivery = signedDelivery({ secret: 'secret-of-tenant-a' });
+    expect((await delivery.send(`${url}/webhooks/a`)).status).toBe(200);
+    expect((await delivery.send(`${url}/webhooks/b`)).status).toBe(401);
+    await expectReply(await delivery.send(`${url}/webhooks/c`), 503, '{"error":"secret_unavailable"}');
+  });
+
+  it('can be extended, to be given its secret by injection', async () => {
+    @Injectable()
+    class PaymentsGuard extends PaymentWebhookGuard {
+      constructor(@Inject('WEBHOOK_SECRET') injected: string) {
+        super({ secret: injected });
+      }
+    }
+
+    @Controller()
+    class Webhooks {
+      @Post('webhooks')
+      @UseGuards(PaymentsGuard)
+      receive(@PaymentEvent() { reference }: WebhookEvent) {
+        return reference;
+      }
+    }
+
+    @Module({ controllers: [Webhooks], providers: [{ provide: 'WEBHOOK_SECRET', useValue: secret }] })
+    class AppModule {}
+
+    const { url } = await start(AppModule, {});
+    const response = await signedDelivery({ secret }).send(`${url}/webhooks`);
+    expect([response.status, await response.text()]).toEqual([201, 'order-42']);
+    expect((await signedDelivery({ secret: 'a-secret-of-nobody' }).send(`${url}/webhooks`)).status).toBe(401);
+  });
+
+  it('takes any content type once Nest keeps the bytes of all', async () => {
+    // Nest's parser for Express leaves other types alone, so that the guard reads them itself; Fastify has to be told.
+    const all = (adapter: { getInstance(): unknown }): void => {
+      if (platform === 'Express') return;
+      const fastify = adapter.getInstance() as FastifyInstance;
+      fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+        done(null, Object.assign(request, { rawBody: body }).rawBody);
+      });
+    };
+    const { url } = await serve({}, { prepare: all });
+    const delivery = signedDelivery({ secret });
+    for (const type of ['application/octet-stream', 'application/vnd.paylink+json', 'application/json; charset=utf-8']) {
+      const response = await send(`${url}/webhooks/acme`, delivery, { ...delivery.headers, 'content-type': type });
+      expect([type, response.status, await response.json()]).toEqual([type, 200, { credited: 'order-42' }]);
+    }
+  });
+
+  it('keeps apart fifty deliveries at once, of which every second is forged', async () => {
+    const { url, seen } = await serve();
+    const deliveries = Array.from({ length: 50 }, (_, index) =>
+      signedDelivery({ secret: index % 2 === 0 ? secret : 'a-secret-of-nobody', reference: `order-${index}` }),
+    );
+    const responses = await Promise.all(deliveries.map((delivery) => delivery.send(`${url}/webhooks/acme`)));
+    expect(responses.map(({ status }) => status)).toEqual(deliveries.map((_, index) => (index % 2 === 0 ? 200 : 401)));
+    expect(await Promise.all(responses.filter(({ ok }) => ok).map((response) => response.json()))).toEqual(
+      deliveries.flatMap((_, index) => (index % 2 === 0 ? [{ credited: `order-${index}` }] : [])),
+    );
+    expect(seen).toHaveLength(25);
+  });
+});
+
+describe('paymentWebhookGuard', () => {
+  it('throws at set-up what is missing, and what a gate does not do', () => {
+    expect(() => paymentWebhookGuard({ secret: undefined })).toThrow(ConfigurationError);
+    expect(() => paymentWebhookGuard({ secret, idempotency: {} } as unknown as NestWebhookOptions)).toThrow(/idempotency/);
+  });
+});

@@ -1,0 +1,139 @@
+import http from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+// What `next start` and `next dev` themselves call an API route with: the request and response are Next's own.
+import { apiResolver } from 'next/dist/server/api-utils/node/api-resolver.js';
+import type { NextApiHandler } from 'next';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore } from '@paylink/core';
+import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
+import { paymentWebhookApi } from '../src/pages.js';
+
+const secret = TEST_SECRET;
+const UNPARSED = { api: { bodyParser: false } };
+const PREVIEW = { previewModeId: '', previewModeEncryptionKey: '', previewModeSigningKey: '', dev: false };
+
+let server: http.Server;
+/** Settles as Next's call of the route does. */
+let calls: Promise<void>[];
+
+beforeEach(() => {
+  calls = [];
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  vi.spyOn(console, 'warn').mockReturnValue(undefined);
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+  vi.restoreAllMocks();
+});
+
+async function serve(route: NextApiHandler, config: object = UNPARSED): Promise<string> {
+  server = http.createServer((req, res) => {
+    const query = Object.fromEntries(new URL(req.url!, 'http://localhost').searchParams);
+    calls.push(apiResolver(req, res, query, { default: route, config }, PREVIEW, false));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/webhooks/payments`;
+}
+
+async function told(response: Response): Promise<[number, unknown]> {
+  return [response.status, await response.json()];
+}
+
+const lines = (): unknown[] => [...vi.mocked(console.error).mock.calls, ...vi.mocked(console.warn).mock.calls].flat();
+
+describe('an API route of the Pages Router', () => {
+  it('credits a genuine delivery and refuses a forged one', async () => {
+    const credited: string[] = [];
+    const url = await serve(paymentWebhookApi({ secret }, ({ reference }) => void credited.push(reference)));
+    const delivery = signedDelivery({ secret, reference: 'order-42' });
+    expect(await told(await delivery.send(url))).toEqual([200, { received: true }]);
+    const forged = await signedDelivery({ secret: 'a-secret-of-nobody' }).send(url);
+    expect(await told(forged)).toEqual([401, { error: 'invalid_signature' }]);
+    expect(credited).toEqual(['order-42']);
+    await Promise.all(calls);
+    expect(lines().filter((line) => String(line).includes('without sending a response'))).toEqual([]);
+  });
+
+  it('gives the handler Next’s own request, with its query, and a response to write', async () => {
+    const route = paymentWebhookApi({ secret }, (_event, { req, res }) => {
+      res.status(202).json({ tenant: req.query['tenant'] });
+    });
+    const url = await serve(route);
+    expect(await told(await signedDelivery({ secret }).send(`${url}?tenant=acme`))).toEqual([202, { tenant: 'acme' }]);
+  });
+
+  it('keeps the response from the handler with `idempotency`, and runs it once', async () => {
+    const handler = vi.fn();
+    const url = await serve(paymentWebhookApi({ secret, idempotency: memoryStore() }, handler));
+    for (let time = 0; time < 3; time++) expect((await signedDelivery({ secret }).send(url)).status).toBe(200);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['req', 'signal']);
+  });
+
+  it('F14 says which line to add where Next’s body parser ran first, whatever it made of the body', async () => {
+    const handler = vi.fn();
+    const url = await serve(paymentWebhookApi({ secret }, handler), {});
+    const delivery: SignedDelivery = signedDelivery({ secret });
+    expect(await told(await delivery.send(url))).toEqual([500, { error: 'body_consumed' }]);
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream'];
+    for (const type of types) {
+      const headers = { ...delivery.headers, 'content-type': type };
+      const response = await fetch(url, { method: 'POST', headers, body: delivery.rawBody.toString() });
+      expect(await told(response)).toEqual([500, { error: 'body_consumed' }]);
+    }
+    expect(lines()[0]).toContain('Add to the same file: export const config = { api: { bodyParser: false } };');
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('leaves what a handler throws to Next: 500, and Next’s own log', async () => {
+    const mine = new Error('mine');
+    const url = await serve(paymentWebhookApi({ secret }, () => Promise.reject(mine)));
+    const response = await signedDelivery({ secret }).send(url);
+    expect([response.status, await response.text()]).toEqual([500, 'Internal Server Error']);
+    expect(lines()).toContain(mine);
+  });
+
+  it('returns once the response has ended, also for a sender that is refused while it uploads', async () => {
+    const url = await serve(paymentWebhookApi({ secret }, () => undefined));
+    const headers = { ...signedDelivery({ secret }).headers, 'content-length': 70_000 };
+    const request = http.request(url, { method: 'POST', headers });
+    request.on('error', () => undefined).flushHeaders();
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    response.resume();
+    await Promise.all(calls);
+    expect(lines().filter((line) => String(line).includes('without sending a response'))).toEqual([]);
+  });
+
+  it('returns also when the sender has gone away', async () => {
+    const url = await serve(paymentWebhookApi({ secret }, () => undefined));
+    const headers = { ...signedDelivery({ secret }).headers, 'content-length': 1_000 };
+    const request = http.request(url, { method: 'POST', headers });
+    request.on('error', () => undefined).write('{');
+    await once(server, 'request');
+    request.destroy();
+    const ended = Promise.all(calls).then(() => 'returned');
+    expect(await Promise.race([ended, wait(4_000, 'still waiting', { ref: false })])).toBe('returned');
+  });
+});
+
+describe('a mistake of set-up', () => {
+  it('a missing secret refuses every request, 500, and is told once in the log', async () => {
+    const handler = vi.fn();
+    const url = await serve(paymentWebhookApi({ secret: undefined }, handler));
+    for (let time = 0; time < 3; time++) {
+      expect(await told(await signedDelivery({ secret }).send(url))).toEqual([500, { error: 'misconfigured' }]);
+    }
+    expect(lines()).toEqual(['[paylink] 500 misconfigured: secret is missing: is its environment variable set?']);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('throws where the route is imported for anything but the secret', async () => {
+    await serve(() => undefined);
+    expect(() => paymentWebhookApi({ secret, bodyTimeout: -1 }, () => undefined)).toThrow(/^bodyTimeout must/);
+    expect(() => paymentWebhookApi({ secret }, undefined as never)).toThrow(/^handlers must/);
+  });
+});

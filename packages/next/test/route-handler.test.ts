@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore, WebhookError } from '@paylink/core';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { paymentWebhook } from '../src/index.js';
+
+const secret = TEST_SECRET;
+const URL_OF_ROUTE = 'http://localhost/api/webhooks/payments';
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  vi.spyOn(console, 'warn').mockReturnValue(undefined);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function told(response: Response): Promise<[number, unknown]> {
+  return [response.status, await response.json()];
+}
+
+describe('a route handler of the App Router', () => {
+  it('credits a genuine delivery and refuses a forged one, called as the documents show it', async () => {
+    const credited: string[] = [];
+    const POST = paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) });
+    const delivery = signedDelivery({ secret, reference: 'order-42' });
+    expect(await told(await POST(delivery.toRequest(URL_OF_ROUTE)))).toEqual([200, { received: true }]);
+    const forged = await POST(signedDelivery({ secret: 'a-secret-of-nobody' }).toRequest(URL_OF_ROUTE));
+    expect(forged.headers.get('www-authenticate')).toBe('Signature');
+    expect(await told(forged)).toEqual([401, { error: 'invalid_signature' }]);
+    expect(credited).toEqual(['order-42']);
+  });
+
+  it('gives the handler the request and the parameters of a dynamic route, and sends the Response it returns', async () => {
+    const POST = paymentWebhook({ secret }, async ({ reference }, { request, params }) => {
+      const { tenant } = (await params) ?? {};
+      return Response.json({ reference, tenant, path: new URL(request.url).pathname }, { status: 201 });
+    });
+    const context = { params: Promise.resolve({ tenant: 'acme' }) };
+    const response = await POST(signedDelivery({ secret }).toRequest('http://localhost/acme'), context);
+    expect(await told(response)).toEqual([201, { reference: 'order-42', tenant: 'acme', path: '/acme' }]);
+  });
+
+  it('chooses a tenant’s secret by the parameters (H12)', async () => {
+    const secrets: Record<string, string> = { a: 'secret-of-tenant-a', b: 'secret-of-tenant-b' };
+    const POST = paymentWebhook({ secret: async ({ params }) => secrets[String((await params)?.['tenant'])] }, () => undefined);
+    const to = async (tenant: string): Promise<number> => {
+      const request = signedDelivery({ secret: 'secret-of-tenant-a' }).toRequest(URL_OF_ROUTE);
+      return (await POST(request, { params: Promise.resolve({ tenant }) })).status;
+    };
+    expect([await to('a'), await to('b'), await to('c')]).toEqual([200, 401, 503]);
+  });
+
+  it('runs the handler once with `idempotency`, and undoes the work of a Response that says no', async () => {
+    const handler = vi.fn().mockResolvedValueOnce(new Response('not yet', { status: 503 }));
+    const POST = paymentWebhook({ secret, idempotency: memoryStore() }, handler);
+    const delivery = signedDelivery({ secret });
+    const statuses: number[] = [];
+    for (let time = 0; time < 3; time++) statuses.push((await POST(delivery.toRequest(URL_OF_ROUTE))).status);
+    expect(statuses).toEqual([503, 200, 200]);
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  it('answers a WebhookError of the handler itself, and rejects with anything else, which Next then reports', async () => {
+    const refuse = paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 })));
+    expect(await told(await refuse(signedDelivery({ secret }).toRequest(URL_OF_ROUTE)))).toEqual([503, { error: 'unknown_order' }]);
+    const mine = new Error('mine');
+    const fail = paymentWebhook({ secret }, () => Promise.reject(mine));
+    await expect(fail(signedDelivery({ secret }).toRequest(URL_OF_ROUTE))).rejects.toBe(mine);
+  });
+
+  it('is 500 body_consumed where the body was read before it', async () => {
+    const POST = paymentWebhook({ secret }, () => undefined);
+    const request = signedDelivery({ secret }).toRequest(URL_OF_ROUTE);
+    await request.json();
+    expect(await told(await POST(request))).toEqual([500, { error: 'body_consumed' }]);
+  });
+});
+
+describe('a mistake of set-up', () => {
+  it.each([undefined, '', ' blank ', [], ['a-secret', undefined]])(
+    'secret: %j refuses every request, 500, and is told once in the log',
+    async (fault) => {
+      const handler = vi.fn();
+      const POST = paymentWebhook({ secret: fault }, handler);
+      expect(console.error).not.toHaveBeenCalled();
+      for (let time = 0; time < 3; time++) {
+        const response = await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));
+        expect(response.headers.get('content-type')).toBe('application/json');
+        expect(await told(response)).toEqual([500, { error: 'misconfigured' }]);
+      }
+      expect(vi.mocked(console.error).mock.calls).toEqual([[expect.stringMatching(/^\[paylink\] 500 misconfigured: secret\S* /)]]);
+      expect(handler).not.toHaveBeenCalled();
+    },
+  );
+
+  it('a missing secret is told to the logger of the options', async () => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const POST = paymentWebhook({ secret: undefined, logger }, () => undefined);
+    await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('secret is missing'));
+    expect(console.error).not.toHaveBeenCalled();
+  });
+
+  it('throws where the route is imported for anything but the secret', () => {
+    const handler = (): undefined => undefined;
+    expect(() => paymentWebhook({ secret, bodyLimit: 0 }, handler)).toThrow(/^bodyLimit must/);
+    expect(() => paymentWebhook({ secret, retries: 3 } as never, handler)).toThrow(/^retries is no option/);
+    expect(() => paymentWebhook({ secret }, undefined as never)).toThrow(/^handlers must/);
+    expect(() => paymentWebhook({ secret }, { 'payment.failed': handler } as never)).toThrow();
+  });
+});
