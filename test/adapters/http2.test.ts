@@ -98,7 +98,8 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
   it('D22 accepts a delivery with lower-case names and without a length', async () => {
     await start(host);
     const reply = await post();
-    expect([reply.status, reply.body, reply.headers['content-type']]).toEqual([200, RECEIVED, 'application/json']);
+    expect([reply.status, reply.body]).toEqual([200, RECEIVED]);
+    expect(reply.headers['content-type']).toMatch(/^application\/json\b/);
     expect(events.map(({ reference }) => reference)).toEqual([REFERENCE]);
   });
 
@@ -198,8 +199,8 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     expect(errors).toEqual([expect.any(RangeError)]);
   });
 
-  it('D22 D18 answers 405 to GET', async () => {
-    await start(host);
+  it.runIf(host.capabilities.surroundings.includes('every method'))('D22 D18 answers 405 to GET', async () => {
+    await start(host, { surroundings: 'every method' });
     const stream = session.request({ ':method': 'GET', ':path': PATH, ...genuine });
     const reply = await answer(stream);
     expectRefused(reply, 405, 'method_not_allowed');

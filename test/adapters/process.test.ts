@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Child } from './child.js';
 import { BODY, genuine, head } from './deliveries.js';
-import { handlerHosts } from './hosts/index.js';
+import { oneOfEach, readers } from './hosts/index.js';
 import { expectAcknowledged, within } from './serving.js';
 import { expectNoSecretIn } from './watch.js';
 import { begin, closeWires, Wire } from './wire.js';
@@ -13,7 +13,7 @@ afterEach(async () => {
   expectNoSecretIn(child.output);
 });
 
-describe.each(handlerHosts)('$name', (host) => {
+describe.each(oneOfEach)('$name', (host) => {
   it('G10 finishes the handler on SIGTERM, acknowledges, takes nobody new, and ends', async () => {
     child = new Child(host.name);
     const port = await child.told('port');
@@ -36,7 +36,7 @@ describe.each(handlerHosts)('$name', (host) => {
   });
 });
 
-describe.each(handlerHosts)('$name', (host) => {
+describe.each(readers)('$name', (host) => {
   const SENDERS = 1_000;
   const LIMIT = 8_192;
   const PIECE = 64;

@@ -96,18 +96,25 @@ export function expectRefused(reply: WireReply, status: number, code: string): v
   expectNoSecretIn(reply.bytes.toString('latin1'));
 }
 
-/** That the connection ends with the reply, where the host can end one. */
-export async function expectEnded({ capabilities }: Host, reply: WireReply, wire: Wire): Promise<void> {
-  if (!capabilities.closes) return;
-  expect(reply.headers.get('connection')).toBe('close');
-  await wire.closed();
+/** That the reply announces the end of the connection, where the host lets us. */
+export function expectClosing({ capabilities }: Host, reply: WireReply): void {
+  if (!capabilities.fetch) expect(reply.headers.get('connection')).toBe('close');
 }
+
+/** That the connection is announced to end with the reply, and ends, where the host lets us. */
+export async function expectEnded(host: Host, reply: WireReply, wire: Wire): Promise<void> {
+  expectClosing(host, reply);
+  if (!host.capabilities.fetch) await wire.closed();
+}
+
+/** What Fastify says in place of Node to what is no HTTP. */
+export const FASTIFY_REFUSAL = /^\{"error":"[A-Z][\w ]+","message":"[\w ]+","statusCode":\d+\}$/;
 
 /** The refusal of what the server's HTTP parser itself does not take: ours never sees it. */
 export function expectRefusedByParser({ capabilities }: Host, reply: WireReply, status: number): void {
   expect(reply.status).toBe(status);
   if (capabilities.parserErrors === 'Fastify') {
-    expect(reply.body).toMatch(/^\{"error":"[A-Z][\w ]+","message":"[\w ]+","statusCode":\d+\}$/);
+    expect(reply.body).toMatch(FASTIFY_REFUSAL);
   } else {
     expect(reply.headers.get('connection')).toBe('close');
     expect(reply.body).toBe('');

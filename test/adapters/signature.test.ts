@@ -4,7 +4,7 @@ import { createVerifier, isWebhookError, verifySignature } from '@paylink/core';
 import { describe, expect, it } from 'vitest';
 import { BODY, head, mac, PATH, post, REFERENCE, SECRET, type Message } from './deliveries.js';
 import { hosts } from './hosts/index.js';
-import { expectAcknowledged, expectRefused, expectRefusedByParser, references, serve } from './serving.js';
+import { expectAcknowledged, expectEnded, expectRefused, expectRefusedByParser, references, serve } from './serving.js';
 import { exchange, Wire } from './wire.js';
 
 const VALID = mac(BODY);
@@ -158,8 +158,7 @@ describe.each(hosts)('$name', (host) => {
     for (const message of messages) {
       const reply = await exchange(serving.port, post(BODY, message));
       expectRefused(reply, 401, 'invalid_signature');
-      expect(reply.headers.get('connection')).toBe('close');
-      await reply.wire.closed();
+      await expectEnded(host, reply, reply.wire);
     }
     expect(serving.events).toEqual([]);
     expect(serving.errors).toEqual([]);
@@ -194,8 +193,7 @@ describe.each(hosts)('$name', (host) => {
       await wire.send(head(BODY, { signature, framing: 60_000 }));
       const reply = await wire.reply();
       expectRefused(reply, 401, 'invalid_signature');
-      expect(reply.headers.get('connection')).toBe('close');
-      await wire.closed();
+      await expectEnded(host, reply, wire);
     };
     await Promise.all([[], [''], ['short'], [VALID, VALID], [VALID.toUpperCase()]].map(answered));
     expect(serving.events).toEqual([]);

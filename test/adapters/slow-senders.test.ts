@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BODY, chunk, head, post, REFERENCE } from './deliveries.js';
 import { hosts } from './hosts/index.js';
-import { eventually, expectAcknowledged, expectRefused, references, serve } from './serving.js';
+import { eventually, expectAcknowledged, expectEnded, expectRefused, references, serve } from './serving.js';
 import { begin, exchange, type Wire } from './wire.js';
 
 const LIMIT = 65_536;
@@ -17,8 +17,7 @@ describe.each(hosts)('$name', (host) => {
       if (toldToContinue) expect((await wire.reply()).status).toBe(100);
       const reply = await wire.reply();
       expectRefused(reply, 408, 'body_timeout');
-      expect(reply.headers.get('connection')).toBe('close');
-      await wire.closed();
+      await expectEnded(host, reply, wire);
     };
     await Promise.all([
       answered(head(BODY)),
@@ -40,9 +39,10 @@ describe.each(hosts)('$name', (host) => {
     const wire = await begin(serving.port, head(BODY, { framing: 'chunked' }));
     const trickle = setInterval(() => void wire.send(chunk(Buffer.from('n'))), 20);
     try {
-      expectRefused(await wire.reply(), 408, 'body_timeout');
+      const reply = await wire.reply();
+      expectRefused(reply, 408, 'body_timeout');
       expect(performance.now() - started).toBeLessThan(SOON);
-      await wire.closed();
+      await expectEnded(host, reply, wire);
       await eventually('the end of the connection', async () => (await serving.connections()) === 0);
     } finally {
       clearInterval(trickle);

@@ -3,7 +3,15 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { BODY, bodyOf, chunk, chunked, head, mac, PATH, post, REFERENCE, type HeaderLines, type Message } from './deliveries.js';
 import { hosts } from './hosts/index.js';
-import { eventually, expectAcknowledged, expectRefused, expectRefusedByParser, references, serve } from './serving.js';
+import {
+  eventually,
+  expectAcknowledged,
+  expectClosing,
+  expectRefused,
+  expectRefusedByParser,
+  references,
+  serve,
+} from './serving.js';
 import { begin, exchange, Wire } from './wire.js';
 
 const LIMIT = 65_536;
@@ -116,7 +124,7 @@ describe.each(hosts)('$name', (host) => {
     );
     const reply = await wire.reply();
     expectRefused(reply, 413, 'body_too_large');
-    expect(reply.headers.get('connection')).toBe('close');
+    expectClosing(host, reply);
     await flood(wire, chunk(Buffer.alloc(16_384, 'n')));
     await eventually('the end of the connection', async () => (await serving.connections()) === 0);
     expect(serving.events).toEqual([]);
@@ -128,7 +136,7 @@ describe.each(hosts)('$name', (host) => {
       const wire = await begin(serving.port, head(BODY, { framing: claimed }), ...pieces);
       const reply = await wire.reply();
       expectRefused(reply, 413, 'body_too_large');
-      expect(reply.headers.get('connection')).toBe('close');
+      expectClosing(host, reply);
       return wire;
     };
     const [silent, sending] = await Promise.all([
@@ -146,7 +154,7 @@ describe.each(hosts)('$name', (host) => {
     const wire = await Wire.open(serving.port);
     wire.hold();
     // More than the buffers of both sides hold: a server that reads nothing more would end this by a reset, and the reply with it.
-    await wire.write(Buffer.concat([head(BODY, { framing: 20_000_000 }), Buffer.alloc(20_000_000)]));
+    await wire.write(Buffer.concat([head(BODY, { framing: 8_000_000 }), Buffer.alloc(8_000_000)]));
     wire.release();
     expectRefused(await wire.reply(), 413, 'body_too_large');
     expect(serving.events).toEqual([]);
@@ -268,7 +276,7 @@ describe.each(hosts)('$name', (host) => {
       const wire = await begin(serving.port, head(BODY, { lines: [['Content-Encoding', coding]] }));
       const reply = await wire.reply();
       expectRefused(reply, 415, 'unsupported_encoding');
-      expect(reply.headers.get('connection')).toBe('close');
+      expectClosing(host, reply);
     };
     await Promise.all(wireBytes.map(answered));
     expect(serving.events).toEqual([]);
@@ -321,42 +329,6 @@ describe.each(hosts)('$name', (host) => {
     const reply = await exchange(serving.port, post(BODY, { lines: [['Expect', 'foo']] }));
     expect(reply.status).toBe(417);
     expect(serving.events).toEqual([]);
-  });
-
-  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'])(
-    'D18 answers 405 to %s, also with a genuine signature',
-    async (method) => {
-      const serving = await serve(host, { surroundings: 'every method' });
-      for (const request of [post(BODY, { method }), post('', { method, framing: 'none' })]) {
-        const reply = await exchange(serving.port, request);
-        if (method === 'HEAD') expect([reply.status, reply.body, reply.headers.get('allow')]).toEqual([405, '', 'POST']);
-        else expectRefused(reply, 405, 'method_not_allowed');
-      }
-      expect(serving.events).toEqual([]);
-    },
-  );
-
-  it('D18 never takes a QUERY for a delivery, whether or not this Node knows the method', async () => {
-    const serving = await serve(host, { surroundings: 'every method' });
-    const { status } = await exchange(serving.port, post(BODY, { method: 'QUERY' }));
-    expect([400, 405]).toContain(status);
-    expect(serving.events).toEqual([]);
-  });
-
-  it('D19 ignores a method that stands in a header or in the query', async () => {
-    const serving = await serve(host, { surroundings: 'every method' });
-    const overriding: Message = {
-      path: `${PATH}?_method=POST`,
-      lines: [
-        ['X-HTTP-Method-Override', 'POST'],
-        ['X-Method-Override', 'POST'],
-      ],
-    };
-    expectRefused(await exchange(serving.port, post(BODY, { ...overriding, method: 'PUT' })), 405, 'method_not_allowed');
-    expect(serving.events).toEqual([]);
-    const away: Message = { path: `${PATH}?_method=GET`, lines: [['X-HTTP-Method-Override', 'GET']] };
-    expectAcknowledged(await exchange(serving.port, post(BODY, away)));
-    expect(references(serving)).toEqual([REFERENCE]);
   });
 
   it.each(ignoredTypes)('%s', async (_title, contentType) => {
@@ -430,6 +402,44 @@ describe.each(hosts)('$name', (host) => {
   });
 });
 
+describe.each(hosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')))('$name', (host) => {
+  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'])(
+    'D18 answers 405 to %s, also with a genuine signature',
+    async (method) => {
+      const serving = await serve(host, { surroundings: 'every method' });
+      for (const request of [post(BODY, { method }), post('', { method, framing: 'none' })]) {
+        const reply = await exchange(serving.port, request);
+        if (method === 'HEAD') expect([reply.status, reply.body, reply.headers.get('allow')]).toEqual([405, '', 'POST']);
+        else expectRefused(reply, 405, 'method_not_allowed');
+      }
+      expect(serving.events).toEqual([]);
+    },
+  );
+
+  it('D18 never takes a QUERY for a delivery, whether or not this Node knows the method', async () => {
+    const serving = await serve(host, { surroundings: 'every method' });
+    const { status } = await exchange(serving.port, post(BODY, { method: 'QUERY' }));
+    expect([400, 405]).toContain(status);
+    expect(serving.events).toEqual([]);
+  });
+
+  it('D19 ignores a method that stands in a header or in the query', async () => {
+    const serving = await serve(host, { surroundings: 'every method' });
+    const overriding: Message = {
+      path: `${PATH}?_method=POST`,
+      lines: [
+        ['X-HTTP-Method-Override', 'POST'],
+        ['X-Method-Override', 'POST'],
+      ],
+    };
+    expectRefused(await exchange(serving.port, post(BODY, { ...overriding, method: 'PUT' })), 405, 'method_not_allowed');
+    expect(serving.events).toEqual([]);
+    const away: Message = { path: `${PATH}?_method=GET`, lines: [['X-HTTP-Method-Override', 'GET']] };
+    expectAcknowledged(await exchange(serving.port, post(BODY, away)));
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+});
+
 describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', (host) => {
   it('D18 leaves other methods to the router where it has only our POST', async () => {
     const serving = await serve(host);
@@ -444,12 +454,10 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', 
     for (const path of [
       `/${PATH}`,
       `${PATH}/x`,
-      '/webhooks/%2e/payments',
-      '/webhooks/x/../payments',
+      ...(host.capabilities.fetch ? [] : ['*', '/webhooks/%2e/payments', '/webhooks/x/../payments']),
       `/api${PATH}`,
       '/',
       '/webhooks',
-      '*',
     ]) {
       expect((await exchange(serving.port, post(BODY, { path }))).status, path).toBe(404);
     }

@@ -72,7 +72,8 @@ function invoke(handler: AnyHandler, event: WebhookEvent, context: object): unkn
   };
   try {
     const value = handler(event, context);
-    return isPromise(value) ? value.then(undefined, rethrow) : value;
+    // By a promise of our own: what a framework returns is at times no more than its `then`.
+    return isPromise(value) ? Promise.resolve(value).then(undefined, rethrow) : value;
   } catch (error) {
     return rethrow(error);
   }

@@ -186,6 +186,11 @@ describe('handlers', () => {
     expect(first).toHaveBeenCalledOnce();
   });
 
+  it('may return a thenable that is no promise, and calls only what it is given', async () => {
+    const careless = { then: (fulfilled: (value: string) => void) => fulfilled('value') };
+    expect(await createReceiver({ secret }, () => careless).receive(deliver(), {})).toMatchObject({ ...received, value: 'value' });
+  });
+
   it('give their value to the adapter', async () => {
     const reply = await createReceiver({ secret }, () => Promise.resolve('value')).receive(deliver(), {});
     expect(reply).toMatchObject({ ...received, value: 'value' });

@@ -1,15 +1,9 @@
 import type { Readable } from 'node:stream';
-import {
-  createReceiver,
-  type ConfirmedPayment,
-  type EventSchemas,
-  type HostContext,
-  type NoEvents,
-  type ReceiverHandlers,
-} from '@paylink/core';
-import type { ReceiverOptions } from '@paylink/core';
+import { createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext } from '@paylink/core';
+import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { watchSend } from './watch-send.js';
 
 /** What a handler is given of Fastify. With `idempotency` no `reply`: nothing may be sent before the commit. */
 export type FastifyHost<Scope = never> = HostContext<Scope, { readonly request: FastifyRequest }, { readonly reply: FastifyReply }>;
@@ -64,8 +58,17 @@ export function paymentWebhook<
     instance.post(url, { ...routeOptions }, async (request, reply) => {
       const host = options.idempotency === undefined ? { request, reply } : { request };
       const delivery = deliveryOf(request.raw, MEND, request.body as Readable | undefined);
-      const answer = await receiver.receive(delivery, host as FastifyHost<S>);
-      if (reply.sent) return reply;
+      const { statusCode } = reply;
+      const isSending = watchSend(reply);
+      const answer = await receiver.receive(delivery, host as FastifyHost<S>).catch(async (error: unknown) => {
+        if (isSending()) await reply;
+        // Fastify leaves a response open that the handler took over.
+        else if (reply.sent && !reply.raw.writableEnded) reply.raw.destroy();
+        throw error;
+      });
+      if (isSending() || (reply.sent && answer.status === 200)) return reply;
+      // A status that the handler set is its answer, as in any route of Fastify, with what it returned for a body.
+      if (reply.statusCode !== statusCode && answer.status === 200) return answer.value;
       reply.hijack();
       writeReply(request.raw, reply.raw, answer);
       return reply;

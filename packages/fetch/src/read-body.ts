@@ -2,6 +2,8 @@ import { WebhookError, type BodyLimits } from '@paylink/core';
 
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
+const BLOCK = 4_096;
+
 /**
  * Reads the raw body once, piece by piece: `arrayBuffer()` and `text()` know no limit.
  *
@@ -10,6 +12,8 @@ type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 export async function readBody(request: Request, { bodyLimit, bodyTimeout }: BodyLimits): Promise<Uint8Array> {
   const { body, bodyUsed, signal } = request;
   if (bodyUsed || body?.locked === true) throw consumed();
+  // A host may end the body of a sender that has left as if it were whole.
+  if (signal.aborted) throw incomplete(signal.reason);
   if (body === null) return new Uint8Array();
   const reader = body.getReader() as BodyReader;
 
@@ -46,15 +50,15 @@ async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Arra
     }
     // A body in one piece, as nearly all are, is not copied.
     if (length === value.length) collected = value as Uint8Array<ArrayBuffer>;
-    else collected = append(collected, length - value.length, value);
+    else collected = append(collected, length - value.length, value, bodyLimit);
   }
 }
 
 /** Grows by what has come, never by what was declared, and copies small pieces together: each costs more than its bytes. */
-function append(collected: Uint8Array<ArrayBuffer>, used: number, piece: Uint8Array): Uint8Array<ArrayBuffer> {
+function append(collected: Uint8Array<ArrayBuffer>, used: number, piece: Uint8Array, bodyLimit: number): Uint8Array<ArrayBuffer> {
   let target = collected;
   if (used + piece.length > collected.length) {
-    target = new Uint8Array(2 * (used + piece.length));
+    target = new Uint8Array(Math.min(Math.max(BLOCK, 2 * (used + piece.length)), bodyLimit));
     target.set(collected.subarray(0, used));
   }
   target.set(piece, used);

@@ -35,17 +35,26 @@ export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknow
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }
 
-type Host = KoaHost<object>;
-type Options = ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>;
+type Options = ReceiverOptions<NoEvents, ConfirmedPayment, object, KoaHost<object>>;
 
-function handling(options: Options, handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>): Middleware {
+function handling(options: Options, handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, KoaHost<object>>): Middleware {
   const receiver = createReceiver(options, handlers);
   return async (ctx) => {
     const host = options.idempotency === undefined ? { req: ctx.req, ctx } : { req: ctx.req };
-    const reply = await receiver.receive(deliveryOf(ctx.req, MEND), host);
-    // A handler that set a body or a status has answered by itself.
-    if (ctx.body === undefined && ctx.status === 404) respond(ctx, reply);
+    const before = answerOf(ctx);
+    const reply = await receiver.receive(deliveryOf(ctx.req, MEND), host).catch((error: unknown) => {
+      // Koa leaves a response open that was begun by ctx.res.
+      if (ctx.headerSent && !ctx.res.writableEnded) ctx.res.destroy();
+      throw error;
+    });
+    // A handler that set a status or a body, or took the response over, has answered by itself. A refusal is never left out.
+    if (reply.status !== 200 || answerOf(ctx).every((part, index) => part === before[index])) respond(ctx, reply);
   };
+}
+
+/** What a handler changes that answers by itself. By Koa's own mark too, since a status can be set to the 404 that it has. */
+function answerOf({ respond, body, status, response, headerSent }: Context): unknown[] {
+  return [respond, body, status, headerSent, (response as { _explicitStatus?: boolean })._explicitStatus];
 }
 
 function gating(options: GateOptions<NoEvents, KoaHost>): KoaGate<unknown> {

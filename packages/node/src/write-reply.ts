@@ -4,7 +4,7 @@ import type { Reply } from '@paylink/core';
 
 // How long a sender that is still uploading may take to see its reply. Without it the close would reset the connection, and
 // a reset can overtake the reply.
-const LINGER = 500;
+const LINGER = 1_000;
 
 /**
  * Writes a reply, unless the handler has written one. A reply that goes out before the body's end, and every 401, ends the

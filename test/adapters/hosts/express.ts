@@ -16,7 +16,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   failure: FAILURE,
   banners: ['x-powered-by'],
   responds: 'at once',
-  closes: true,
+  fetch: false,
   parserErrors: 'Node',
   // Its requests stand on http.IncomingMessage.
   http2: false,

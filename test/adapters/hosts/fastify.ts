@@ -20,7 +20,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
       failure: FAILURE,
       banners: [],
       responds: 'at once',
-      closes: true,
+      fetch: false,
       http2: true,
       parserErrors: 'Fastify',
       // Not every method: the plugin makes one route, for POST, and Fastify's router answers the others with its 404.

@@ -15,9 +15,8 @@ export const hono: Host = {
     routes: true,
     failure: FAILURE,
     banners: [],
-    // A handler responds by returning a Response.
     responds: 'on return',
-    closes: false,
+    fetch: true,
     parserErrors: 'Node',
     http2: true,
     surroundings: [

@@ -93,8 +93,11 @@ export interface Capabilities {
    * has returned, so that an error takes its place.
    */
   readonly responds: 'at once' | 'on return';
-  /** Whether refusals say `Connection: close`. A Fetch Response cannot: what becomes of the connection is the server's. */
-  readonly closes: boolean;
+  /**
+   * Whether it stands on Fetch's Request and Response. There a handler responds by what it returns, also under a store; the
+   * connection is the server's, so that no refusal can say `Connection: close`; and a URL has no dot segments left.
+   */
+  readonly fetch: boolean;
   /** Who words the refusal of what is no HTTP: Node, with a bare status, or Fastify, in its own form. */
   readonly parserErrors: 'Node' | 'Fastify';
   /** Whether it can also serve HTTP/2. */
@@ -111,7 +114,10 @@ export interface Host {
 }
 
 /** The server under a request listener, or under what takes the place of one. */
-export function serverFor({ http2: overHttp2 = false }: Setup, listener: (req: IncomingMessage, res: ServerResponse) => void): Server {
+export function serverFor(
+  { http2: overHttp2 = false }: Setup,
+  listener: (req: IncomingMessage, res: ServerResponse) => void,
+): Server {
   // What a listener takes are the classes of node:http; those of the compatibility API have what is used of them.
   return overHttp2 ? http2.createServer(listener as unknown as Http2Listener) : http.createServer(listener);
 }

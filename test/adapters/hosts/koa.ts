@@ -18,7 +18,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   banners: [],
   // Koa writes what stands in ctx.body when all middleware has returned.
   responds: 'on return',
-  closes: true,
+  fetch: false,
   parserErrors: 'Node',
   http2: true,
   mend: /Put the webhook above the parser.*app\.use\(bodyParser\(\)\)/,
@@ -123,7 +123,12 @@ function surround(surroundings: Surroundings | undefined): Middleware | undefine
     case 'a form parser':
       return bodyParser({ enableTypes: ['form'] });
     case 'a naive reader':
-      return first(({ req }) => once(req.on('data', () => undefined), 'end'));
+      return first(({ req }) =>
+        once(
+          req.on('data', () => undefined),
+          'end',
+        ),
+      );
     case 'a listener for data':
       return first(({ req }) => req.on('data', () => undefined));
     case 'a text decoder':

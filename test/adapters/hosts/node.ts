@@ -12,7 +12,7 @@ export const nodeHttp: Host = {
     failure: '{"error":"handler_failed"}',
     banners: [],
     responds: 'at once',
-    closes: true,
+    fetch: false,
     parserErrors: 'Node',
     http2: true,
     surroundings: [

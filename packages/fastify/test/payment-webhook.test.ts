@@ -1,0 +1,329 @@
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import compress from '@fastify/compress';
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import fastify4 from 'fastify4';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore, WebhookError } from '@paylink/core';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { paymentWebhook } from '../src/index.js';
+
+const secret = TEST_SECRET;
+const url = '/webhooks/payments';
+const delivery = signedDelivery({ secret });
+const forged = signedDelivery({ secret: 'a-secret-of-nobody' });
+
+type Create = (options?: Pick<FastifyServerOptions, 'bodyLimit'>) => FastifyInstance;
+const versions: readonly (readonly [string, Create])[] = [
+  ['Fastify 5', (options) => fastify(options)],
+  // What is used of its instances is the same.
+  ['Fastify 4', (options) => fastify4(options) as unknown as FastifyInstance],
+];
+
+const opened = new Set<FastifyInstance>();
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const app of opened) await app.close();
+  opened.clear();
+});
+
+/** Opens a real server, and gives the webhook's address on it. */
+async function listen(app: FastifyInstance, path = url): Promise<string> {
+  opened.add(app);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${path}`;
+}
+
+async function answerTo(request: Promise<Response>): Promise<[status: number, body: string]> {
+  const response = await request;
+  return [response.status, await response.text()];
+}
+
+/** Sends `piece` without an end, and gives the reply. */
+function unending(to: string, piece: Uint8Array, headers = delivery.headers): Promise<Response> {
+  const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) });
+  return fetch(to, { method: 'POST', headers, body, duplex: 'half' });
+}
+
+const RECEIVED = [200, '{"received":true}'];
+const UNSIGNED = [401, '{"error":"invalid_signature"}'];
+const TOO_LARGE = [413, '{"error":"body_too_large"}'];
+const nothing = (): undefined => undefined;
+
+describe.each(versions)('paymentWebhook on %s', (_version, create) => {
+  it('credits a genuine delivery and refuses a forged one, by inject as the documents show it', async () => {
+    const credited: string[] = [];
+    const app = create();
+    await app.register(paymentWebhook({ url, secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) }));
+    const taken = await app.inject(delivery.toInject(url));
+    expect([taken.statusCode, taken.body]).toEqual(RECEIVED);
+    const refused = await app.inject(forged.toInject(url));
+    expect([refused.statusCode, refused.body]).toEqual(UNSIGNED);
+    const empty = await app.inject(signedDelivery({ secret, rawBody: '' }).toInject(url));
+    expect([empty.statusCode, empty.body]).toEqual([400, '{"error":"invalid_payload"}']);
+    const large = await app.inject(signedDelivery({ secret, rawBody: 'n'.repeat(65_537) }).toInject(url));
+    expect([large.statusCode, large.body]).toEqual(TOO_LARGE);
+    expect(credited).toEqual(['order-42']);
+  });
+
+  it('F07 leaves sibling routes their parsers, whichever was registered first', async () => {
+    const app = create();
+    app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => {
+      done(null, body);
+    });
+    app.post('/before', (request) => ({ body: request.body }));
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    app.post('/after', (request) => ({ body: request.body }));
+    const address = await listen(app);
+    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+    for (const path of ['/before', '/after']) {
+      const json = await app.inject({ method: 'POST', url: path, payload: { parsed: true } });
+      expect(json.json()).toEqual({ body: { parsed: true } });
+      const csv = await app.inject({ method: 'POST', url: path, headers: { 'content-type': 'text/csv' }, payload: 'a,b' });
+      expect(csv.json()).toEqual({ body: 'a,b' });
+      const unknown = await app.inject({ method: 'POST', url: path, headers: { 'content-type': 'text/x' }, payload: 'a' });
+      expect(unknown.statusCode).toBe(415);
+    }
+  });
+
+  it('F09 wrapped in fastify-plugin works for the webhook, and takes the parsers from its siblings', async () => {
+    const app = create();
+    const handler = vi.fn();
+    await app.register(fastifyPlugin(paymentWebhook({ url, secret }, handler), { name: 'webhook' }));
+    app.post('/sibling', (request) => ({ parsed: !(request.body instanceof PassThrough) && typeof request.body }));
+    const address = await listen(app);
+    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+    expect(handler).toHaveBeenCalledOnce();
+    // As the README says: the sibling gets the request's stream, and no JSON.
+    const { body } = await app.inject({ method: 'POST', url: '/sibling', payload: { reference: 'a' } });
+    expect(body).toBe('{"parsed":"object"}');
+  });
+
+  it.each([
+    ['lower than ours, of the whole application', { bodyLimit: 100 }, undefined, {}, 100],
+    ['lower than ours, of the route', {}, 100, {}, 100],
+    ['higher than ours', { bodyLimit: 5_000_000 }, undefined, { bodyLimit: 200 }, 200],
+    ['of the route, over that of the application', { bodyLimit: 50 }, 300, {}, 300],
+    ['not set', {}, undefined, {}, 65_536],
+  ])('F10 takes the smaller limit where Fastify’s own is %s', async (_which, options, ofRoute, ours, limit) => {
+    const app = create(options);
+    const routeOptions = ofRoute === undefined ? {} : { bodyLimit: ofRoute };
+    await app.register(paymentWebhook({ url, secret, routeOptions, ...ours }, nothing));
+    const address = await listen(app);
+    const padded = (length: number): string => '{"reference":"a"}'.padEnd(length);
+    expect(await answerTo(signedDelivery({ secret, rawBody: padded(limit) }).send(address))).toEqual(RECEIVED);
+    expect(await answerTo(signedDelivery({ secret, rawBody: padded(limit + 1) }).send(address))).toEqual(TOO_LARGE);
+    expect(await answerTo(unending(address, Buffer.alloc(limit + 1)))).toEqual(TOO_LARGE);
+  });
+
+  it.each(['application/json\tx', ';', 'x', 'a/b; c="', '"'])('D20 takes a delivery of the malformed type %j', async (type) => {
+    const app = create();
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    const { headers, rawBody } = delivery;
+    const address = await listen(app);
+    expect(
+      await answerTo(
+        fetch(address, { method: 'POST', headers: { ...headers, 'content-type': type }, body: new Uint8Array(rawBody) }),
+      ),
+    ).toEqual(RECEIVED);
+  });
+
+  it('D26 stands under the prefix of what it is registered in', async () => {
+    const app = create();
+    await app.register(
+      async (child) => {
+        await child.register(paymentWebhook({ url, secret }, nothing));
+      },
+      { prefix: '/v1' },
+    );
+    expect((await app.inject(delivery.toInject(`/v1${url}`))).statusCode).toBe(200);
+    expect((await app.inject(delivery.toInject(url))).statusCode).toBe(404);
+  });
+
+  it('F01 reads what a global preParsing hook hands on, under the same limits', async () => {
+    const app = create();
+    app.addHook('preParsing', (_request, _reply, payload, done) => {
+      done(null, payload.pipe(new PassThrough()));
+    });
+    const handler = vi.fn();
+    await app.register(paymentWebhook({ url, secret, bodyLimit: 1_000, bodyTimeout: 200 }, handler));
+    const address = await listen(app);
+    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+    expect(await answerTo(unending(address, Buffer.alloc(400)))).toEqual(TOO_LARGE);
+    expect(await answerTo(signedDelivery({ secret, rawBody: 'n'.repeat(1_001) }).send(address))).toEqual(TOO_LARGE);
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  it('F01 says what to change when a hook has read the request', async () => {
+    const app = create();
+    const logger = { error: vi.fn(), warn: vi.fn() };
+    app.addHook('onRequest', async ({ raw }) => {
+      await once(raw.resume(), 'end');
+    });
+    const handler = vi.fn();
+    await app.register(paymentWebhook({ url, secret, logger }, handler));
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual([500, '{"error":"body_consumed"}']);
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('No preParsing or onRequest hook may read'));
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('G01 hands what the handler throws to Fastify, and answers a WebhookError itself', async () => {
+    const seen: unknown[] = [];
+    const mine = new Error('mine');
+    const app = create();
+    app.setErrorHandler((error, _request, reply) => {
+      seen.push(error);
+      void reply.code(500).send('mine');
+    });
+    await app.register(paymentWebhook({ url, secret }, () => Promise.reject(mine)));
+    await app.register(
+      paymentWebhook({ url: '/known', secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 }))),
+    );
+    const address = await listen(app, '');
+    expect(await answerTo(delivery.send(address + url))).toEqual([500, 'mine']);
+    expect(await answerTo(delivery.send(`${address}/known`))).toEqual([503, '{"error":"unknown_order"}']);
+    expect(seen).toEqual([mine]);
+  });
+
+  it.each([200, 404, 409, 500])(
+    'G08 answers as any route of Fastify does where the handler sets the status %i and returns a body',
+    async (status) => {
+      const app = create();
+      await app.register(
+        paymentWebhook({ url, secret }, (_event, { reply }) => {
+          reply.code(status);
+          return { by: 'the handler' };
+        }),
+      );
+      const expected = status === 200 ? RECEIVED : [status, '{"by":"the handler"}'];
+      expect(await answerTo(delivery.send(await listen(app)))).toEqual(expected);
+    },
+  );
+
+  it.each([
+    ['returns', undefined],
+    ['throws', new Error('after the response')],
+  ])('G04 G05 leaves the response to a handler that sent it and %s, while an onSend hook is still at work', async (_how, error) => {
+    const app = create();
+    app.addHook('onSend', async (_request, _reply, payload) => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return payload;
+    });
+    await app.register(
+      paymentWebhook({ url, secret }, (_event, { reply }) => {
+        void reply.code(200).send({ by: 'the handler' });
+        if (error !== undefined) throw error;
+      }),
+    );
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual([200, '{"by":"the handler"}']);
+  });
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('in the middle'))],
+    ['hangs', () => new Promise(() => undefined)],
+  ])('G05 closes the connection when a handler that took the reply over %s', async (_how, then) => {
+    const app = create();
+    await app.register(
+      paymentWebhook({ url, secret, handlerTimeout: 100 }, (_event, { reply }) => {
+        reply.hijack();
+        reply.raw.writeHead(200).write('a piece');
+        return then();
+      }),
+    );
+    await expect(answerTo(delivery.send(await listen(app)))).rejects.toThrow();
+  });
+
+  it('keeps the reply from the handler with `idempotency`, and runs it once', async () => {
+    const handler = vi.fn();
+    const app = create();
+    await app.register(paymentWebhook({ url, secret, idempotency: memoryStore() }, handler));
+    for (let time = 0; time < 3; time++) expect((await app.inject(delivery.toInject(url))).statusCode).toBe(200);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['request', 'signal']);
+  });
+
+  it('runs the hooks of routeOptions, and tells onResponse hooks the status', async () => {
+    const seen: unknown[] = [];
+    const app = create();
+    app.addHook('onResponse', (_request, reply, done) => {
+      seen.push(reply.statusCode);
+      done();
+    });
+    await app.register(
+      paymentWebhook(
+        {
+          url,
+          secret,
+          routeOptions: {
+            onRequest: (_request, _reply, done) => {
+              seen.push('onRequest');
+              done();
+            },
+          },
+        },
+        nothing,
+      ),
+    );
+    const address = await listen(app);
+    await delivery.send(address);
+    await forged.send(address);
+    expect(seen).toEqual(['onRequest', 200, 'onRequest', 401]);
+  });
+
+  it('B01 throws where it is made, and not when Fastify loads it', () => {
+    expect(() => paymentWebhook({ url, secret: undefined }, nothing)).toThrow(/^secret is missing/);
+    expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow('handlers must be a function or a map');
+  });
+});
+
+describe('paymentWebhook beside @fastify/compress', () => {
+  it('D12 sends the same bytes as without it, and inflates nothing', async () => {
+    const app = fastify();
+    await app.register(compress, { threshold: 0 });
+    const handler = vi.fn();
+    await app.register(paymentWebhook({ url, secret }, handler));
+    const address = await listen(app);
+    const post = (body: Uint8Array, headers: Record<string, string>): Promise<Response> =>
+      fetch(address, { method: 'POST', headers: { 'accept-encoding': 'gzip', ...headers }, body: new Uint8Array(body) });
+
+    const taken = await post(delivery.rawBody, delivery.headers);
+    expect([taken.status, await taken.text(), taken.headers.get('content-encoding')]).toEqual([...RECEIVED, null]);
+    for (const body of [gzipSync(delivery.rawBody), delivery.rawBody, gzipSync(delivery.rawBody).subarray(0, 20)]) {
+      const zipped = { ...delivery.headers, 'content-encoding': 'gzip' };
+      expect(await answerTo(post(body, zipped))).toEqual([415, '{"error":"unsupported_encoding"}']);
+    }
+    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('paymentWebhook on Fastify over HTTP/2', () => {
+  it('D22 answers over one connection what is genuine and what is forged', async () => {
+    const app = fastify({ http2: true });
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const session = http2.connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+    try {
+      for (const [{ headers, rawBody }, status] of [
+        [delivery, 200],
+        [forged, 401],
+        [delivery, 200],
+      ] as const) {
+        const stream = session.request({ ':method': 'POST', ':path': url, ...headers });
+        stream.resume().end(rawBody);
+        const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+        expect(received[':status']).toBe(status);
+        await once(stream, 'close');
+      }
+    } finally {
+      session.destroy();
+      await app.close();
+    }
+  });
+});

@@ -1,0 +1,250 @@
+import type { UnderlyingSource } from 'node:stream/web';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore, WebhookError, type IdempotencyStore } from '@paylink/core';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { paymentWebhook } from '../src/index.js';
+
+const secret = TEST_SECRET;
+const url = 'http://localhost/webhooks/payments';
+const delivery = signedDelivery({ secret });
+const forged = signedDelivery({ secret: 'a-secret-of-nobody' });
+const nothing = (): undefined => undefined;
+
+let logged: string[];
+beforeEach(() => {
+  logged = [];
+  for (const method of ['warn', 'error'] as const) {
+    vi.spyOn(console, method).mockImplementation((text: string) => void logged.push(text));
+  }
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A request of which the body comes from `source`. */
+function streaming(source: UnderlyingSource<Uint8Array>, init: RequestInit = {}): Request {
+  const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
+  return new Request(url, { method: 'POST', headers: delivery.headers, body, duplex: 'half', ...init });
+}
+
+async function answerOf(response: Response | Promise<Response>): Promise<[status: number, body: string]> {
+  const { status } = await response;
+  return [status, await (await response).text()];
+}
+
+const RECEIVED = [200, '{"received":true}'];
+const CONSUMED = [500, '{"error":"body_consumed"}'];
+const INCOMPLETE = [400, '{"error":"incomplete_body"}'];
+
+describe('paymentWebhook', () => {
+  it('credits a genuine delivery and refuses a forged one', async () => {
+    const credited: string[] = [];
+    const handle = paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) });
+    expect(await answerOf(handle(delivery.toRequest(url)))).toEqual(RECEIVED);
+    const refused = await handle(forged.toRequest(url));
+    expect(refused.headers.get('www-authenticate')).toBe('Signature');
+    expect(await answerOf(refused)).toEqual([401, '{"error":"invalid_signature"}']);
+    expect(credited).toEqual(['order-42']);
+  });
+
+  it('gives the handler the request, and what the host’s call added, which the secret can be chosen by', async () => {
+    const handler = vi.fn();
+    const handle = paymentWebhook({ secret: ({ env }: { readonly env: { readonly SECRET: string } }) => env.SECRET }, handler);
+    const request = delivery.toRequest(url);
+    expect((await handle(request, { env: { SECRET: secret } })).status).toBe(200);
+    expect(handler.mock.calls[0]![1]).toMatchObject({ request, env: { SECRET: secret } });
+    expect((await handle(delivery.toRequest(url), { env: { SECRET: 'another secret' } })).status).toBe(401);
+    expect((await handle(delivery.toRequest(url))).status).toBe(503);
+  });
+
+  it.each([1, 2, 7, 1_000])('D01 takes a body that comes in pieces of %i bytes', async (size) => {
+    const handler = vi.fn();
+    const handle = paymentWebhook({ secret }, handler);
+    const { rawBody, headers } = signedDelivery({ secret, payload: { note: 'n'.repeat(900) } });
+    let at = 0;
+    const request = streaming(
+      {
+        pull(controller) {
+          if (at >= rawBody.length) controller.close();
+          else controller.enqueue(new Uint8Array(rawBody.subarray(at, (at += size))));
+        },
+      },
+      { headers },
+    );
+    expect(await answerOf(handle(request))).toEqual(RECEIVED);
+    expect(Buffer.from((handler.mock.calls[0]![0] as { rawBody: Uint8Array }).rawBody).equals(rawBody)).toBe(true);
+  });
+
+  it('F17 reads no more than the limit of a body without an end, and none of the ways that know no limit', async () => {
+    const unbounded = ['arrayBuffer', 'text', 'json', 'blob', 'formData'] as const;
+    const spies = unbounded.map((method) => vi.spyOn(Request.prototype, method));
+    let pulled = 0;
+    const cancel = vi.fn();
+    const request = streaming({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(100));
+      },
+      cancel,
+    });
+    const handle = paymentWebhook({ secret, bodyLimit: 1_000 }, nothing);
+    expect(await answerOf(handle(request))).toEqual([413, '{"error":"body_too_large"}']);
+    expect(pulled).toBeLessThanOrEqual(12);
+    expect(cancel).toHaveBeenCalledOnce();
+    for (const spy of spies) expect(spy).not.toHaveBeenCalled();
+  });
+
+  it('F17 cancels what it has refused by the headers, without reading it', async () => {
+    const pull = vi.fn();
+    const cancel = vi.fn();
+    const handle = paymentWebhook({ secret }, nothing);
+    expect((await handle(streaming({ pull, cancel }, { headers: {} }))).status).toBe(401);
+    expect(pull).not.toHaveBeenCalled();
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  it('D06 gives up a body that never ends when bodyTimeout has passed', async () => {
+    const cancel = vi.fn();
+    const handle = paymentWebhook({ secret, bodyTimeout: 30 }, nothing);
+    expect(await answerOf(handle(streaming({ cancel })))).toEqual([408, '{"error":"body_timeout"}']);
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  it('D07 stops reading when the request’s signal is aborted', async () => {
+    const controller = new AbortController();
+    const cancel = vi.fn();
+    const handle = paymentWebhook({ secret }, nothing);
+    const reply = handle(streaming({ cancel }, { signal: controller.signal }));
+    setTimeout(() => {
+      controller.abort();
+    }, 5);
+    expect(await answerOf(reply)).toEqual(INCOMPLETE);
+    expect(cancel).toHaveBeenCalled();
+  });
+
+  it('D07 does not begin to read for a sender that has left', async () => {
+    const handler = vi.fn();
+    const request = new Request(delivery.toRequest(url), { signal: AbortSignal.abort() });
+    expect(await answerOf(paymentWebhook({ secret }, handler)(request))).toEqual(INCOMPLETE);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('D07 answers 400 to a body that breaks', async () => {
+    const request = streaming({
+      pull(controller) {
+        controller.error(new Error('reset by peer'));
+      },
+    });
+    expect(await answerOf(paymentWebhook({ secret }, nothing)(request))).toEqual(INCOMPLETE);
+  });
+
+  it('G07 finishes the handler when the signal is aborted meanwhile, and leaves the handler’s own signal alone', async () => {
+    const controller = new AbortController();
+    let aborted: boolean | undefined;
+    const handle = paymentWebhook({ secret }, async (_event, { signal }) => {
+      controller.abort();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      aborted = signal.aborted;
+    });
+    const request = new Request(delivery.toRequest(url), { signal: controller.signal });
+    expect(await answerOf(handle(request))).toEqual(RECEIVED);
+    expect(aborted).toBe(false);
+  });
+
+  it('F01 refuses a body that was used or is locked, and says what to change', async () => {
+    const handler = vi.fn();
+    const handle = paymentWebhook({ secret }, handler);
+    const used = delivery.toRequest(url);
+    await used.text();
+    const locked = delivery.toRequest(url);
+    locked.body!.getReader();
+    for (const request of [used, locked]) expect(await answerOf(handle(request))).toEqual(CONSUMED);
+    expect(logged.join()).toMatch(/500 body_consumed.*Give the webhook the request itself.*request\.clone\(\)/);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('F21 credits once where two webhooks take one request at once', async () => {
+    const handler = vi.fn();
+    const handle = paymentWebhook({ secret }, handler);
+    const request = delivery.toRequest(url);
+    const replies = await Promise.all([handle(request), handle(request)]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 500]);
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  it('D18 answers 405 to other methods, and HEAD without a body', async () => {
+    const handle = paymentWebhook({ secret }, nothing);
+    expect(await answerOf(handle(new Request(url)))).toEqual([405, '{"error":"method_not_allowed"}']);
+    const head = await handle(new Request(url, { method: 'HEAD' }));
+    expect([head.status, head.headers.get('allow'), await head.text()]).toEqual([405, 'POST', '']);
+  });
+
+  it('G01 rejects with what the handler threw, and answers a WebhookError itself', async () => {
+    const mine = new Error('mine');
+    await expect(paymentWebhook({ secret }, () => Promise.reject(mine))(delivery.toRequest(url))).rejects.toBe(mine);
+    const handle = paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 })));
+    expect(await answerOf(handle(delivery.toRequest(url)))).toEqual([503, '{"error":"unknown_order"}']);
+  });
+
+  it('B01 throws at set-up, and not at the first request', () => {
+    expect(() => paymentWebhook({ secret: undefined }, nothing)).toThrow(/^secret is missing/);
+    expect(() => paymentWebhook({ secret }, undefined as never)).toThrow('handlers must be a function or a map');
+    expect(() => paymentWebhook({ secret, idempotency: memoryStore() }, null as never)).toThrow('handlers must be');
+  });
+});
+
+describe('a Response that the handler returns', () => {
+  it.each([200, 204, 302, 404, 500])('G08 goes out as it is: %i', async (status) => {
+    const response = new Response(null, { status, headers: { 'x-merchant': 'yes' } });
+    expect(await paymentWebhook({ secret }, () => response)(delivery.toRequest(url))).toBe(response);
+  });
+
+  /** A store that tells what became of the work, and when. */
+  function telling(): { readonly steps: string[]; readonly store: IdempotencyStore } {
+    const steps: string[] = [];
+    const store: IdempotencyStore = {
+      isDone: () => Promise.resolve(false),
+      run: async (_key, work) => {
+        try {
+          await work({});
+        } catch (error) {
+          steps.push('rolled back');
+          throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        steps.push('committed');
+        return 'done';
+      },
+    };
+    return { steps, store };
+  }
+
+  it.each([200, 201, 204])('goes out after the commit with `idempotency` if it is %i', async (status) => {
+    const { steps, store } = telling();
+    const response = new Response(null, { status });
+    const handle = paymentWebhook({ secret, idempotency: store }, { 'payment.succeeded': () => response });
+    const reply = await handle(delivery.toRequest(url));
+    steps.push('replied');
+    expect(reply).toBe(response);
+    expect(steps).toEqual(['committed', 'replied']);
+  });
+
+  it.each([302, 404, 500, 503])('undoes the work with `idempotency` if it is %i', async (status) => {
+    const { steps, store } = telling();
+    const response = new Response('no', { status });
+    for (const handlers of [() => Promise.resolve(response), { 'payment.succeeded': () => response }]) {
+      expect(await paymentWebhook({ secret, idempotency: store }, handlers)(delivery.toRequest(url))).toBe(response);
+    }
+    expect(steps).toEqual(['rolled back', 'rolled back']);
+  });
+
+  it('leaves no mark if it is not 2xx, so that the delivery can come again', async () => {
+    const replies = [new Response('not yet', { status: 503 }), undefined];
+    const handler = vi.fn(() => replies.shift());
+    const handle = paymentWebhook({ secret, idempotency: memoryStore() }, handler);
+    expect((await handle(delivery.toRequest(url))).status).toBe(503);
+    expect(await answerOf(handle(delivery.toRequest(url)))).toEqual(RECEIVED);
+    expect(await answerOf(handle(delivery.toRequest(url)))).toEqual(RECEIVED);
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+});

@@ -1,0 +1,245 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import mount from 'koa-mount';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore, WebhookError } from '@paylink/core';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { paymentWebhook, webhookEvent } from '../src/index.js';
+
+const secret = TEST_SECRET;
+const delivery = signedDelivery({ secret });
+const forged = signedDelivery({ secret: 'a-secret-of-nobody' });
+
+const versions: readonly (readonly [string, typeof Koa])[] = [
+  ['Koa 3', Koa],
+  // The alias has no types of its own; what is used of it is the same.
+  ['Koa 2', createRequire(import.meta.url)('koa2') as typeof Koa],
+];
+
+const servers = new Set<http.Server>();
+let logged: string[];
+
+beforeEach(() => {
+  logged = [];
+  for (const method of ['warn', 'error'] as const) {
+    vi.spyOn(console, method).mockImplementation((text: string) => void logged.push(text));
+  }
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  }
+  servers.clear();
+});
+
+/** Serves the middleware, and gives the address. */
+async function serve(app: Koa, ...middleware: Middleware[]): Promise<string> {
+  for (const one of middleware) app.use(one);
+  const server = http.createServer((req, res) => void app.callback()(req, res));
+  servers.add(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function answerTo(request: Promise<Response>): Promise<[status: number, body: string]> {
+  const response = await request;
+  return [response.status, await response.text()];
+}
+
+const RECEIVED = [200, '{"received":true}'];
+const CONSUMED = [500, '{"error":"body_consumed"}'];
+
+describe.each(versions)('paymentWebhook on %s', (_version, App) => {
+  it('credits a genuine delivery and refuses a forged one, alone in a small app', async () => {
+    const credited: string[] = [];
+    const url = await serve(
+      new App(),
+      paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) }),
+    );
+    expect(await answerTo(delivery.send(url))).toEqual(RECEIVED);
+    expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
+    expect(credited).toEqual(['order-42']);
+  });
+
+  it('D26 works under koa-mount and on a router, and leaves every other path to them', async () => {
+    const handler = vi.fn();
+    const router = new Router().post('/webhooks/payments', paymentWebhook({ secret }, handler));
+    const app = new App();
+    app.use(router.routes());
+    const url = await serve(app, mount('/mounted', paymentWebhook({ secret }, handler)));
+    expect(await answerTo(delivery.send(`${url}/mounted`))).toEqual(RECEIVED);
+    expect(await answerTo(delivery.send(`${url}/webhooks/payments`))).toEqual(RECEIVED);
+    expect((await delivery.send(`${url}/elsewhere`)).status).toBe(404);
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  it('F01 F05 says what to change when koa-bodyparser is in front, also of koa-mount, and hangs on nothing', async () => {
+    const handler = vi.fn();
+    const webhook = paymentWebhook({ secret }, handler);
+    const url = await serve(new App(), bodyParser(), mount('/mounted', webhook), webhook);
+    for (const path of ['', '/mounted']) expect(await answerTo(delivery.send(url + path))).toEqual(CONSUMED);
+    expect(logged.join()).toMatch(/500 body_consumed.*Put the webhook above the parser.*before app\.use\(bodyParser\(\)\)/);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('F11 refuses where other middleware has run first and read the request, whatever it has answered', async () => {
+    const handler = vi.fn();
+    const webhook = paymentWebhook({ secret }, handler);
+    const url = await serve(
+      new App(),
+      async (ctx, next) => {
+        await next();
+        await webhook(ctx, () => Promise.resolve());
+      },
+      async (ctx) => {
+        await once(ctx.req.resume(), 'end');
+        ctx.status = 200;
+        ctx.body = 'read';
+      },
+    );
+    // The 200 that stands there already would tell the service that the payment was taken.
+    expect(await answerTo(delivery.send(url))).toEqual(CONSUMED);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('F11 replies to what it refused, and to what it took, where a status and a body were set before', async () => {
+    const url = await serve(
+      new App(),
+      async (ctx, next) => {
+        ctx.status = 202;
+        ctx.body = 'by default';
+        await next();
+      },
+      paymentWebhook({ secret }, () => undefined),
+    );
+    expect(await answerTo(delivery.send(url))).toEqual(RECEIVED);
+    expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
+  });
+
+  it('F12 sends one response where an error is thrown downstream or after us', async () => {
+    const seen: unknown[] = [];
+    const app = new App();
+    app.on('error', (error) => seen.push(error));
+    const url = await serve(
+      app,
+      async (_ctx, next) => {
+        await next();
+        throw new Error('after the webhook');
+      },
+      paymentWebhook({ secret }, () => undefined),
+    );
+    expect(await answerTo(delivery.send(url))).toEqual(RECEIVED);
+    expect(seen).toEqual([expect.objectContaining({ message: 'after the webhook' })]);
+  });
+
+  it('F12 leaves the response to a handler that took it over by ctx.respond = false', async () => {
+    const url = await serve(
+      new App(),
+      paymentWebhook({ secret }, (_event, { ctx }) => {
+        ctx.respond = false;
+        setTimeout(() => ctx.res.writeHead(202).end('later'), 20);
+      }),
+    );
+    expect(await answerTo(delivery.send(url))).toEqual([202, 'later']);
+  });
+
+  it.each([200, 204, 404, 409, 500])('G08 leaves alone a handler that only set the status %i', async (status) => {
+    const url = await serve(
+      new App(),
+      paymentWebhook({ secret }, (_event, { ctx }) => {
+        ctx.status = status;
+      }),
+    );
+    expect((await delivery.send(url)).status).toBe(status);
+  });
+
+  it('G03 refuses a handler that set a body and then hung', async () => {
+    const url = await serve(
+      new App(),
+      paymentWebhook({ secret, handlerTimeout: 50 }, (_event, { ctx }) => {
+        ctx.body = 'done';
+        return new Promise(() => undefined);
+      }),
+    );
+    expect(await answerTo(delivery.send(url))).toEqual([503, '{"error":"handler_timeout"}']);
+  });
+
+  it('G05 closes a response that the handler began on ctx.res before it threw', async () => {
+    const app = new App();
+    const seen: unknown[] = [];
+    app.on('error', (error) => seen.push(error));
+    const url = await serve(
+      app,
+      paymentWebhook({ secret }, (_event, { ctx }) => {
+        ctx.respond = false;
+        ctx.res.writeHead(200).write('a piece');
+        throw new Error('in the middle');
+      }),
+    );
+    await expect(answerTo(delivery.send(url))).rejects.toThrow();
+    expect(seen).toEqual([expect.objectContaining({ message: 'in the middle' })]);
+  });
+
+  it('G01 answers a WebhookError of the handler itself, and hands anything else to Koa', async () => {
+    const seen: unknown[] = [];
+    const mine = new Error('mine');
+    const app = new App();
+    app.on('error', (error) => seen.push(error));
+    const url = await serve(
+      app,
+      mount(
+        '/known',
+        paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 }))),
+      ),
+      paymentWebhook({ secret }, () => Promise.reject(mine)),
+    );
+    expect(await answerTo(delivery.send(`${url}/known`))).toEqual([503, '{"error":"unknown_order"}']);
+    expect(await answerTo(delivery.send(url))).toEqual([500, 'Internal Server Error']);
+    expect(seen).toEqual([mine]);
+  });
+
+  it('keeps ctx from the handler with `idempotency`, and runs it once', async () => {
+    const handler = vi.fn();
+    const url = await serve(new App(), paymentWebhook({ secret, idempotency: memoryStore() }, handler));
+    for (let time = 0; time < 3; time++) expect(await answerTo(delivery.send(url))).toEqual(RECEIVED);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['req', 'signal']);
+  });
+
+  it('F22 fails closed where no gate is in front, or another one', async () => {
+    const gate = paymentWebhook({ secret });
+    const seen: Error[] = [];
+    const app = new App();
+    app.on('error', (error: Error) => seen.push(error));
+    const router = new Router()
+      .post('/none', (ctx) => void (ctx.body = webhookEvent(ctx)))
+      .post('/other', paymentWebhook({ secret }), (ctx) => void (ctx.body = gate.event(ctx)))
+      .post('/gated', gate, (ctx) => {
+        const type: 'payment.succeeded' = gate.event(ctx).type;
+        ctx.body = { type, reference: webhookEvent(ctx).reference };
+      });
+    app.use(router.routes());
+    const url = await serve(app);
+    for (const path of ['/none', '/other']) expect((await delivery.send(url + path)).status).toBe(500);
+    expect(seen).toEqual(Array(2).fill(expect.objectContaining({ code: 'misconfigured' })));
+    expect(await answerTo(delivery.send(`${url}/gated`))).toEqual([200, '{"type":"payment.succeeded","reference":"order-42"}']);
+  });
+});
+
+describe('paymentWebhook', () => {
+  it('B01 throws at set-up, and not at the first request', () => {
+    expect(() => paymentWebhook({ secret }, undefined as never)).toThrow('handlers must be a function or a map');
+    expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(/^secret is missing/);
+    expect(() => paymentWebhook({ secret, idempotency: memoryStore() } as never)).toThrow('idempotency is no option here');
+  });
+});
