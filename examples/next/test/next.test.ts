@@ -233,7 +233,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
     await expectGenuineCreditedAndForgedRefused(server, path);
   });
 
-  it.each(ROUTES)('%s: F15 refuses a genuine body that Next has cut off, and credits nothing', async (_name, path) => {
+  it.each(ROUTES)('F15 %s refuses a genuine body that Next has cut off, and credits nothing', async (_name, path) => {
     const reference = nextReference();
     const padded = { secret: WEBHOOK_SECRET, rawBody: JSON.stringify({ reference }).padEnd(PROXY_LIMIT + 500) };
     const { rawBody, headers } = signedDelivery(padded);
