@@ -35,8 +35,8 @@ export function paymentWebhook<
   { url, routeOptions, ...options }: FastifyWebhookOptions<E, P, S>,
   handlers: ReceiverHandlers<E, P, S, FastifyHost<S>>,
 ): FastifyPluginCallback {
-  // Here as well, so that a mistake throws where it was made and not when Fastify loads its plugins.
-  createReceiver<E, P, S, FastifyHost<S>>(options, handlers);
+  // Here as well, in silence, so that a mistake throws where it was made and not when Fastify loads its plugins.
+  createReceiver<E, P, S, FastifyHost<S>>({ ...options, logger: { warn: () => undefined, error: () => undefined } }, handlers);
 
   return (instance, _options, done) => {
     // The smaller limit is the one that somebody set: Fastify's own is 1 MiB.

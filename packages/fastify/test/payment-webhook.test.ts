@@ -327,3 +327,18 @@ describe('paymentWebhook on Fastify over HTTP/2', () => {
     }
   });
 });
+
+it('B08 warns of a short secret once in production, by the instance’s logger', async () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  const warn = vi.spyOn(console, 'warn');
+  const lines: string[] = [];
+  const app = fastify({ logger: { level: 'warn', stream: { write: (line: string) => void lines.push(line) } } });
+  void app.register(paymentWebhook({ url, secret: 'short' }, () => undefined));
+  await app.ready();
+  await app.close();
+  vi.unstubAllEnvs();
+  expect(warn).not.toHaveBeenCalled();
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    '[paylink] secret is under 16 bytes, so it could be guessed',
+  ]);
+});
