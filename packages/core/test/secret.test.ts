@@ -97,7 +97,7 @@ describe('a secret that works', () => {
     expect(logger.warn.mock.calls).toEqual([['[paylink] secret is under 16 bytes, so it could be guessed']]);
   });
 
-  it('B07 the fixture of @paylink/testing works, but not in production', () => {
+  it('B07 K04 the fixture of @paylink/testing works, but not in production', () => {
     createVerifier({ secret: TEST_SECRET });
     vi.stubEnv('NODE_ENV', 'production');
     expect(() => createVerifier({ secret: TEST_SECRET })).toThrow(/public/);
