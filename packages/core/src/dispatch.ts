@@ -93,7 +93,15 @@ class Attempt {
   }
 
   contextOf(host: unknown, extras: object): object {
-    return Object.defineProperty({ ...(host as object), ...extras }, 'signal', { enumerable: true, get: () => this.signal });
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- inside the getter `this` is the context
+    const attempt = this;
+    return {
+      ...(host as object),
+      ...extras,
+      get signal() {
+        return attempt.signal;
+      },
+    };
   }
 
   /** Starts the next step, unless the reply has gone out: nothing may take effect after it. */

@@ -18,7 +18,7 @@ export type AnyGateOptions = GateOptions<NoEvents, unknown, 'pass' | undefined>;
 
 export interface Intake {
   readonly kinds: ReadonlyMap<string, unknown>;
-  /** Takes a delivery as far as its event. @throws WebhookError */
+  /** Takes a delivery as far as its event. @throws WebhookError, at once for what the headers alone tell. */
   read(delivery: Delivery, host: unknown, facts: Facts): Promise<WebhookEvent>;
   /** Reports a failure, and logs it where the merchant may have something to mend. */
   tell(error: unknown, facts: Facts, byHandler: boolean): void;
@@ -34,7 +34,7 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
 
   return {
     kinds,
-    async read(delivery, host, facts) {
+    read(delivery, host, facts) {
       // Whatever can be refused by its headers is refused before one byte of the body is read.
       if ((delivery.method ?? 'POST') !== 'POST') throw fault('method_not_allowed', 'a notification is a POST');
       const declared = delivery.header('content-length') ?? 0;
@@ -44,17 +44,16 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
         throw fault('unsupported_encoding', 'the body has a content encoding, so its bytes are not those that were signed');
       }
 
-      const rawBody = requireBytes(await delivery.body(limits));
-      facts.bodyBytes = rawBody.length;
-      if (rawBody.length > bodyLimit) throw tooLarge(bodyLimit);
+      // An adapter in plain JavaScript may give the bytes themselves.
+      return Promise.resolve(delivery.body(limits)).then((body) => {
+        const rawBody = requireBytes(body);
+        facts.bodyBytes = rawBody.length;
+        if (rawBody.length > bodyLimit) throw tooLarge(bodyLimit);
 
-      const overruled = (code: string): void => void (facts.code = code);
-      const proven = prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
-      const event = isPromise(proven) ? await proven : proven;
-      facts.type = event.type;
-      facts.reference = event.reference;
-      facts.secretIndex = event.secretIndex;
-      return event;
+        const overruled = (code: string): void => void (facts.code = code);
+        const proven = prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
+        return isPromise(proven) ? proven.then((event) => note(event, facts)) : note(proven, facts);
+      });
     },
     tell(error, facts, byHandler) {
       const { code, status } = isWebhookError(error) ? error : { code: 'handler_failed', status: 500 };
@@ -71,6 +70,13 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
       }
     },
   };
+}
+
+function note(event: WebhookEvent, facts: Facts): WebhookEvent {
+  facts.type = event.type;
+  facts.reference = event.reference;
+  facts.secretIndex = event.secretIndex;
+  return event;
 }
 
 function tooLarge(bodyLimit: number): WebhookError {

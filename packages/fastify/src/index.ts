@@ -51,7 +51,7 @@ export function paymentWebhook<
     });
     // Fastify answers 415 to a type that it cannot read; the contract does not list the header, so it must not matter.
     instance.addHook('onRequest', (request, _reply, next) => {
-      request.raw.headers['content-type'] = 'application/octet-stream';
+      request.raw.headers['content-type'] = undefined;
       next();
     });
 
@@ -71,7 +71,7 @@ export function paymentWebhook<
       if (reply.statusCode !== statusCode && answer.status === 200) return answer.value;
       reply.hijack();
       writeReply(request.raw, reply.raw, answer);
-      return reply;
+      return undefined;
     });
     done();
   };

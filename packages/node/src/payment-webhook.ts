@@ -42,18 +42,16 @@ export function paymentWebhook<
 ): (req: IncomingMessage, res: ServerResponse) => void {
   const receiver = createReceiver<Events, Payment, Scope, NodeHost<Scope>>(options, handlers);
 
-  async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const host = options.idempotency === undefined ? { req, res } : { req };
-    try {
-      writeReply(req, res, await receiver.receive(deliveryOf(req), host as NodeHost<Scope>));
-    } catch (error) {
-      writeReply(req, res, errorReply(new WebhookError('handler_failed')));
-      await onError(error, { req, res });
-    }
-  }
-
   return (req, res) => {
-    handle(req, res).catch(logError);
+    const host = options.idempotency === undefined ? { req, res } : { req };
+    receiver
+      .receive(deliveryOf(req), host as NodeHost<Scope>)
+      .then((reply) => writeReply(req, res, reply))
+      .catch(async (error: unknown) => {
+        writeReply(req, res, errorReply(new WebhookError('handler_failed')));
+        await onError(error, { req, res });
+      })
+      .catch(logError);
   };
 }
 

@@ -9,7 +9,12 @@ import { GatherPieces } from './gather-pieces.js';
 interface PossiblyParsed {
   readonly rawBody?: unknown;
   readonly body?: unknown;
+  [CLAIMED]?: true;
 }
+
+// Two webhooks on one request would both read a body that is still on its way, and both credit. For the whole process, since
+// an application can hold two copies of this module.
+const CLAIMED = Symbol.for('paylink.claimed');
 
 /**
  * Reads the raw body once.
@@ -17,31 +22,33 @@ interface PossiblyParsed {
  * @param mend what to change when something else has read it, in the words of the host
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`.
  */
-export async function readBody(req: IncomingMessage, stream: Readable, limits: BodyLimits, mend: string): Promise<Uint8Array> {
-  const { rawBody, body } = req as PossiblyParsed;
+export function readBody(
+  req: IncomingMessage & PossiblyParsed,
+  stream: Readable,
+  limits: BodyLimits,
+  mend: string,
+): Promise<Uint8Array> {
+  const { rawBody, body } = req;
   // What the host kept for us, as Cloud Functions and `express.json({ verify })` do. Never a string: its bytes are lost.
-  if (Buffer.isBuffer(rawBody)) return rawBody;
+  if (Buffer.isBuffer(rawBody)) return Promise.resolve(rawBody);
   // By the stream's own state and not by `req.body`: Express 4's parsers set that without having read anything.
-  if (isConsumed(stream) || claimed.has(req)) {
-    if (Buffer.isBuffer(body)) return body;
-    throw consumed(req, mend);
+  if (isConsumed(stream) || req[CLAIMED] === true) {
+    return Buffer.isBuffer(body) ? Promise.resolve(body) : Promise.reject(consumed(req, mend));
   }
 
   // Nearly always the body came in one packet with the headers. Then it is in the stream's buffer once Node has parsed that
   // packet, which is before the event loop's next turn: no listener, no timer, no copy.
-  claimed.add(req);
-  await nextTurn();
-  // Whoever listened before us has had it by now.
-  if (isConsumed(stream)) throw consumed(req, mend);
-  if (stream.destroyed) throw incomplete();
-  if (stream !== req || !req.complete) return readSlowly(req, stream, limits);
-  if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
-  // By its length: since Node 26, and on Bun and Deno, a bare `read()` gives the first piece only (nodejs/node#60441).
-  return (req.read(req.readableLength) as Buffer | null) ?? Buffer.alloc(0);
+  req[CLAIMED] = true;
+  return nextTurn().then(() => {
+    // Whoever listened before us has had it by now.
+    if (isConsumed(stream)) throw consumed(req, mend);
+    if (stream.destroyed) throw incomplete();
+    if (stream !== req || !req.complete) return readSlowly(req, stream, limits);
+    if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
+    // By its length: since Node 26, and on Bun and Deno, a bare `read()` gives the first piece only (nodejs/node#60441).
+    return (req.read(req.readableLength) as Buffer | null) ?? Buffer.alloc(0);
+  });
 }
-
-// Two webhooks on one request would both read a body that is still on its way, and both credit.
-const claimed = new WeakSet<IncomingMessage>();
 
 // Not the global one: a test's fake timers replace it, and jsdom has none.
 const { setImmediate } = timers;

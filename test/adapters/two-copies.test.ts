@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import * as modules from '@paylink/node';
+import { signedDelivery } from '@paylink/testing';
+import { describe, expect, it } from 'vitest';
+
+const common = createRequire(import.meta.url)('@paylink/node') as typeof modules;
+const SECRET = 'a-secret-for-the-two-copies';
+
+describe('two copies of @paylink/node in one process', () => {
+  it('F21 K01 do not both read a body that is still on its way', async () => {
+    const credited: string[] = [];
+    const told: string[] = [];
+    const options = { secret: SECRET, logger: { warn: () => undefined, error: (line: string) => void told.push(line) } };
+    const webhooks = [modules, common].map((copy) =>
+      copy.paymentWebhook(options, ({ reference }) => void credited.push(reference)),
+    );
+    let received = 0;
+    const both = (req: IncomingMessage, res: ServerResponse): void => {
+      for (const webhook of webhooks) webhook(req, res);
+      received += 1;
+    };
+    const server = createServer(both).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+
+    const { rawBody, headers } = signedDelivery({ secret: SECRET, reference: 'order-1' });
+    const request = httpRequest({ port, method: 'POST', headers: { ...headers, 'content-length': rawBody.length } });
+    const answered = once(request, 'response');
+    request.flushHeaders();
+    // Each has looked at the request before there is a body to be had.
+    await expect.poll(() => received).toBe(1);
+    request.end(rawBody);
+    const [response] = (await answered) as [IncomingMessage];
+    expect(response.statusCode).toBe(500);
+    expect(told[0]).toContain('body_consumed');
+    expect(credited).toEqual([]);
+    server.close();
+  });
+});
