@@ -53,7 +53,8 @@ const changed: readonly (readonly [title: string, signed: Body, sent: Body])[] =
     around(Buffer.from('\ufffd')),
     around(Buffer.from([0xff])),
   ],
-  ['C02 rejects another Unicode normalisation', '{"reference":"é"}', '{"reference":"e\u0301"}'],
+  ['F18 C02 rejects a body of which a proxy changed the Unicode normalisation', '{"reference":"é"}', '{"reference":"e\u0301"}'],
+  ['F18 C02 rejects a body of which a proxy changed the charset', '{"reference":"é"}', Buffer.from('{"reference":"é"}', 'latin1')],
   ['C01 rejects a body that was cut short', text, text.slice(0, -1)],
   ['C01 rejects a body of another order', text, '{"reference":"order-43"}'],
 ];

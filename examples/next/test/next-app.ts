@@ -7,25 +7,44 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const EXAMPLE = fileURLToPath(new URL('..', import.meta.url));
-const NEXT = createRequire(import.meta.url).resolve('next/dist/bin/next');
+const PACKAGES = fileURLToPath(new URL('../../../packages', import.meta.url));
 
-/** Copies the example, with files of the test's own beside its own, to a folder that nobody else builds in. */
-export function copyExample(name: string, files: Readonly<Record<string, string>> = {}): string {
-  // Within the example, so that it finds the example's packages.
-  const folder = join(EXAMPLE, '.cache', name);
-  rmSync(folder, { recursive: true, force: true });
-  for (const part of ['app', 'lib', 'pages', 'package.json', 'tsconfig.json']) {
-    cpSync(join(EXAMPLE, part), join(folder, part), { recursive: true });
+/** Where a version of Next.js is installed: copies of the example are built there, so that they find that one. */
+export class NextInstallation {
+  readonly #folder: string;
+
+  constructor(folder = EXAMPLE) {
+    this.#folder = folder;
   }
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
+
+  /** Copies the example, with files of the test's own beside its own, to a folder that nobody else builds in. */
+  copyExample(name: string, files: Readonly<Record<string, string>> = {}): NextApp {
+    const folder = join(this.#folder, '.cache', name);
+    rmSync(folder, { recursive: true, force: true });
+    for (const part of ['app', 'lib', 'pages', 'package.json', 'tsconfig.json']) {
+      cpSync(join(EXAMPLE, part), join(folder, part), { recursive: true });
+    }
+    // As an installation would: each package by itself, so that its peer is the Next.js of this folder.
+    for (const part of ['core', 'node', 'fetch', 'next'].flatMap((one) => [`${one}/dist`, `${one}/package.json`])) {
+      if (this.#folder !== EXAMPLE) cpSync(join(PACKAGES, part), join(folder, 'node_modules/@paylink', part), { recursive: true });
+    }
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    const require = createRequire(join(this.#folder, 'package.json'));
+    return { folder, command: require.resolve('next/dist/bin/next') };
   }
-  return folder;
+
+  removeCopies(): void {
+    rmSync(join(this.#folder, '.cache'), { recursive: true, force: true });
+  }
 }
 
-export function removeCopies(): void {
-  rmSync(join(EXAMPLE, '.cache'), { recursive: true, force: true });
+/** A copy of the example, and the `next` that builds and runs it. */
+export interface NextApp {
+  readonly folder: string;
+  readonly command: string;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -35,9 +54,9 @@ class NextProcess {
   readonly process: ChildProcess;
   output = '';
 
-  constructor(folder: string, args: readonly string[], env: Environment) {
+  constructor({ folder, command }: NextApp, args: readonly string[], env: Environment) {
     const { PATH = '', HOME = '' } = process.env;
-    this.process = spawn(process.execPath, [NEXT, ...args], {
+    this.process = spawn(process.execPath, [command, ...args], {
       cwd: folder,
       // Not the test runner's environment, which has a NODE_ENV, and may have a secret.
       env: { PATH, HOME, NEXT_TELEMETRY_DISABLED: '1', ...env } as unknown as NodeJS.ProcessEnv,
@@ -61,8 +80,8 @@ class NextProcess {
   }
 }
 
-export async function build(folder: string, env: Environment = {}): Promise<{ code: number | null; output: string }> {
-  const next = new NextProcess(folder, ['build'], env);
+export async function build(app: NextApp, env: Environment = {}): Promise<{ code: number | null; output: string }> {
+  const next = new NextProcess(app, ['build'], env);
   const timer = setTimeout(() => void next.kill(), 150_000);
   await once(next.process, 'close');
   clearTimeout(timer);
@@ -86,8 +105,8 @@ export class NextServer {
   }
 
   /** Runs `next start` or `next dev` on a port that is free, until it answers. */
-  static async run(command: 'start' | 'dev', folder: string, env: Environment = {}): Promise<NextServer> {
-    const server = new NextServer(new NextProcess(folder, [command, '-p', '0', '-H', '127.0.0.1'], env));
+  static async run(command: 'start' | 'dev', app: NextApp, env: Environment = {}): Promise<NextServer> {
+    const server = new NextServer(new NextProcess(app, [command, '-p', '0', '-H', '127.0.0.1'], env));
     const [, url] = await server.log(/Local:\s+(http:\S+)/, 60_000);
     server.url = url!;
     const response = await fetch(url!, { signal: AbortSignal.timeout(60_000) });

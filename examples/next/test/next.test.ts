@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signedDelivery, type SignedDelivery } from '@paylink/testing';
-import { build, copyExample, NextServer, removeCopies, stopServers } from './next-app.js';
+import { build, NextInstallation, NextServer, stopServers, type NextApp } from './next-app.js';
 import { send, type Answer } from './send.js';
+import { SECRET as WEBHOOK_SECRET } from '../../../test/adapters/deliveries.js';
+import { expectSameAsNode, LIMITED_ROUTES } from './same-as-node.js';
 
-const WEBHOOK_SECRET = 'a-secret-of-the-next-example';
 const BODY_LIMIT = 65_536;
 
 const APP = '/api/webhooks/payments';
@@ -50,16 +51,18 @@ async function expectGenuineCreditedAndForgedRefused(server: NextServer, path: s
   expect(await credits(server, path, stolen)).toBe(0);
 }
 
+const installed = new NextInstallation();
+
 afterAll(async () => {
   await stopServers();
-  removeCopies();
+  installed.removeCopies();
 });
 
 describe('the example', { timeout: 30_000 }, () => {
-  let folder: string;
+  let app: NextApp;
 
   beforeAll(async () => {
-    folder = copyExample('example', {
+    app = installed.copyExample('example', {
       'pages/api/webhooks/parsed.ts': `
         import { paymentWebhookApi } from '@paylink/next/pages';
         export default paymentWebhookApi({ secret: process.env.WEBHOOK_SECRET }, () => console.log('credited by mistake'));
@@ -68,6 +71,7 @@ describe('the example', { timeout: 30_000 }, () => {
         import { paymentWebhook } from '@paylink/next';
         export const POST = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, bodyTimeout: 200 }, () => undefined);
       `,
+      ...LIMITED_ROUTES,
       'app/api/webhooks/[tenant]/route.ts': `
         import { paymentWebhook } from '@paylink/next';
         const secrets: Record<string, string | undefined> = { acme: process.env.WEBHOOK_SECRET };
@@ -79,7 +83,7 @@ describe('the example', { timeout: 30_000 }, () => {
       `,
     });
     // F: a secret that is missing where the image is built must not break the build. It also checks the types.
-    const { code, output } = await build(folder);
+    const { code, output } = await build(app);
     expect(output).toMatch(/Finished TypeScript|Linting and checking validity of types/);
     expect(output).not.toContain('[paylink]');
     expect(code, output).toBe(0);
@@ -89,7 +93,7 @@ describe('the example', { timeout: 30_000 }, () => {
     let server: NextServer;
 
     beforeAll(async () => {
-      server = await NextServer.run('start', folder, { WEBHOOK_SECRET });
+      server = await NextServer.run('start', app, { WEBHOOK_SECRET });
     }, 60_000);
     afterAll(stopServers);
 
@@ -170,6 +174,10 @@ describe('the example', { timeout: 30_000 }, () => {
       expect(await whole(`${server.url}/api/webhooks/other`, genuine())).toMatchObject({ status: 503 });
     });
 
+    it('gives the same status and body as node:http to generated requests, on every router', async () => {
+      await expectSameAsNode(Number(new URL(server.url).port));
+    }, 600_000);
+
     it('F14 tells of a Pages route with the body parser on: 500, and the line to add in the log', async () => {
       expect(await whole(`${server.url}/api/webhooks/parsed`, genuine())).toMatchObject({
         status: 500,
@@ -182,7 +190,7 @@ describe('the example', { timeout: 30_000 }, () => {
   });
 
   it('without the secret refuses every delivery, 500, and says in the log what is missing, once for each route', async () => {
-    const server = await NextServer.run('start', folder);
+    const server = await NextServer.run('start', app);
     for (const [, path] of ROUTES) {
       for (let time = 0; time < 3; time++) {
         expect(await whole(server.url + path, genuine())).toMatchObject({ status: 500, body: '{"error":"misconfigured"}' });
@@ -197,7 +205,7 @@ describe('the example', { timeout: 30_000 }, () => {
   });
 
   it('run by next dev credits a genuine delivery once and refuses a forged one, on every router', async () => {
-    const server = await NextServer.run('dev', folder, { WEBHOOK_SECRET });
+    const server = await NextServer.run('dev', app, { WEBHOOK_SECRET });
     for (const [, path] of ROUTES) await expectGenuineCreditedAndForgedRefused(server, path);
     await server.stop();
   }, 120_000);
@@ -208,7 +216,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
   let server: NextServer;
 
   beforeAll(async () => {
-    const folder = copyExample('proxied', {
+    const app = installed.copyExample('proxied', {
       'proxy.ts': `
         import { NextResponse, type NextRequest } from 'next/server';
         export async function proxy(request: NextRequest) {
@@ -220,9 +228,9 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
       'app/api/webhooks/left-out/route.ts': `export { POST } from '../payments/route';`,
       'next.config.ts': `export default { experimental: { proxyClientMaxBodySize: ${PROXY_LIMIT} } };`,
     });
-    const { code, output } = await build(folder);
+    const { code, output } = await build(app);
     expect(code, output).toBe(0);
-    server = await NextServer.run('start', folder, { WEBHOOK_SECRET });
+    server = await NextServer.run('start', app, { WEBHOOK_SECRET });
   }, 240_000);
   afterAll(stopServers);
 
@@ -241,6 +249,15 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
       const { status } = await send(server.url + path, { headers: { ...headers, ...more }, body: rawBody, end: true });
       expect([400, 401]).toContain(status);
     }
+    expect(await credits(server, path, reference)).toBe(0);
+  });
+
+  // CVE-2025-29927: a request could claim that the proxy had run.
+  it.each(ROUTES)('F16 %s refuses a forged delivery that claims to have passed the proxy', async (_name, path) => {
+    const reference = nextReference();
+    const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
+    const claim = 'proxy:proxy:proxy:proxy:proxy:src/proxy:middleware:middleware:middleware:middleware:middleware';
+    expect(await whole(server.url + path, forged, { 'x-middleware-subrequest': claim })).toMatchObject({ status: 401 });
     expect(await credits(server, path, reference)).toBe(0);
   });
 

@@ -1,0 +1,50 @@
+/** AWS Lambda behind API Gateway v1, played by a server: what it hands to the function, and what it makes of the result. */
+import { paymentWebhook, type LambdaEvent } from '@paylink/lambda';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listening, serverFor, type Host, type Setup } from './host.js';
+
+export const lambda: Host = {
+  name: 'AWS Lambda',
+  capabilities: {
+    gate: false,
+    routes: true,
+    failure: '',
+    banners: [],
+    responds: 'on return',
+    fetch: false,
+    parserErrors: 'Node',
+    http2: false,
+    surroundings: [],
+    mend: /never/,
+  },
+  listen(setup) {
+    const invoke = paymentWebhook(setup.options, (event) =>
+      setup.handler(event, { canRespond: false, respond: () => undefined, begin: () => undefined }),
+    );
+    const gateway = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+      const event = await eventOf(req);
+      const { statusCode, body, multiValueHeaders } = await invoke(event);
+      for (const [name, values] of Object.entries(multiValueHeaders ?? {})) res.setHeader(name, values.map(String));
+      res.writeHead(statusCode).end(body);
+    };
+    return listening(serverFor(setup, (req, res) => void gateway(req, res).catch((error: unknown) => fail(setup, res, error))));
+  },
+};
+
+async function eventOf(req: IncomingMessage): Promise<LambdaEvent> {
+  const pieces: Buffer[] = [];
+  for await (const piece of req) pieces.push(piece as Buffer);
+  const multiValueHeaders: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
+  const { rawHeaders } = req;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    (multiValueHeaders[rawHeaders[index]!] ??= []).push(rawHeaders[index + 1]!);
+  }
+  const body = Buffer.concat(pieces).toString('base64');
+  return { httpMethod: req.method ?? 'POST', multiValueHeaders, body, isBase64Encoded: true };
+}
+
+/** A sender that went away has nobody to read a reply. */
+function fail({ onError }: Setup, res: ServerResponse, error: unknown): void {
+  if (!res.destroyed) onError(error);
+  res.destroy();
+}
