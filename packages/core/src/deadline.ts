@@ -1,21 +1,35 @@
 /**
- * Settles as `work` does, or rejects with `late()` once `milliseconds` have passed. Work that gives no promise needs no
- * timer. What comes of work that was given up is ignored, a rejection too.
+ * Settles as `work` does, or rejects with `late()` once `milliseconds` have passed or `cancel` is aborted. Work that gives no
+ * promise needs no timer. What comes of work that was given up is ignored, a rejection too.
  */
-export function settle<T>(work: () => T | Promise<T>, milliseconds: number, late: () => unknown): T | Promise<T> {
+export function settle<T>(
+  work: () => T | Promise<T>,
+  milliseconds: number,
+  late: () => unknown,
+  cancel?: AbortSignal,
+): T | Promise<T> {
   const running = work();
   if (!isPromise(running)) return running;
   return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const giveUp = (): void => {
+      end();
       reject(late());
-    }, milliseconds);
+    };
+    const timer = setTimeout(giveUp, milliseconds);
+    cancel?.addEventListener('abort', giveUp);
+    const end = (): void => {
+      clearTimeout(timer);
+      cancel?.removeEventListener('abort', giveUp);
+    };
+    // Already, when the work itself has brought it about.
+    if (cancel?.aborted) giveUp();
     running.then(
       (value) => {
-        clearTimeout(timer);
+        end();
         resolve(value);
       },
       (error: unknown) => {
-        clearTimeout(timer);
+        end();
         reject(error);
       },
     );

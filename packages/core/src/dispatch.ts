@@ -8,22 +8,31 @@ import { isDone, readIdempotency, runOnce } from './idempotency.js';
 import type { AnyReceiverOptions } from './intake.js';
 import { readBound } from './options.js';
 
+/** What the way of a delivery after its proof needs. */
+type DispatchOptions = Pick<AnyReceiverOptions, 'confirm' | 'handlerTimeout' | 'idempotency'>;
+
 export interface Dispatched {
   readonly outcome: 'handled' | 'duplicate' | 'ignored';
   /** What the handler returned. */
   readonly value?: unknown;
 }
 
-export type Dispatch = (event: WebhookEvent, handler: AnyHandler, host: unknown) => Promise<Dispatched> | Dispatched;
+/** `cancel` ends an attempt as the end of its time does. */
+export type Dispatch = (
+  event: WebhookEvent,
+  handler: AnyHandler,
+  host: unknown,
+  cancel?: AbortSignal,
+) => Promise<Dispatched> | Dispatched;
 
-export function createDispatch(options: AnyReceiverOptions): Dispatch {
+export function createDispatch(options: DispatchOptions): Dispatch {
   const { confirm, handlerTimeout = 25_000 } = options;
   readBound('handlerTimeout', handlerTimeout);
   const canConfirm = confirm === undefined || typeof (confirm as typeof confirm | null)?.getPayment === 'function';
   check(canConfirm, 'confirm', 'must have a function `getPayment`');
   const idempotency = options.idempotency === undefined ? undefined : readIdempotency(options.idempotency);
 
-  return (event, handler, host) => {
+  return (event, handler, host, cancel) => {
     const attempt = new Attempt();
     const callHandler = (extras: object): unknown =>
       attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(host, extras)));
@@ -57,7 +66,12 @@ export function createDispatch(options: AnyReceiverOptions): Dispatch {
       return isPromise(value) ? value.then(handled) : handled(value);
     };
 
-    return settle(confirm || idempotency ? guarded : bare, handlerTimeout, () => attempt.expire(handlerTimeout));
+    const late = (): WebhookError =>
+      attempt.expire(
+        cancel?.aborted ? 'cancelled before its end' : `no end after ${handlerTimeout} ms, so the sender was told to come again`,
+      );
+    if (cancel?.aborted) throw late();
+    return settle(confirm || idempotency ? guarded : bare, handlerTimeout, late, cancel);
   };
 }
 
@@ -111,8 +125,8 @@ class Attempt {
     return run();
   }
 
-  expire(milliseconds: number): WebhookError {
-    this.#expired = fault(this.waitingFor, `no end after ${milliseconds} ms, so the sender was told to come again`);
+  expire(message: string): WebhookError {
+    this.#expired = fault(this.waitingFor, message);
     this.#controller?.abort(this.#expired);
     return this.#expired;
   }

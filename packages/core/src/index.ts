@@ -1,5 +1,7 @@
 export { type ConfirmedPayment, type PaymentSource } from './confirm.js';
 export { type BodyLimits, type Delivery, type HeadersLike, type WebhookHeaders } from './delivery.js';
+export type { Dispatched } from './dispatch.js';
+export { createDispatcher, type Dispatcher, type ProvenDelivery } from './dispatcher.js';
 export { ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';
 export type {
   ConfiguredEvent,
@@ -16,7 +18,7 @@ export type { IdempotencyOption, IdempotencyStore, RunResult } from './idempoten
 export { memoryStore, type MemoryStoreOptions } from './memory-store.js';
 export type { DeliveryOutcome, ObserveHook } from './observe.js';
 export type { Logger } from './logger.js';
-export type { GateEvent, GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
+export type { DispatcherOptions, GateEvent, GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
 export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';
 export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
 export type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';

@@ -2,14 +2,13 @@
 import type { ConfirmedPayment } from './confirm.js';
 import type { BodyLimits, Delivery } from './delivery.js';
 import { isPromise } from './deadline.js';
-import { isProduction } from './environment.js';
-import { check, ConfigurationError, fault, isWebhookError, type WebhookError } from './errors.js';
+import { check, fault, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
-import { report, type Facts } from './observe.js';
+import { noteEvent, type Facts } from './observe.js';
 import { readBound, type GateOptions, type ReceiverOptions } from './options.js';
 import type { NoEvents } from './schema.js';
-import { statusOf } from './reply.js';
 import { requireBytes, requireSignature } from './signature.js';
+import { createTell, type Tell } from './telling.js';
 import { createProver } from './verifier.js';
 
 // Inside the receiver an event is any event: the types of a merchant's own kinds matter to the merchant's handlers only.
@@ -20,8 +19,7 @@ export interface Intake {
   readonly kinds: ReadonlyMap<string, unknown>;
   /** Takes a delivery as far as its event. @throws WebhookError, at once for what the headers alone tell. */
   read(delivery: Delivery, host: unknown, facts: Facts): Promise<WebhookEvent>;
-  /** Reports a failure, and logs it where the merchant may have something to mend. */
-  tell(error: unknown, facts: Facts, byHandler: boolean): void;
+  readonly tell: Tell;
 }
 
 export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Intake {
@@ -30,7 +28,6 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   const prover = createProver(options);
   const { headers, kinds } = prover;
-  const told = new Set<string>();
 
   return {
     kinds,
@@ -52,40 +49,13 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
 
         const overruled = (code: string): void => void (facts.code = code);
         const proven = prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
-        return isPromise(proven) ? proven.then((event) => note(event, facts)) : note(proven, facts);
+        return isPromise(proven) ? proven.then((event) => noteEvent(event, facts)) : noteEvent(proven, facts);
       });
     },
-    tell(error, facts, byHandler) {
-      const { code, status } = isWebhookError(error) ? error : { code: 'handler_failed', status: 500 };
-      facts.code = code;
-      report(observe, facts, status > 499 || byHandler ? 'failed' : 'rejected');
-      // A handler's own code is the merchant's business: it was thrown on purpose.
-      if (!isWebhookError(error) || statusOf(code) === undefined) return;
-      const line = `[paylink] ${status} ${code}: ${error.message}${causeOf(error)}`;
-      if (status > 499) logger.error(line);
-      else if (!byHandler && !isProduction() && !told.has(line)) {
-        // A stranger can be refused without end: in production that is silent, elsewhere each cause is told once.
-        told.add(line);
-        logger.warn(line);
-      }
-    },
+    tell: createTell(observe, logger),
   };
-}
-
-function note(event: WebhookEvent, facts: Facts): WebhookEvent {
-  facts.type = event.type;
-  facts.reference = event.reference;
-  facts.secretIndex = event.secretIndex;
-  return event;
 }
 
 function tooLarge(bodyLimit: number): WebhookError {
   return fault('body_too_large', `the body is larger than bodyLimit (${bodyLimit} bytes)`);
-}
-
-function causeOf({ code, cause }: WebhookError): string {
-  if (!(cause instanceof Error)) return '';
-  // What a secret's function throws can quote the secret; our own words never do.
-  const quiet = code === 'secret_unavailable' && !(cause instanceof ConfigurationError);
-  return quiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
 }

@@ -1,3 +1,5 @@
+import type { WebhookEvent } from './event.js';
+
 /** What came of one delivery. Every field but `reference` comes from a fixed set or is a number, so they fit metrics. */
 export interface DeliveryOutcome {
   /**
@@ -25,6 +27,13 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 export function startFacts(): Facts {
   return { bodyBytes: 0, started: performance.now() };
+}
+
+export function noteEvent<Event extends WebhookEvent>(event: Event, facts: Facts): Event {
+  facts.type = event.type;
+  facts.reference = event.reference;
+  facts.secretIndex = event.secretIndex;
+  return event;
 }
 
 /** Tells the hook, and lets nothing that it does change what is watched. */

@@ -46,6 +46,22 @@ export interface ReceiverOptions<
   readonly handlerTimeout?: number | undefined;
 }
 
+/** The options of a dispatcher: those of a receiver that come after the proof. */
+export interface DispatcherOptions<Events extends EventSchemas, Payment extends ConfirmedPayment, Scope extends object> {
+  /** More event kinds, each with a Standard Schema of its payload: the same as of the receiver. */
+  readonly events?: Events | undefined;
+  /** Asks the service whether the payment succeeded, before the handler runs. */
+  readonly confirm?: PaymentSource<Payment> | undefined;
+  /** Runs the handler once for each event. */
+  readonly idempotency?: IdempotencyOption<Scope> | undefined;
+  /** Milliseconds for the handler, `confirm` and the store together. Default 25,000. */
+  readonly handlerTimeout?: number | undefined;
+  /** Called once for each dispatched delivery, whatever came of it. What it throws changes nothing. */
+  readonly observe?: ObserveHook | undefined;
+  /** Default `console`. */
+  readonly logger?: Logger | undefined;
+}
+
 /** The options of a gate: it verifies and hands on, so nothing can run around the merchant's code. */
 export interface GateOptions<Events extends EventSchemas, Host, Pass extends 'pass' | undefined = undefined> extends ReadingOptions<
   Events,
@@ -64,6 +80,7 @@ export type GateEvent<Events extends EventSchemas, Pass extends 'pass' | undefin
 
 const VERIFIER_OPTIONS = ['secret', 'events', 'headers', 'logger'];
 const GATE_OPTIONS = [...VERIFIER_OPTIONS, 'bodyLimit', 'bodyTimeout', 'observe', 'unrecognized'];
+const DISPATCHER_OPTIONS = ['events', 'confirm', 'idempotency', 'handlerTimeout', 'observe', 'logger'];
 const RECEIVER_OPTIONS = [...GATE_OPTIONS.slice(0, -1), 'handlerTimeout', 'confirm', 'idempotency'];
 
 /** A misspelt option would be a protection that is silently off. */
@@ -88,6 +105,11 @@ export function checkGateOptions(options: unknown): void {
 /** With handlers there is no `unrecognized: 'pass'`, since the map of handlers has an entry of that name. */
 export function checkReceiverOptions(options: unknown): void {
   checkNames(options, RECEIVER_OPTIONS);
+}
+
+/** A dispatcher has no `secret`: what it is given was proven before. */
+export function checkDispatcherOptions(options: unknown): void {
+  checkNames(options, DISPATCHER_OPTIONS);
 }
 
 /** The lower-case names of the signature header and of the event header. */

@@ -1,9 +1,8 @@
 import { synchronous } from '#hmac';
-import { isPromise, settle } from './deadline.js';
+import { isPromise } from './deadline.js';
 import { lookUp, type WebhookHeaders } from './delivery.js';
-import { fault } from './errors.js';
-import { contradictionOf, parsePayload, readEvents, readKind, validate } from './event.js';
-import type { Contradiction, KnownEvent, WebhookEvent, WebhookPayload } from './event.js';
+import type { Contradiction, WebhookEvent } from './event.js';
+import { createEventReader } from './event-reader.js';
 import { checkVerifierOptions, readHeaderNames, type VerifierOptions } from './options.js';
 import type { EventSchemas, NoEvents, StandardSchema } from './schema.js';
 import { createKeyring } from './secret.js';
@@ -61,55 +60,23 @@ export interface Prover<Events extends EventSchemas, Host> {
   ): WebhookEvent<Events> | Promise<WebhookEvent<Events>>;
 }
 
-// Room for a schema that asks a database; one that hangs must not hold the request.
-const SCHEMA_TIMEOUT = 5_000;
-
 export function createProver<Events extends EventSchemas, Host>(options: VerifierOptions<Events, Host>): Prover<Events, Host> {
   const keyring = createKeyring(options.secret, options.logger ?? console);
-  const kinds = readEvents(options.events);
-
-  /** From here on the sender is known. */
-  function toEvent(
-    rawBody: Uint8Array,
-    secretIndex: number,
-    kindHeader: unknown,
-    overruled?: (contradiction: Contradiction) => void,
-  ): WebhookEvent<Events> | Promise<WebhookEvent<Events>> {
-    // A configured kind is one: the expression is for the others.
-    const kind = kinds.has(kindHeader as string) ? (kindHeader as string) : readKind(kindHeader);
-    const body = parsePayload(rawBody);
-    const contradiction = contradictionOf(kind, body);
-    if (contradiction !== undefined) {
-      if (overruled === undefined) throw fault(contradiction, 'the header says success, the `status` of the signed body does not');
-      overruled(contradiction);
-    }
-    const { reference } = body;
-    if (!kinds.has(kind)) return { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex };
-
-    // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
-    const event = { type: kind, reference, payload: body as unknown, rawBody, secretIndex };
-    const schema = kinds.get(kind);
-    return schema === undefined ? (event as WebhookEvent<Events>) : withOutput(schema, event);
-  }
-
-  async function withOutput(schema: StandardSchema, event: KnownEvent<string, unknown>): Promise<WebhookEvent<Events>> {
-    const late = (): unknown => fault('handler_timeout', `the schema of ${event.type} did not settle in ${SCHEMA_TIMEOUT} ms`);
-    const payload = await settle(() => validate(schema, event.payload as WebhookPayload), SCHEMA_TIMEOUT, late);
-    return { ...event, payload } as WebhookEvent<Events>;
-  }
+  const reader = createEventReader(options.events);
 
   return {
     headers: readHeaderNames(options.headers),
-    kinds,
+    kinds: reader.kinds,
     prove(received, signature, kindHeader, host, overruled) {
       const keys = keyring(host);
+      // From the signature's match on the sender is known.
       if (synchronous && !isPromise(keys)) {
-        return toEvent(received, matchSignature(keys, received, signature) as number, kindHeader, overruled);
+        return reader.read(received, matchSignature(keys, received, signature) as number, kindHeader, overruled);
       }
       return (async () => {
         // Where the check takes a while, what is checked and what is parsed must be bytes that nobody else can change.
         const rawBody = new Uint8Array(received);
-        return toEvent(rawBody, await matchSignature(await keys, rawBody, signature), kindHeader, overruled);
+        return reader.read(rawBody, await matchSignature(await keys, rawBody, signature), kindHeader, overruled);
       })();
     },
   };

@@ -1,0 +1,74 @@
+/** The second half of a receiver by itself, for a worker that takes from a queue what a receiver proved and put there. */
+import type { ConfirmedPayment } from './confirm.js';
+import { createDispatch, type Dispatched } from './dispatch.js';
+import { fault } from './errors.js';
+import { createEventReader } from './event-reader.js';
+import { readHandlers, type ReceiverHandlers } from './handlers.js';
+import { noteEvent, report, startFacts } from './observe.js';
+import { checkDispatcherOptions, type DispatcherOptions } from './options.js';
+import type { EventSchemas, NoEvents } from './schema.js';
+import { requireBytes } from './signature.js';
+import { createTell } from './telling.js';
+
+/** What a queue has to keep of a proven event. The event is read from it again, so that a schema's output needs no JSON. */
+export interface ProvenDelivery {
+  /** `type` of the event; of an unrecognized one, its `kind`. */
+  readonly kind: string;
+  /** The bytes that were signed. */
+  readonly rawBody: Uint8Array;
+  readonly secretIndex: number;
+}
+
+/** Runs the merchant's handlers on what was proven elsewhere. */
+export interface Dispatcher<Host> {
+  /**
+   * Takes an event from its bytes to its effect, as a receiver does after the signature: schema, already done?, confirm, store,
+   * handler, under one `handlerTimeout`. **It proves nothing:** only what a receiver or a gate has verified may come here.
+   *
+   * @param options.signal aborts the attempt, as the end of its time does
+   * @throws what the handler threw; WebhookError with the code that a receiver would have replied; `misconfigured` for a kind
+   * without a handler, since somebody took it in
+   */
+  dispatch(delivery: ProvenDelivery, host: Host, options?: { readonly signal?: AbortSignal | undefined }): Promise<Dispatched>;
+}
+
+/**
+ * Makes a dispatcher. It needs no secret.
+ *
+ * @throws ConfigurationError that names the option or the handler, and the fault.
+ */
+export function createDispatcher<
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+  Host = unknown,
+>(options: DispatcherOptions<Events, Payment, Scope>, handlers: ReceiverHandlers<Events, Payment, Scope, Host>): Dispatcher<Host> {
+  checkDispatcherOptions(options);
+  const { confirm, observe, logger = console } = options;
+  // What its schemas give is between the merchant's types: here an event is any event.
+  const reader = createEventReader<NoEvents>(options.events);
+  const handlerOf = readHandlers(handlers, reader.kinds);
+  const dispatch = createDispatch(options);
+  const tell = createTell(observe, logger);
+  return {
+    async dispatch({ kind, rawBody, secretIndex }, host, { signal } = {}) {
+      const facts = startFacts();
+      let handling = false;
+      try {
+        const bytes = requireBytes(rawBody);
+        facts.bodyBytes = bytes.length;
+        const overruled = (code: string): void => void (facts.code = code);
+        const event = noteEvent(await reader.read(bytes, secretIndex, kind, confirm && overruled), facts);
+        const handler = handlerOf(event.type);
+        if (handler === undefined) throw fault('misconfigured', `there is no handler for an event of the kind ${kind}`);
+        handling = true;
+        const dispatched = await dispatch(event, handler, host, signal);
+        report(observe, facts, dispatched.outcome);
+        return dispatched;
+      } catch (error) {
+        tell(error, facts, handling);
+        throw error;
+      }
+    },
+  };
+}
