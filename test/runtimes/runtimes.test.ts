@@ -204,6 +204,14 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))('%s',
         expect(await ask('/verifier', delivery, signature)).toEqual([status, { error }]);
       });
 
+      it('B07 refuses the public secret in production, and where nobody can tell', async () => {
+        const [status, answer] = await ask('/fixture', '');
+        expect(status).toBe(200);
+        // The one that has an environment, and no NODE_ENV in it.
+        if (way === 'with nodejs_compat') expect(answer).toBe('accepted');
+        else expect(answer).toContain('is the public one of @paylink/testing');
+      });
+
       it.each([1, 64, 65, 200])('computes the HMAC of node:crypto with a key of %d bytes', async (length) => {
         const secret = Buffer.from(Array.from({ length }, (_, index) => (index * 7 + 1) % 256));
         for (const size of [0, 1, 200, 32_768, 32_769, 40_000]) {

@@ -35,7 +35,7 @@ export class Serving {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** The lines on stderr, but those in which we log a refusal: workerd knows no NODE_ENV, and so is never in production. */
+  /** The lines on stderr, but those that are no complaint. */
   complaints(): string[] {
     // Refusals outside of production, and what Deno says of whoever listens to `request.signal` (denoland/deno#35733).
     return this.#stderr.split('\n').filter((line) => line !== '' && !/^\[paylink\] 4\d\d |Deno\.serve: request\.signal/.test(line));

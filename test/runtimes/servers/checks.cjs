@@ -1,5 +1,7 @@
 /** What every server script answers beside its webhooks, with nothing of any runtime. CommonJS, so that each kind can load it. */
 const SECRET = 'a-secret-of-the-portal';
+/** The public one of @paylink/testing. */
+const FIXTURE = 'paylink-testing-secret-not-for-production';
 
 const ofHex = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 
@@ -13,6 +15,14 @@ function createChecks({ createVerifier, isWebhookError, sign, verifySignature })
       const asked = JSON.parse(new TextDecoder().decode(body));
       await verifySignature(ofHex(asked.rawBody), asked.signature, ofHex(asked.secret));
       return sign(ofHex(asked.rawBody), ofHex(asked.secret));
+    },
+    '/fixture': () => {
+      try {
+        createVerifier({ secret: FIXTURE });
+        return 'accepted';
+      } catch (error) {
+        return error.message;
+      }
     },
   };
 
