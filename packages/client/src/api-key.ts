@@ -1,0 +1,23 @@
+import { check } from './errors.js';
+
+/**
+ * Checks the API key's form (SERVICE.md section 5): `sk_live_`, an identifier, a dot, a secret. Nothing is repaired. The
+ * contract does not show keys other than live ones; `sk_<another word>_` is let through, since a test key may look so.
+ *
+ * @throws ConfigurationError that names the fault, never the value.
+ */
+export function readApiKey(apiKey: unknown): string {
+  check(apiKey !== undefined && apiKey !== null && apiKey !== '', 'apiKey', 'is missing: is its environment variable set?');
+  check(typeof apiKey === 'string', 'apiKey', 'must be a string');
+  check(apiKey.trim() !== '', 'apiKey', 'is blank');
+  check(apiKey.trim() === apiKey, 'apiKey', 'has a blank or a line break at one end: remove it where it is stored');
+  check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: "Bearer" is added to it');
+  check(
+    apiKey.startsWith('sk_'),
+    'apiKey',
+    'has not the form sk_live_<id>.<secret>: is it the webhook secret? The portal has both',
+  );
+  const isWhole = /^sk_[a-z]+_[\x21-\x2d\x2f-\x7e]+\.[\x21-\x7e]+$/.test(apiKey);
+  check(isWhole, 'apiKey', 'has not the form sk_live_<id>.<secret>: was it copied as a whole?');
+  return apiKey;
+}

@@ -1,0 +1,21 @@
+import { ConfigurationError } from './errors.js';
+
+interface Surroundings {
+  readonly window?: unknown;
+  readonly document?: unknown;
+  readonly navigator?: { readonly userAgent?: unknown; readonly product?: unknown } | undefined;
+}
+
+/**
+ * Refuses to run where the API key could be extracted (SERVICE.md section 1): in a browser, a web worker or React Native.
+ * Workers of a server runtime have neither a document nor a user agent that begins as every browser's does.
+ */
+export function refuseBrowser({ window, document, navigator }: Surroundings = globalThis as Surroundings): void {
+  const isBrowser = (window !== undefined && document !== undefined) || String(navigator?.userAgent).startsWith('Mozilla/');
+  if (!isBrowser && navigator?.product !== 'ReactNative') return;
+  throw new ConfigurationError(
+    'createClient',
+    'runs on a server only: in a browser or an app anybody could read the API key. Call it from your own backend. ' +
+      'In a test under jsdom, set the test environment of this file to node.',
+  );
+}

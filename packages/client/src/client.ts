@@ -1,0 +1,85 @@
+import { refuseBrowser } from './browser-guard.js';
+import { throwIfAborted } from './deadline.js';
+import { checkNames, checkSignal, PaylinkError } from './errors.js';
+import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
+import { readLink, type PaymentLinkRequest } from './link.js';
+import { readOptions, type ClientOptions } from './options.js';
+import { readPayment, readPaymentLink, type Payment, type PaymentLink } from './payment.js';
+import { faultOfReference } from './reference.js';
+import { send, type Call } from './request.js';
+import { retry } from './retry.js';
+
+export interface CreatePaymentLinkOptions {
+  /**
+   * Names this attempt, so that it makes one link however often it is sent: 1 to 255 characters of printable ASCII. Default: a
+   * random UUID, which covers this call's own retries; give one that you keep with the order to be safe over a restart too.
+   */
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GetPaymentOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The service's API. It can be given to a webhook as `confirm`. */
+export interface PaylinkClient {
+  /**
+   * Creates a payment link. Retries send the same key and the same bytes.
+   *
+   * @throws PaylinkError, also for a link that is not fit to be sent; nothing is sent then.
+   */
+  readonly createPaymentLink: (link: PaymentLinkRequest, options?: CreatePaymentLinkOptions) => Promise<PaymentLink>;
+  /** Reads the payment of a reference. @throws PaylinkError; `not_found` where the service says 404. */
+  readonly getPayment: (reference: string, options?: GetPaymentOptions) => Promise<Payment>;
+}
+
+/**
+ * Makes a client of the Payment Link Service. For servers only.
+ *
+ * @throws ConfigurationError that names the option, or `createClient` in a browser.
+ */
+export function createClient(options: ClientOptions): PaylinkClient {
+  refuseBrowser();
+  const settings = readOptions(options);
+  const sentKeys = new SentKeys();
+
+  const request = (call: Call, signal: AbortSignal | undefined): Promise<unknown> =>
+    retry({ ...settings, signal, idempotencyKey: call.idempotencyKey }, (limit) => send(settings, call, limit));
+
+  return Object.freeze<PaylinkClient>({
+    async createPaymentLink(link, callOptions = {}) {
+      checkNames(callOptions, ['idempotencyKey', 'signal']);
+      const { idempotencyKey: givenKey, signal } = callOptions;
+      checkSignal(signal);
+      const checked = readLink(link);
+      const idempotencyKey = readIdempotencyKey(givenKey);
+      throwIfAborted(signal);
+      await sentKeys.remember(idempotencyKey, checked.json);
+      const call: Call = {
+        endpoint: 'POST /v1/payment-links',
+        method: 'POST',
+        path: '/v1/payment-links',
+        success: 201,
+        body: checked.json,
+        idempotencyKey,
+      };
+      return readPaymentLink(await request(call, signal), checked, settings.baseUrl, idempotencyKey);
+    },
+
+    async getPayment(reference, callOptions = {}) {
+      checkNames(callOptions, ['signal']);
+      const { signal } = callOptions;
+      checkSignal(signal);
+      const fault = faultOfReference(reference);
+      if (fault !== undefined) throw new PaylinkError('invalid_reference', `reference ${fault}`);
+      const call: Call = {
+        endpoint: 'GET /v1/payments/{reference}',
+        method: 'GET',
+        path: `/v1/payments/${encodeURIComponent(reference)}`,
+        success: 200,
+      };
+      return readPayment(await request(call, signal), reference);
+    },
+  });
+}

@@ -1,0 +1,119 @@
+// Symbol.for, because an application can hold two copies of this package (ESM and CJS, or two versions).
+const BRAND = Symbol.for('@paylink/client:PaylinkError');
+
+/** Every code of a `PaylinkError`. They are stable: branch on them, never on messages. */
+export type PaylinkErrorCode =
+  // Nothing was sent.
+  | 'invalid_link'
+  | 'invalid_reference'
+  | 'invalid_idempotency_key'
+  | 'idempotency_key_reused'
+  // No reply, or none to use.
+  | 'network_error'
+  | 'timeout'
+  | 'aborted'
+  | 'redirected'
+  | 'response_too_large'
+  | 'invalid_response'
+  | 'response_mismatch'
+  // The service's answer.
+  | 'rejected'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'rate_limited'
+  | 'service_error'
+  | 'unexpected_status'
+  // Of reconcile.
+  | 'store_unavailable'
+  | 'handler_timeout';
+
+export interface PaylinkErrorDetails {
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly body?: unknown;
+  readonly cause?: unknown;
+}
+
+/** Says why a call of the client failed. Branch on `code`, which is stable; the message is for people. */
+export class PaylinkError extends Error {
+  readonly code: PaylinkErrorCode;
+  /** The status of the reply, where there was one. */
+  declare readonly status?: number;
+  /** What the service called the request (`X-Request-Id` or `Request-Id`), for its support. */
+  declare readonly requestId?: string;
+  /** Milliseconds that the service asked to wait (`Retry-After`). */
+  declare readonly retryAfter?: number;
+  /** The key that a link was to be created under: pass it with the same link to try again without making a second one. */
+  declare readonly idempotencyKey?: string;
+  // Neither shown by an inspector nor serialised, since logs are no place for it.
+  readonly #body: unknown;
+
+  constructor(code: PaylinkErrorCode, message: string, { cause, body, ...details }: PaylinkErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.#body = body;
+    for (const [name, value] of Object.entries(details)) {
+      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true });
+    }
+  }
+
+  /**
+   * What the service answered: parsed where it is JSON, else the text; `undefined` where there is none of at most 1 MiB. It
+   * is in no message, inspection or serialisation of the error.
+   */
+  get body(): unknown {
+    return this.#body;
+  }
+}
+PaylinkError.prototype.name = 'PaylinkError';
+Object.defineProperty(PaylinkError.prototype, BRAND, { value: true });
+
+/** Whether `error` is a PaylinkError, also one of another copy of this package, where `instanceof` says no. */
+export function isPaylinkError(error: unknown): error is PaylinkError {
+  return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
+}
+
+/** A mistake of set-up, thrown where a client is made or `reconcile` is called. Names the option, never its value. */
+export class ConfigurationError extends TypeError {
+  readonly code = 'misconfigured';
+  readonly option: string;
+
+  constructor(option: string, problem: string) {
+    super(`${option} ${problem}`);
+    this.option = option;
+  }
+}
+ConfigurationError.prototype.name = 'ConfigurationError';
+
+/** @throws ConfigurationError unless the option is as it must be. */
+export function check(fit: boolean, option: string, problem: string): asserts fit {
+  if (!fit) throw new ConfigurationError(option, problem);
+}
+
+/** A misspelt option would be a protection that is silently off. @throws ConfigurationError */
+export function checkNames(options: unknown, known: readonly string[]): asserts options is object {
+  check(typeof options === 'object' && options !== null, 'options', 'must be an object');
+  for (const [name, value] of Object.entries(options)) {
+    check(known.includes(name) || value === undefined, name, `is no option here; there are ${known.join(', ')}`);
+  }
+}
+
+/** A bound that cannot be read throws, since ignoring it would switch the protection off. @throws ConfigurationError */
+export function readBound(option: string, bound: number, least: number, most: number): number {
+  check(Number.isInteger(bound) && bound >= least && bound <= most, option, `must be a whole number from ${least} to ${most}`);
+  return bound;
+}
+
+/** The longest that a timer can be set for; a longer one would fire at once. */
+export const LONGEST_TIMER = 2_147_483_647;
+
+/** @throws ConfigurationError unless `signal` is absent or an AbortSignal. */
+export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  const { addEventListener, aborted } = Object(signal) as Partial<AbortSignal>;
+  const fit = signal === undefined || (typeof addEventListener === 'function' && typeof aborted === 'boolean');
+  check(fit, 'signal', 'must be an AbortSignal');
+}

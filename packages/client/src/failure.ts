@@ -1,0 +1,81 @@
+/** What a PaylinkError says of one try, and what it must not: the API key, or a body in its message. */
+import { PaylinkError, type PaylinkErrorCode } from './errors.js';
+import type { Settings } from './options.js';
+import type { Call } from './request.js';
+import { readRetryAfter } from './retry-after.js';
+
+/** What a status means to the caller: the code of its error, and the rest of the message. */
+export function meaningOf(status: number): [PaylinkErrorCode, string] {
+  if (status === 401) return ['unauthorized', ': is the API key right, and of this environment?'];
+  if (status === 403) return ['forbidden', ': the API key may not do this'];
+  if (status === 404) return ['not_found', ': there is no such payment, or baseUrl is wrong'];
+  if (status === 409) return ['conflict', ': the Idempotency-Key or the reference is taken, or a request with it is under way'];
+  if (status === 429) return ['rate_limited', ': too many requests'];
+  if (status > 399 && status < 500) return ['rejected', ': the service refused the request; `body` of this error may say why'];
+  if (status > 499 && status < 600) return ['service_error', ': the service failed'];
+  return ['unexpected_status', ', which is no success of this endpoint'];
+}
+
+/** An error about a reply that has come. */
+export function refusal(
+  { apiKey }: Settings,
+  { endpoint, idempotencyKey }: Call,
+  { status, headers }: Response,
+  code: PaylinkErrorCode,
+  problem: string,
+  body?: Uint8Array,
+): PaylinkError {
+  return new PaylinkError(code, `${endpoint} ${problem}`, {
+    status,
+    requestId: readRequestId(headers, apiKey),
+    retryAfter: readRetryAfter(headers.get('retry-after')),
+    idempotencyKey,
+    body: body === undefined ? undefined : readable(body, apiKey),
+  });
+}
+
+function readRequestId(headers: Headers, apiKey: string): string | undefined {
+  const id = headers.get('x-request-id') ?? headers.get('request-id');
+  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) && !id.includes(apiKey) ? id : undefined;
+}
+
+function readable(body: Uint8Array, apiKey: string): unknown {
+  // A service may quote the key that it refuses.
+  const text = new TextDecoder().decode(body).replaceAll(apiKey, '[API key]');
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Why there is no whole reply: the time is over, the caller has aborted, or the network failed. */
+export function interruption(
+  { apiKey }: Settings,
+  { endpoint, idempotencyKey }: Call,
+  error: unknown,
+  signal: AbortSignal,
+): PaylinkError {
+  if (signal.aborted) return signal.reason as PaylinkError;
+  const cause = describe(error, apiKey);
+  return new PaylinkError('network_error', `${endpoint} got no whole reply: ${cause.message}`, { idempotencyKey, cause });
+}
+
+/**
+ * A copy of what a network fault says of itself. The fault itself is not passed on: a `fetch` of the merchant's own, or an
+ * HTTP library, may hang the request with its headers on it.
+ */
+function describe(error: unknown, apiKey: string): Error & { code?: string } {
+  const texts: string[] = [];
+  let code: string | undefined;
+  let link = error as { message?: unknown; code?: unknown; cause?: unknown } | null | undefined;
+  for (let depth = 0; link instanceof Object && depth < 4; depth++) {
+    if (typeof link.message === 'string' && link.message !== '') texts.push(link.message);
+    if (typeof link.code === 'string' && /^[A-Z0-9_]{1,64}$/.test(link.code)) code ??= link.code;
+    link = link.cause as typeof link;
+  }
+  const message = (texts.join(': ') || code) ?? 'no more is known';
+  const description: Error & { code?: string } = new Error(message.replaceAll(apiKey, '[API key]').slice(0, 300));
+  if (code !== undefined) description.code = code;
+  return description;
+}

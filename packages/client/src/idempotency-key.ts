@@ -1,0 +1,43 @@
+import { PaylinkError } from './errors.js';
+import { sha256 } from './text.js';
+
+/** Keys that are remembered with what they stood for: about 3 MB at the most. */
+const REMEMBERED = 10_000;
+
+/** Checks a key of the caller's, or draws one. @throws PaylinkError `invalid_idempotency_key` */
+export function readIdempotencyKey(key: unknown): string {
+  if (key === undefined) return crypto.randomUUID();
+  if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() !== key) {
+    throw new PaylinkError(
+      'invalid_idempotency_key',
+      'idempotencyKey must be 1 to 255 characters of printable ASCII without a blank at either end: ' +
+        'if it is made from a reference, take its SHA-256 in hex',
+    );
+  }
+  return key;
+}
+
+/**
+ * Knows which link each key was last sent with. A key that comes again with another link would, at the service, be the old
+ * link with the old amount, or an error (SERVICE.md section 4.1 does not show which).
+ */
+export class SentKeys {
+  readonly #links = new Map<string, string>();
+
+  /** @throws PaylinkError `idempotency_key_reused` */
+  async remember(key: string, json: string): Promise<void> {
+    const fingerprint = await sha256(json);
+    const known = this.#links.get(key);
+    if (known !== undefined && known !== fingerprint) {
+      throw new PaylinkError(
+        'idempotency_key_reused',
+        'this idempotencyKey was used for another link: use a new key whenever a field changes, such as the amount',
+        { idempotencyKey: key },
+      );
+    }
+    // Again at the end, so that the one forgotten is the one that was not used for longest.
+    this.#links.delete(key);
+    this.#links.set(key, fingerprint);
+    if (this.#links.size > REMEMBERED) this.#links.delete(this.#links.keys().next().value!);
+  }
+}

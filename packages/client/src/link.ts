@@ -1,0 +1,112 @@
+import { PaylinkError } from './errors.js';
+import { faultOfReference } from './reference.js';
+import { isWellFormed } from './text.js';
+
+interface AnyLink {
+  /** Your own order reference: one for each order. The payment is read, and credited, by it. */
+  readonly reference: string;
+  /** Where the customer is sent after paying. */
+  readonly return_url?: string | undefined;
+  /** Where the customer is sent after cancelling. */
+  readonly cancel_url?: string | undefined;
+  /** `true` for an order: a link that can be paid twice gives two payments that nothing tells apart. */
+  readonly single_use?: boolean | undefined;
+}
+
+/** A link whose amount you set, in the smallest unit of the currency (SERVICE.md section 2.1). */
+export interface FixedAmountLink extends AnyLink {
+  readonly amount: number;
+  readonly description?: string | undefined;
+  readonly amount_min?: never;
+  readonly amount_max?: never;
+}
+
+/** A link whose amount the customer chooses, from `amount_min` to `amount_max`. */
+export interface FreeAmountLink extends AnyLink {
+  readonly amount_min: number;
+  readonly amount_max: number;
+  readonly description: string;
+  readonly amount?: never;
+}
+
+/** What a payment link is created from: an amount, or bounds in its place. */
+export type PaymentLinkRequest = FixedAmountLink | FreeAmountLink;
+
+/** A link that was found fit to be sent. */
+export interface CheckedLink {
+  readonly reference: string;
+  /** The fixed amount; nothing for a free one. */
+  readonly amount: number | undefined;
+  /** The JSON to send: the same link gives the same text, whatever the order of its fields was. */
+  readonly json: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const FIELDS = ['amount', 'amount_min', 'amount_max', 'reference', 'description', 'return_url', 'cancel_url', 'single_use'];
+
+/** Checks a link before anything is sent, and copies it. @throws PaylinkError `invalid_link` that names the field. */
+export function readLink(link: unknown): CheckedLink {
+  if (typeof link !== 'object' || link === null || Array.isArray(link)) refuse('the link', 'must be an object');
+  const given: Fields = { ...link };
+  const unknown = Object.keys(given).find((name) => !FIELDS.includes(name) && given[name] !== undefined);
+  // A misspelt single_use would be a link that can be paid twice.
+  if (unknown !== undefined) refuse(unknown, `is no field of a payment link; there are ${FIELDS.join(', ')}`);
+
+  const fault = faultOfReference(given['reference']);
+  if (fault !== undefined) refuse('reference', fault);
+  const fields = {
+    ...readPrice(given),
+    reference: given['reference'] as string,
+    description: readText(given, 'description'),
+    return_url: readUrl(given, 'return_url'),
+    cancel_url: readUrl(given, 'cancel_url'),
+    single_use: readFlag(given, 'single_use'),
+  };
+  if (fields.amount === undefined && fields.description === undefined) refuse('description', 'is required for a free amount');
+  return { reference: fields.reference, amount: fields.amount, json: JSON.stringify(fields) };
+}
+
+function readPrice(given: Fields): { amount?: number; amount_min?: number; amount_max?: number } {
+  const { amount, amount_min: min, amount_max: max } = given;
+  if (amount !== undefined) {
+    if (min !== undefined || max !== undefined)
+      refuse('amount', 'must not stand beside amount_min and amount_max: give one or the other');
+    return { amount: readAmount('amount', amount) };
+  }
+  if (min === undefined && max === undefined) refuse('amount', 'is missing, and so are amount_min and amount_max in its place');
+  const bounds = { amount_min: readAmount('amount_min', min), amount_max: readAmount('amount_max', max) };
+  if (bounds.amount_min > bounds.amount_max) refuse('amount_min', 'must not be more than amount_max');
+  return bounds;
+}
+
+function readAmount(name: string, amount: unknown): number {
+  if (typeof amount !== 'number') refuse(name, 'must be a number, in the smallest unit of the currency');
+  if (!Number.isSafeInteger(amount) || amount < 1) refuse(name, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`);
+  return amount;
+}
+
+function readText(given: Fields, name: string): string | undefined {
+  const text = given[name];
+  if (text === undefined) return undefined;
+  if (typeof text !== 'string' || text.trim() === '') refuse(name, 'must be a string that is not blank');
+  if (!isWellFormed(text)) refuse(name, 'must not have lone surrogates, which UTF-8 cannot say');
+  return text;
+}
+
+function readUrl(given: Fields, name: string): string | undefined {
+  const text = readText(given, name);
+  if (text === undefined) return undefined;
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) refuse(name, 'must be a whole http or https URL');
+  return text;
+}
+
+function readFlag(given: Fields, name: string): boolean | undefined {
+  const flag = given[name];
+  if (flag !== undefined && typeof flag !== 'boolean') refuse(name, 'must be true or false');
+  return flag;
+}
+
+function refuse(field: string, problem: string): never {
+  throw new PaylinkError('invalid_link', `${field} ${problem}`);
+}

@@ -1,0 +1,53 @@
+import { readBaseUrl } from './address.js';
+import { readApiKey } from './api-key.js';
+import { check, checkNames, LONGEST_TIMER, readBound } from './errors.js';
+
+/** The part of `fetch` that the client uses. */
+export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface ClientOptions {
+  /** The service's address, up to and without `/v1`. https; http only to this machine. */
+  readonly baseUrl: string | undefined;
+  /** The secret API key, `sk_live_<id>.<secret>`. From the server's configuration, never from client code. */
+  readonly apiKey: string | undefined;
+  /** How the key is sent: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */
+  readonly authentication?: 'bearer' | 'x-api-key' | undefined;
+  /** Default: the global `fetch`, as it is at the time of the call. */
+  readonly fetch?: FetchLike | undefined;
+  /** Milliseconds for one try, from the request to the end of the reply. Default 10,000. */
+  readonly timeout?: number | undefined;
+  /** Tries after the first one: 0 to 3. Default 3. */
+  readonly retries?: number | undefined;
+  /** Milliseconds for a call as a whole, with its tries and the waits between them. Default 20,000, or `timeout` if that is more. */
+  readonly deadline?: number | undefined;
+}
+
+export interface Settings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly authentication: 'bearer' | 'x-api-key';
+  readonly fetch: FetchLike;
+  readonly timeout: number;
+  readonly retries: number;
+  readonly deadline: number;
+}
+
+const OPTIONS = ['baseUrl', 'apiKey', 'authentication', 'fetch', 'timeout', 'retries', 'deadline'];
+
+/** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
+export function readOptions(options: ClientOptions): Settings {
+  checkNames(options, OPTIONS);
+  const { authentication = 'bearer', fetch, timeout = 10_000, retries = 3 } = options;
+  check(authentication === 'bearer' || authentication === 'x-api-key', 'authentication', "must be 'bearer' or 'x-api-key'");
+  check(typeof (fetch ?? globalThis.fetch) === 'function', 'fetch', 'must be a function like the global fetch');
+  readBound('timeout', timeout, 1, LONGEST_TIMER);
+  return {
+    baseUrl: readBaseUrl(options.baseUrl),
+    apiKey: readApiKey(options.apiKey),
+    authentication,
+    fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    timeout,
+    retries: readBound('retries', retries, 0, 3),
+    deadline: readBound('deadline', options.deadline ?? Math.max(20_000, timeout), 1, LONGEST_TIMER),
+  };
+}

@@ -1,0 +1,134 @@
+import { isLoopback } from './address.js';
+import { PaylinkError, type PaylinkErrorCode } from './errors.js';
+import type { CheckedLink } from './link.js';
+
+/** The statuses of SERVICE.md section 3. */
+export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
+
+/**
+ * How a payment stands. A status outside of the four reads as `unknown`, with the service's own word as `sentStatus`: it is
+ * no success, whatever it means.
+ */
+export type StatusAsRead =
+  | { readonly status: 'pending' }
+  | { readonly status: 'success' }
+  | { readonly status: 'failed' }
+  | { readonly status: 'cancelled' }
+  | { readonly status: 'unknown'; readonly sentStatus: string };
+
+interface PaymentFields {
+  readonly reference: string;
+  readonly type: 'payment';
+  /** In the smallest unit of the currency. The contract does not show whether a free amount has one before it is chosen. */
+  readonly amount?: number;
+  readonly currency: string;
+}
+
+/** A payment as the service tells it (SERVICE.md section 2.3). */
+export type Payment = PaymentFields & StatusAsRead;
+
+/** A payment that succeeded. */
+export type SuccessfulPayment = PaymentFields & { readonly status: 'success' };
+
+interface PaymentLinkFields {
+  /** The last segment of `url`. */
+  readonly token: string;
+  /** Where to send the customer. */
+  readonly url: string;
+  /** The amount of a fixed link, in the smallest unit of the currency. */
+  readonly amount?: number;
+  readonly currency: string;
+  readonly reference: string;
+}
+
+/** A created link (SERVICE.md section 2.2). */
+export type PaymentLink = PaymentLinkFields & StatusAsRead;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const STATUSES: ReadonlySet<string> = new Set<PaymentStatus>(['pending', 'success', 'failed', 'cancelled']);
+
+/**
+ * Holds a reply against the contract and against the link that was asked for.
+ *
+ * @throws PaylinkError `invalid_response` or `response_mismatch`
+ */
+export function readPaymentLink(reply: unknown, asked: CheckedLink, baseUrl: string, idempotencyKey: string): PaymentLink {
+  const answer = new Answer(reply, { status: 201, idempotencyKey });
+  const reference = answer.text('reference');
+  if (reference !== asked.reference) answer.contradicts('reference');
+  const amount = answer.amount();
+  if (asked.amount !== undefined && amount !== asked.amount) answer.contradicts('amount');
+  const url = answer.text('url');
+  if (!isSafePage(url, baseUrl)) answer.fails('has a `url` that is not https', 'response_mismatch');
+  return Object.freeze({
+    token: answer.text('token'),
+    url,
+    ...(amount === undefined ? {} : { amount }),
+    currency: answer.text('currency'),
+    reference,
+    ...answer.status(),
+  });
+}
+
+/** @throws PaylinkError `invalid_response` or `response_mismatch` */
+export function readPayment(reply: unknown, asked: string): Payment {
+  const answer = new Answer(reply, { status: 200 });
+  const reference = answer.text('reference');
+  if (reference !== asked) answer.contradicts('reference');
+  // What a success of another kind of record would be, the contract does not show: a refund's is not to be credited.
+  if (answer.text('type') !== 'payment') answer.fails('is of another `type` than payment', 'response_mismatch');
+  const amount = answer.amount();
+  return Object.freeze({
+    reference,
+    type: 'payment',
+    ...(amount === undefined ? {} : { amount }),
+    currency: answer.text('currency'),
+    ...answer.status(),
+  });
+}
+
+/** A customer is sent to https only; the emulator's pages are on this machine, as it is itself. */
+function isSafePage(text: string, baseUrl: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url) && isLoopback(new URL(baseUrl)));
+}
+
+/** Reads the fields of a reply, and says what is wrong with them without quoting any. */
+class Answer {
+  readonly #fields: Fields;
+  readonly #details: { readonly status: number; readonly idempotencyKey?: string };
+
+  constructor(reply: unknown, details: { readonly status: number; readonly idempotencyKey?: string }) {
+    this.#details = details;
+    this.#fields = reply as Fields;
+    if (typeof reply !== 'object' || reply === null || Array.isArray(reply)) this.fails('is not a JSON object');
+  }
+
+  text(name: string): string {
+    const value = this.#fields[name];
+    if (typeof value !== 'string' || value === '') this.fails(`has no \`${name}\` that is a text`);
+    return value;
+  }
+
+  amount(): number | undefined {
+    const { amount } = this.#fields;
+    if (amount === undefined || amount === null) return undefined;
+    if (!Number.isSafeInteger(amount) || (amount as number) < 0) this.fails('has an `amount` that is no whole number');
+    return amount as number;
+  }
+
+  status(): StatusAsRead {
+    const sentStatus = this.text('status');
+    return STATUSES.has(sentStatus) ? { status: sentStatus as PaymentStatus } : { status: 'unknown', sentStatus };
+  }
+
+  contradicts(name: string): never {
+    this.fails(`has another \`${name}\` than was asked for`, 'response_mismatch');
+  }
+
+  fails(problem: string, code: PaylinkErrorCode = 'invalid_response'): never {
+    throw new PaylinkError(code, `the service's answer ${problem}`, { ...this.#details, body: this.#fields });
+  }
+}

@@ -1,0 +1,110 @@
+/** One try: a request, and the JSON of its reply or a PaylinkError. */
+import { untilAborted } from './deadline.js';
+import type { PaylinkError } from './errors.js';
+import { interruption, meaningOf, refusal } from './failure.js';
+import type { Settings } from './options.js';
+import { discard, readReply, REPLY_LIMIT, ReplyTooLarge } from './reply.js';
+
+/** A request as it is sent, and on a retry sent again. */
+export interface Call {
+  /** For messages: without the reference, which is the merchant's customer's business. */
+  readonly endpoint: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly success: 200 | 201;
+  readonly body?: string;
+  readonly idempotencyKey?: string;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Sends the call once and gives the parsed body of its success. @throws PaylinkError */
+export async function send(settings: Settings, call: Call, signal: AbortSignal): Promise<unknown> {
+  const response = await receiveHead(settings, call, signal);
+  if (isRedirect(response)) {
+    discard(response);
+    throw refusal(settings, call, response, 'redirected', 'was answered with a redirect, which is not followed: is baseUrl right?');
+  }
+  if (response.status !== call.success) throw await failureOf(settings, call, response, signal);
+  const body = await receiveBody(settings, call, response, signal);
+  try {
+    return JSON.parse(decoder.decode(body));
+  } catch {
+    if (isCutOff(response, body)) throw interruption(settings, call, new Error('it was cut off'), signal);
+    throw refusal(settings, call, response, 'invalid_response', 'was answered with a body that is not JSON', body);
+  }
+}
+
+/**
+ * Whether a body that is not JSON looks like the beginning of one. Without a Content-Length nothing vouches for the whole: Node's
+ * `fetch` takes a chunked reply that ends early for complete where the connection was to be closed after it.
+ */
+function isCutOff({ headers }: Response, body: Uint8Array): boolean {
+  return headers.get('content-length') === null && (body.length === 0 || body[0] === '{'.charCodeAt(0));
+}
+
+async function receiveHead(settings: Settings, call: Call, signal: AbortSignal): Promise<Response> {
+  const init: RequestInit & { cache?: 'no-store' } = {
+    method: call.method,
+    headers: headersOf(settings, call),
+    redirect: 'manual',
+    signal,
+  };
+  if (call.body !== undefined) init.body = call.body;
+  if (knowsCacheOption()) init.cache = 'no-store';
+  try {
+    return await untilAborted(settings.fetch(settings.baseUrl + call.path, init), signal);
+  } catch (error) {
+    throw interruption(settings, call, error, signal);
+  }
+}
+
+async function receiveBody(settings: Settings, call: Call, response: Response, signal: AbortSignal): Promise<Uint8Array> {
+  try {
+    return await readReply(response, signal);
+  } catch (error) {
+    if (error instanceof ReplyTooLarge) {
+      throw refusal(settings, call, response, 'response_too_large', `was answered with more than ${REPLY_LIMIT} bytes`);
+    }
+    throw interruption(settings, call, error, signal);
+  }
+}
+
+function headersOf({ apiKey, authentication }: Settings, { body, idempotencyKey }: Call): Record<string, string> {
+  return {
+    Accept: 'application/json',
+    ...(authentication === 'bearer' ? { Authorization: `Bearer ${apiKey}` } : { 'X-Api-Key': apiKey }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+  };
+}
+
+let cacheOption: boolean | undefined;
+
+/** Next.js may keep replies of `fetch` unless told not to, and a Worker of an old compatibility date throws when told. */
+function knowsCacheOption(): boolean {
+  try {
+    cacheOption ??= new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store';
+  } catch {
+    cacheOption = false;
+  }
+  return cacheOption;
+}
+
+function isRedirect({ status, type, redirected }: Response): boolean {
+  // A fetch of the merchant's own may have followed all the same, with the API key.
+  return type === 'opaqueredirect' || redirected || (status > 299 && status < 400);
+}
+
+/** The error for a status that is no success. Its body is read as far as it comes. */
+async function failureOf(settings: Settings, call: Call, response: Response, signal: AbortSignal): Promise<PaylinkError> {
+  let body: Uint8Array | undefined;
+  try {
+    body = await readReply(response, signal);
+  } catch {
+    // Whatever befell the body, the status says enough, unless the caller wants no answer any more.
+    if (signal.aborted && (signal.reason as PaylinkError).code === 'aborted') throw signal.reason;
+  }
+  const [code, hint] = meaningOf(response.status);
+  return refusal(settings, call, response, code, `was answered ${response.status}${hint}`, body);
+}

@@ -1,0 +1,39 @@
+import { pause, within } from './deadline.js';
+import { isPaylinkError, PaylinkError } from './errors.js';
+
+/** The wait before a retry is drawn from 0 to this, doubled with each try. In milliseconds. */
+const FIRST_DELAY = 250;
+
+const WORTH_RETRYING: ReadonlySet<string> = new Set(['network_error', 'timeout', 'rate_limited', 'service_error']);
+
+export interface Patience {
+  readonly timeout: number;
+  readonly retries: number;
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+/**
+ * Tries until one try succeeds, fails for good, or there are no more tries or no more time. Waits with full jitter between
+ * them, so that clients that failed together do not come back together, and never less than the service asked for.
+ *
+ * @throws PaylinkError of the last try, or `aborted`.
+ */
+export async function retry<T>(patience: Patience, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { timeout, retries, deadline, signal, idempotencyKey } = patience;
+  const end = performance.now() + deadline;
+  for (let tries = 1; ; tries++) {
+    const milliseconds = Math.min(timeout, Math.max(1, end - performance.now()));
+    const late = (): PaylinkError =>
+      new PaylinkError('timeout', `the service did not answer in ${Math.round(milliseconds)} ms`, { idempotencyKey });
+    try {
+      return await within({ milliseconds, late, signal, idempotencyKey }, attempt);
+    } catch (error) {
+      if (tries > retries || !isPaylinkError(error) || !WORTH_RETRYING.has(error.code)) throw error;
+      const wait = (error.retryAfter ?? 0) + Math.random() * FIRST_DELAY * 2 ** (tries - 1);
+      if (performance.now() + wait >= end) throw error;
+      await pause(wait, patience);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import { startEmulator, type AssumedOptions, type Emulator } from '@paylink/emulator';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClient, type PaylinkClient } from '../src/index.js';
+import { API_KEY, failure } from './raw-server.js';
+
+let emulator: Emulator;
+let client: PaylinkClient;
+
+async function start(assumed: AssumedOptions = {}): Promise<void> {
+  emulator = await startEmulator({ assumed });
+  client = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey, retries: 0 });
+}
+
+beforeEach(() => start());
+afterEach(() => emulator.close());
+
+describe('against the emulator', () => {
+  it.each(['bearer', 'x-api-key'] as const)('creates a link and reads its payment, with the key as %s', async (authentication) => {
+    client = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey, authentication });
+    const link = await client.createPaymentLink({ amount: 15_000, reference: 'order-1', single_use: true });
+    expect(link).toEqual({
+      token: expect.any(String) as string,
+      url: `${emulator.payUrl}/link/${link.token}`,
+      amount: 15_000,
+      currency: 'XOF',
+      reference: 'order-1',
+      status: 'pending',
+    });
+    expect(await client.getPayment('order-1')).toMatchObject({ status: 'pending' });
+    await emulator.pay('order-1');
+    expect(await client.getPayment('order-1')).toEqual({
+      reference: 'order-1',
+      type: 'payment',
+      amount: 15_000,
+      currency: 'XOF',
+      status: 'success',
+    });
+  });
+
+  it.each(['number', 'omit'] as const)('creates a link with a free amount and reads what was chosen (%s)', async (before) => {
+    await emulator.close();
+    await start({ amountBeforeChoice: before === 'omit' ? 'omit' : 0 });
+    const free = { amount_min: 500, amount_max: 5_000, reference: 'gift-1', description: 'A gift' };
+    expect(await client.createPaymentLink(free)).not.toHaveProperty('amount');
+    expect((await client.getPayment('gift-1')).status).toBe('pending');
+    await emulator.pay('gift-1', { amount: 700 });
+    expect(await client.getPayment('gift-1')).toMatchObject({ amount: 700, status: 'success' });
+  });
+
+  it('reads a failed and a cancelled payment as that', async () => {
+    await client.createPaymentLink({ amount: 1, reference: 'a' });
+    await client.createPaymentLink({ amount: 1, reference: 'b' });
+    await emulator.fail('a');
+    await emulator.cancel('b');
+    expect([(await client.getPayment('a')).status, (await client.getPayment('b')).status]).toEqual(['failed', 'cancelled']);
+  });
+
+  it('tells a wrong key, and a reference that nobody has used', async () => {
+    expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'not_found', status: 404 });
+    client = createClient({ baseUrl: emulator.baseUrl, apiKey: API_KEY });
+    expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'unauthorized', status: 401 });
+  });
+
+  it('L02 makes one link of one key, whatever the service does with a key that comes again', async () => {
+    const link = { amount: 1, reference: 'order-1' };
+    const options = { idempotencyKey: 'order-1' };
+    const first = await client.createPaymentLink(link, options);
+    expect(await client.createPaymentLink(link, options)).toEqual(first);
+
+    await emulator.close();
+    await start({ replayedKey: 'refuse' });
+    await client.createPaymentLink(link, options);
+    expect(await failure(client.createPaymentLink(link, options))).toMatchObject({ code: 'conflict', status: 409 });
+
+    await emulator.close();
+    await start({ replayedKeyOtherBody: 'same_link' });
+    await client.createPaymentLink(link, options);
+    // In another process, which does not know what the key stood for: the old link comes back with the old amount.
+    const other = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
+    expect(await failure(other.createPaymentLink({ ...link, amount: 2 }, options))).toMatchObject({ code: 'response_mismatch' });
+  });
+
+  it.each(['a/b', 'a?b#c', '100%', 'a%2Fb', 'café', '../x', '...', '%2e%2e', 'a b', '+', '😀', ';=&', "'()*!~"])(
+    'L04 encodes the reference %s once, and finds its payment',
+    async (reference) => {
+      await client.createPaymentLink({ amount: 1, reference });
+      expect(await client.getPayment(reference)).toMatchObject({ reference, status: 'pending' });
+    },
+  );
+});
+
+describe('the path of a reading', () => {
+  const wellFormed = fc
+    .string({ unit: 'grapheme', minLength: 1 })
+    .filter((text) => text.trim() !== '' && !text.includes('\0') && text !== '.' && text !== '..');
+
+  it('L04 is the reference again once it is decoded, for every reference', async () => {
+    let asked = '';
+    const fetch = (url: string): Promise<Response> => {
+      asked = new URL(url).href;
+      return Promise.resolve(Response.json({}));
+    };
+    const recorded = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          wellFormed,
+          fc.stringMatching(/^[./%?#\\@:2e5cF]{1,8}$/).filter((t) => t !== '.' && t !== '..'),
+        ),
+        async (reference) => {
+          await failure(recorded.getPayment(reference));
+          const [start, encoded] = [asked.slice(0, 40), asked.slice(40)];
+          expect(start).toBe('https://service.example/api/v1/payments/');
+          expect(decodeURIComponent(encoded)).toBe(reference);
+          expect(encoded).not.toMatch(/[/?#]/);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(['.', '..', '', ' ', 'a\0', '\ud800', 'x\udfffy', 42, null, undefined, ['a']])(
+    'L05 is not asked for %j: a typed error, and nothing is sent',
+    async (reference) => {
+      const never = (): never => {
+        throw new Error('sent');
+      };
+      const closed = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch: never });
+      expect(await failure(closed.getPayment(reference as string))).toMatchObject({ code: 'invalid_reference' });
+    },
+  );
+});

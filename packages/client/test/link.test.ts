@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createClient, type PaylinkClient, type PaymentLinkRequest } from '../src/index.js';
+import { API_KEY, created, failure, startRawServer, type RawServer } from './raw-server.js';
+
+let server: RawServer;
+let client: PaylinkClient;
+const fixed = { amount: 15_000, reference: 'order-1' };
+const free = { amount_min: 500, amount_max: 5_000, reference: 'gift-1', description: 'A gift' };
+
+beforeAll(async () => {
+  server = await startRawServer(created);
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  server.requests.length = 0;
+  client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY });
+});
+
+const create = (link: unknown, options?: object): Promise<unknown> => client.createPaymentLink(link as PaymentLinkRequest, options);
+
+describe('a link that is not fit to be sent', () => {
+  it.each([
+    ['an amount with a fraction', { amount: 1.5 }, 'amount'],
+    ['an amount that is NaN', { amount: Number.NaN }, 'amount'],
+    ['an amount of 1e21', { amount: 1e21 }, 'amount'],
+    ['an amount as a text', { amount: '100' }, 'amount'],
+    ['an amount as a bigint', { amount: 100n }, 'amount'],
+    ['an amount of -1', { amount: -1 }, 'amount'],
+    ['an amount of 0', { amount: 0 }, 'amount'],
+    ['an amount of 2^53', { amount: 2 ** 53 }, 'amount'],
+    ['an amount that is null', { amount: null }, 'amount'],
+    ['an amount that is an object', { amount: Object(1) as unknown }, 'amount'],
+    ['no amount', { amount: undefined }, 'amount'],
+    ['an amount beside a lower bound', { amount_min: 1 }, 'amount'],
+    ['an amount beside both bounds', { amount_min: 1, amount_max: 2 }, 'amount'],
+    ['an upper bound alone', { ...free, amount: undefined, amount_min: undefined }, 'amount_min'],
+    ['a lower bound alone', { ...free, amount: undefined, amount_max: undefined }, 'amount_max'],
+    ['bounds the wrong way round', { ...free, amount: undefined, amount_min: 2, amount_max: 1 }, 'amount_min'],
+    ['a bound with a fraction', { ...free, amount: undefined, amount_min: 0.5 }, 'amount_min'],
+    ['a free amount without a description', { ...free, amount: undefined, description: undefined }, 'description'],
+    ['a free amount with a blank description', { ...free, amount: undefined, description: ' ' }, 'description'],
+  ])('L09 is refused before sending: %s', async (_, change, field) => {
+    const error = await failure(create({ ...fixed, ...change }));
+    expect(error).toMatchObject({
+      name: 'PaylinkError',
+      code: 'invalid_link',
+      message: expect.stringMatching(`^${field} `) as string,
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([
+    ['a reference with half of an emoji', { reference: 'order-\ud83d' }, 'reference'],
+    ['a reference with the halves swapped', { reference: '\ude00\ud83d' }, 'reference'],
+    ['a description with a lone surrogate', { description: '\udc00' }, 'description'],
+    ['a return_url with a lone surrogate', { return_url: 'https://shop.example/\ud800' }, 'return_url'],
+  ])('L05 is refused with a typed error: %s', async (_, change, field) => {
+    const error = await failure(create({ ...fixed, ...change }));
+    expect(error).toMatchObject({ code: 'invalid_link', message: expect.stringMatching(`^${field} .*surrogate`) as string });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([
+    ['no reference', { reference: undefined }, 'reference'],
+    ['a number as reference', { reference: 42 }, 'reference'],
+    ['an empty reference', { reference: '' }, 'reference'],
+    ['a blank reference', { reference: ' \t' }, 'reference'],
+    ['a reference that no path can hold', { reference: '..' }, 'reference'],
+    ['a reference with NUL, which no notification could bring', { reference: 'a\0b' }, 'reference'],
+    ['a return_url that is a script', { return_url: 'javascript:alert(1)' }, 'return_url'],
+    ['a return_url that is a path', { return_url: '/thanks' }, 'return_url'],
+    ['a cancel_url that is no URL', { cancel_url: 'https://' }, 'cancel_url'],
+    ['a cancel_url that is a URL object', { cancel_url: new URL('https://shop.example') }, 'cancel_url'],
+    ['a single_use that is no boolean', { single_use: 'yes' }, 'single_use'],
+    ['a misspelt single_use', { singleUse: true }, 'singleUse'],
+  ])('is refused: %s', async (_, change, field) => {
+    const error = await failure(create({ ...fixed, ...change }));
+    expect(error).toMatchObject({ code: 'invalid_link', message: expect.stringMatching(`^${field} `) as string });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([null, undefined, 'order-1', [], 42])('is refused: %j in place of a link', async (link) => {
+    expect(await failure(create(link))).toMatchObject({ code: 'invalid_link' });
+  });
+});
+
+describe('a link that is sent', () => {
+  it('has the fields of the contract and no others', async () => {
+    const whole = {
+      ...fixed,
+      description: 'Un panier: 2 × café',
+      return_url: 'https://shop.example/thanks?o=1',
+      cancel_url: 'http://localhost:3000/cancelled',
+      single_use: true,
+    };
+    await create(whole);
+    await create({ ...free, single_use: undefined });
+    const [first, second] = server.requests;
+    expect(first!.line).toBe('POST /api/v1/payment-links HTTP/1.1');
+    expect(JSON.parse(first!.body)).toEqual(whole);
+    expect(JSON.parse(second!.body)).toEqual(free);
+    expect(first!.headers).toMatchObject({ 'content-type': 'application/json', authorization: `Bearer ${API_KEY}` });
+    expect(first!.headers).not.toHaveProperty('x-api-key');
+  });
+
+  it('has the key as X-Api-Key where that is chosen, and not as Authorization', async () => {
+    client = createClient({ baseUrl: `${server.baseUrl}//`, apiKey: API_KEY, authentication: 'x-api-key' });
+    await create(fixed);
+    expect(server.requests[0]!.headers).toMatchObject({ 'x-api-key': API_KEY });
+    expect(server.requests[0]!.headers).not.toHaveProperty('authorization');
+  });
+
+  it('is what it was when the call was made, whatever becomes of the object', async () => {
+    const link = { ...fixed };
+    const under = create(link);
+    link.amount = 1;
+    await under;
+    expect(JSON.parse(server.requests[0]!.body)).toMatchObject({ amount: 15_000 });
+  });
+
+  it.each([1, Number.MAX_SAFE_INTEGER])('can have the amount %d', async (amount) => {
+    await create({ ...fixed, amount });
+    expect(server.requests[0]!.body).toContain(`"amount":${amount}`);
+  });
+});
+
+describe('the Idempotency-Key', () => {
+  it('is always sent: the given one, or a UUID that is new for each call', async () => {
+    await create(fixed, { idempotencyKey: 'order-1/attempt 1' });
+    await create(fixed);
+    await create(fixed);
+    const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(keys[0]).toBe('order-1/attempt 1');
+    for (const key of keys.slice(1)) expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['over 255 characters', 'k'.repeat(256)],
+    ['with an accent', 'commande-é'],
+    ['with an emoji', '😀'],
+    ['with a line break', 'a\r\nX-Other: 1'],
+    ['with a blank at its end, which HTTP drops', 'a '],
+    ['a number', 42],
+    ['null', null],
+  ])('L14 is refused: %s', async (_, idempotencyKey) => {
+    expect(await failure(create(fixed, { idempotencyKey }))).toMatchObject({ code: 'invalid_idempotency_key' });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('L14 can have 255 characters of printable ASCII', async () => {
+    await create(fixed, { idempotencyKey: '~'.repeat(255) });
+    expect(server.requests[0]!.headers['idempotency-key']).toBe('~'.repeat(255));
+  });
+
+  it('L13 is refused for a second link with another amount, and sent again for the same one', async () => {
+    await create(fixed, { idempotencyKey: 'order-1' });
+    await create({ reference: 'order-1', amount: 15_000 }, { idempotencyKey: 'order-1' });
+    const error = await failure(create({ ...fixed, amount: 20_000 }, { idempotencyKey: 'order-1' }));
+    expect(error).toMatchObject({ code: 'idempotency_key_reused', idempotencyKey: 'order-1' });
+    expect(server.requests.map(({ body }) => body)).toEqual([server.requests[0]!.body, server.requests[0]!.body]);
+  });
+
+  it('L13 is refused for another link at the same moment', async () => {
+    const links = [1, 2, 3, 4].map((amount) => create({ ...fixed, amount }, { idempotencyKey: 'order-1' }));
+    const results = await Promise.allSettled(links);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('L13 is remembered for the 10,000 that were used last', async () => {
+    const { SentKeys } = await import('../src/idempotency-key.js');
+    const keys = new SentKeys();
+    for (let index = 0; index < 10_000; index++) await keys.remember(`key-${index}`, 'a');
+    await keys.remember('key-0', 'a');
+    await keys.remember('one more', 'a');
+    await expect(keys.remember('key-0', 'b')).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await expect(keys.remember('key-2', 'b')).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await expect(keys.remember('key-1', 'b')).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError, createClient } from '../src/index.js';
+import { refuseBrowser } from '../src/browser-guard.js';
+import { API_KEY } from './raw-server.js';
+
+const good = { baseUrl: 'https://service.example/api', apiKey: API_KEY };
+
+function configurationFault(make: () => unknown): ConfigurationError {
+  try {
+    make();
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+  }
+  throw new Error('no ConfigurationError');
+}
+
+describe('createClient', () => {
+  it.each([
+    'https://service.example/api',
+    'https://service.example/api/',
+    'https://service.example',
+    'https://service.example:8443/a/b',
+    'http://127.0.0.1:4000/api',
+    'http://127.8.9.10/api',
+    'http://localhost:4000/api',
+    'http://[::1]:4000/api',
+  ])('takes the address %s', (baseUrl) => {
+    expect(() => createClient({ ...good, baseUrl })).not.toThrow();
+  });
+
+  it.each([
+    'http://service.example/api',
+    'http://10.0.0.1/api',
+    'http://0.0.0.0/api',
+    'http://127.0.0.1.evil.example/api',
+    'http://localhost.evil.example/api',
+    'http://evil.example#@localhost/api',
+    'http://[::ffff:8.8.8.8]/api',
+    'http://128.0.0.1/api',
+    'ftp://service.example/api',
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+  ])('L08 refuses %s, where the API key would go over the wire as it is', (baseUrl) => {
+    expect(configurationFault(() => createClient({ ...good, baseUrl })).option).toBe('baseUrl');
+  });
+
+  it.each([
+    [undefined, /missing.*environment/],
+    ['', /missing/],
+    [42, /string/],
+    ['service.example/api', /whole URL/],
+    ['https://user:hunter2@service.example/api', /user or a password/],
+    ['https://service.example/api?x=1', /query/],
+    ['https://service.example/api?', /query/],
+    ['https://service.example/api#x', /fragment/],
+    ['https://service.example/api\n', /line break/],
+    ['https://service.example/api/v1', /before \/v1/],
+    ['https://service.example/api/v1/', /before \/v1/],
+  ])('refuses the address %j, and says what to change', (baseUrl, message) => {
+    const error = configurationFault(() => createClient({ ...good, baseUrl: baseUrl as string }));
+    expect([error.option, error.code]).toEqual(['baseUrl', 'misconfigured']);
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toContain('hunter2');
+  });
+
+  it.each([
+    [undefined, /missing.*environment/],
+    ['', /missing/],
+    ['  ', /blank/],
+    [42, /string/],
+    [`${API_KEY}\n`, /line break/],
+    [` ${API_KEY}`, /blank/],
+    [`Bearer ${API_KEY}`, /alone/],
+    ['whsec_of_the_portal_0123456789abcdef', /webhook secret/],
+    ['sk_live_id42', /as a whole/],
+    ['sk_live_id42.', /as a whole/],
+    ['sk_live_.secret', /as a whole/],
+    ['sk_live_id42.sec ret', /as a whole/],
+    ['sk_live_id42.sécret', /as a whole/],
+    ['sk_live_id42.secret\r\nX-Other: 1', /as a whole/],
+  ])('refuses the API key %j, and never quotes it', (apiKey, message) => {
+    const error = configurationFault(() => createClient({ ...good, apiKey: apiKey as string }));
+    expect(error.option).toBe('apiKey');
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toMatch(/id42|whsec/);
+  });
+
+  it('takes a key of another kind than live, of which the contract shows nothing', () => {
+    expect(() => createClient({ ...good, apiKey: 'sk_test_id42.secret' })).not.toThrow();
+  });
+
+  it.each([
+    ['authentication', 'basic'],
+    ['fetch', 'fetch'],
+    ['timeout', 0],
+    ['timeout', 1.5],
+    ['timeout', Number.NaN],
+    ['timeout', 2 ** 31],
+    ['timeout', '100'],
+    ['retries', -1],
+    ['retries', 4],
+    ['retries', Infinity],
+    ['deadline', 0],
+    ['apikey', API_KEY],
+    ['baseURL', 'https://service.example'],
+  ])('refuses the option %s: %j', (option, value) => {
+    expect(configurationFault(() => createClient({ ...good, [option]: value })).option).toBe(option);
+  });
+
+  it('refuses options that are none, also those of a call', async () => {
+    expect(configurationFault(() => createClient(undefined as never)).option).toBe('options');
+    const client = createClient(good);
+    const link = { amount: 1, reference: 'r' };
+    await expect(client.createPaymentLink(link, { idempotencykey: 'k' } as object)).rejects.toMatchObject({
+      option: 'idempotencykey',
+    });
+    await expect(client.createPaymentLink(link, { signal: {} as AbortSignal })).rejects.toMatchObject({ option: 'signal' });
+    await expect(client.getPayment('r', 0 as never)).rejects.toMatchObject({ option: 'options' });
+  });
+});
+
+describe('where the API key could be read by anybody', () => {
+  const browser = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36';
+
+  it.each([
+    ['a page', { window: {}, document: {}, navigator: { userAgent: browser } }],
+    ['a page without a navigator', { window: {}, document: {} }],
+    ['a web worker', { navigator: { userAgent: browser } }],
+    ['React Native', { window: {}, navigator: { product: 'ReactNative' } }],
+  ])('refuses to run: %s', (_, surroundings) => {
+    expect(() => {
+      refuseBrowser(surroundings);
+    }).toThrow(/anybody could read the API key/);
+  });
+
+  it.each([
+    ['Node 20', {}],
+    ['Node', { navigator: { userAgent: 'Node.js/24' } }],
+    ['Deno', { window: {}, navigator: { userAgent: 'Deno/2.5.0' } }],
+    ['Bun', { navigator: { userAgent: 'Bun/1.2.0' } }],
+    ['workerd', { navigator: { userAgent: 'Cloudflare-Workers' } }],
+  ])('runs on %s', (_, surroundings) => {
+    expect(() => {
+      refuseBrowser(surroundings);
+    }).not.toThrow();
+  });
+
+  it('throws as soon as a browser loads the package', async () => {
+    await expect(import('../src/browser.js')).rejects.toThrow(/loaded in a browser.*import it from server code only/);
+  });
+
+  it('refuses to make a client in a page, whatever bundle brought it there', () => {
+    Object.assign(globalThis, { window: {}, document: {} });
+    try {
+      expect(configurationFault(() => createClient(good)).option).toBe('createClient');
+    } finally {
+      Reflect.deleteProperty(globalThis, 'window');
+      Reflect.deleteProperty(globalThis, 'document');
+    }
+  });
+});

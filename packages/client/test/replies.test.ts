@@ -1,0 +1,292 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createClient, PaylinkError, type ClientOptions, type PaylinkClient } from '../src/index.js';
+import {
+  answer,
+  API_KEY,
+  created,
+  drop,
+  failure,
+  hang,
+  head,
+  link,
+  payment,
+  startRawServer,
+  type Behaviour,
+  type RawRequest,
+  type RawServer,
+} from './raw-server.js';
+
+let server: RawServer;
+let client: PaylinkClient;
+const fixed = { amount: 15_000, reference: 'order-1' };
+
+afterEach(() => server.close());
+
+async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {}): Promise<void> {
+  server = await startRawServer(behaviour);
+  client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, retries: 0, ...options });
+}
+
+const create = (): Promise<unknown> => failure(client.createPaymentLink(fixed, { idempotencyKey: 'key-1' }));
+const get = (): Promise<unknown> => failure(client.getPayment('order-1'));
+
+describe('an answer to a creation that is not 201', () => {
+  it.each([
+    [200, 'unexpected_status'],
+    [202, 'unexpected_status'],
+    [204, 'unexpected_status'],
+    [400, 'rejected'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [422, 'rejected'],
+    [429, 'rate_limited'],
+    [500, 'service_error'],
+    [503, 'service_error'],
+    [599, 'service_error'],
+  ])('L02 is a typed error, also where it holds a good link: %d', async (status, code) => {
+    await start(status === 204 ? (socket) => socket.end(head(204, { Connection: 'close' })) : answer(status, link));
+    expect(await create()).toMatchObject({ name: 'PaylinkError', code, status, idempotencyKey: 'key-1' });
+  });
+
+  it('L02 has what the service said as its body, and what it calls the request', async () => {
+    await start(answer(422, { error: { code: 'other_payload' } }, { 'X-Request-Id': 'req-7' }));
+    const error = (await create()) as PaylinkError;
+    expect(error.body).toEqual({ error: { code: 'other_payload' } });
+    expect(error.requestId).toBe('req-7');
+  });
+
+  it('has a body that is no JSON as text, and none where it is too large, cut off or never comes', async () => {
+    await start(answer(400, '<h1>Bad</h1>'));
+    expect(((await create()) as PaylinkError).body).toBe('<h1>Bad</h1>');
+    for (const behaviour of [
+      answer(400, 'x'.repeat(2_000_000)),
+      ((socket) => socket.end(`${head(400, { 'Content-Length': '100' })}cut`)) satisfies Behaviour,
+      ((socket) => void socket.write(`${head(400, { 'Content-Length': '100' })}hangs`)) satisfies Behaviour,
+    ]) {
+      await server.close();
+      await start(behaviour, { timeout: 1000 });
+      const error = (await create()) as PaylinkError;
+      expect([error.code, error.status, error.body]).toEqual(['rejected', 400, undefined]);
+    }
+  });
+});
+
+describe('an answer to a reading', () => {
+  it.each([201, 206, 404, 410, 500])('is a success with 200 only, and not with %d', async (status) => {
+    await start(answer(status, payment));
+    expect(await get()).toMatchObject({ status });
+  });
+});
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('L07 is an error and is not followed: %d', async (status) => {
+    const elsewhere = await startRawServer(created);
+    try {
+      await start(answer(status, '', { Location: `${elsewhere.baseUrl}/v1/payment-links` }), { retries: 3 });
+      expect(await create()).toMatchObject({ code: 'redirected', status });
+      expect(await get()).toMatchObject({ code: 'redirected', status });
+      expect(server.requests).toHaveLength(2);
+      expect(elsewhere.requests).toEqual([]);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
+  it('L07 is an error where a fetch has followed it all the same, or shows no more than that it was one', async () => {
+    await start(hang);
+    for (const odd of [{ redirected: true }, { type: 'opaqueredirect', status: 0 }]) {
+      const response = Object.defineProperties(
+        Response.json(payment({ line: 'GET /order-1 HTTP/1.1', headers: {}, body: '' })),
+        Object.fromEntries(Object.entries(odd).map(([name, value]: [string, unknown]) => [name, { value }])),
+      );
+      client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, fetch: () => Promise.resolve(response) });
+      expect(await get()).toMatchObject({ code: 'redirected' });
+    }
+  });
+});
+
+describe('a bad reply', () => {
+  it.each([
+    ['not JSON', '<html>'],
+    ['empty', ''],
+    ['cut JSON under a right length', '{"reference":"order-1"'],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['a text', '"order-1"'],
+  ])('L10 is a typed error: %s', async (_, body) => {
+    await start((socket, request) => answer(request.line.startsWith('GET') ? 200 : 201, body)(socket, request));
+    expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
+    expect(await create()).toMatchObject({ code: 'invalid_response', status: 201, idempotencyKey: 'key-1' });
+  });
+
+  it('L10 is a typed error: bytes that are not UTF-8', async () => {
+    await start((socket) =>
+      socket.end(Buffer.concat([Buffer.from(head(200, { 'Content-Length': '3' })), Buffer.from([0x22, 0xff, 0x22])])),
+    );
+    expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
+  });
+
+  it('L10 is read up to 1 MiB, whether its length is told, not told or packed, and no further', async () => {
+    const large = JSON.stringify({ filler: 'x'.repeat(10_000_000) });
+    const packed = gzipSync(large);
+    for (const behaviour of [
+      answer(200, large),
+      ((socket) => socket.end(`${head(200, { Connection: 'close' })}${large}`)) satisfies Behaviour,
+      ((socket) => {
+        socket.write(head(200, { 'Content-Encoding': 'gzip', 'Content-Length': String(packed.length), Connection: 'close' }));
+        socket.end(packed);
+      }) satisfies Behaviour,
+    ]) {
+      await start(behaviour, { retries: 3 });
+      expect(await get()).toMatchObject({ code: 'response_too_large', status: 200 });
+      expect(server.requests).toHaveLength(1);
+      await server.close();
+    }
+  });
+
+  it('L10 lets go of a reply without an end as soon as it is too large', async () => {
+    let written = 0;
+    let close: () => void;
+    const closed = new Promise<void>((resolve) => (close = resolve));
+    await start((socket) => {
+      socket.once('close', close).write(head(200, { 'Transfer-Encoding': 'chunked' }));
+      const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(chunk)) written += chunk.length;
+        if (!socket.destroyed) socket.once('drain', more);
+      };
+      more();
+    });
+    expect(await get()).toMatchObject({ code: 'response_too_large' });
+    await closed;
+    expect(written).toBeLessThan(50_000_000);
+  });
+
+  it('L10 is a typed error where it is cut off', async () => {
+    await start((socket) => socket.end(`${head(200, { 'Content-Length': '500' })}{"reference":`));
+    expect(await get()).toMatchObject({ code: 'network_error' });
+  });
+
+  it.each<[string, Behaviour]>([
+    ['before its head', hang],
+    ['within its head', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-')],
+    ['within its body', (socket) => void socket.write(`${head(200, { 'Content-Length': '500' })}{"reference":`)],
+  ])('L10 is given up after the timeout where it hangs %s', async (_, behaviour) => {
+    await start(behaviour, { timeout: 300 });
+    expect(await get()).toMatchObject({ code: 'timeout' });
+  });
+
+  it('L10 tells the key that a link was to be created under where it hangs', async () => {
+    await start(hang, { timeout: 300 });
+    expect(await create()).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1' });
+  });
+
+  it.each<[string, Behaviour]>([
+    ['a connection that is reset', drop],
+    ['a connection that is closed', (socket) => socket.end()],
+    ['bytes that are not HTTP', (socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n')],
+  ])('is a network_error: %s', async (_, behaviour) => {
+    await start(behaviour);
+    expect(await create()).toMatchObject({ code: 'network_error', idempotencyKey: 'key-1' });
+  });
+
+  it('is a network_error with its reason where nobody listens', async () => {
+    await start(hang);
+    await server.close();
+    const error = (await get()) as PaylinkError;
+    expect(error).toMatchObject({ code: 'network_error', cause: { code: 'ECONNREFUSED' } });
+    expect(error.status).toBeUndefined();
+  });
+});
+
+describe('a reply against what was asked', () => {
+  const changed =
+    (change: object) =>
+    (request: RawRequest): object => ({ ...(request.line.startsWith('GET') ? payment(request) : link(request)), ...change });
+
+  it.each([
+    ['another reference', { reference: 'order-2' }],
+    ['a reference in other letters', { reference: 'Order-1' }],
+    ['another amount', { amount: 15_001 }],
+    ['no amount', { amount: undefined }],
+    ['a URL that is http', { url: 'http://pay.example/link/t' }],
+    ['a URL that is a script', { url: 'javascript:alert(1)' }],
+    ['a URL that is data', { url: 'data:text/html,x' }],
+    ['a URL that is a path', { url: '/link/t' }],
+    ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
+  ])('L11 is an error of a link: %s', async (_, change) => {
+    await start(answer(201, changed(change)));
+    expect(await create()).toMatchObject({ code: 'response_mismatch', status: 201, idempotencyKey: 'key-1' });
+  });
+
+  it('L11 takes a page on this machine from a service on this machine, and from no other', async () => {
+    await start(answer(201, changed({ url: 'http://127.0.0.1:4000/link/t' })));
+    await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ url: 'http://127.0.0.1:4000/link/t' });
+    client = createClient({
+      baseUrl: 'https://service.example/api',
+      apiKey: API_KEY,
+      fetch: (url, init) => fetch(url.replace('https://service.example/api', server.baseUrl), init),
+    });
+    expect(await create()).toMatchObject({ code: 'response_mismatch' });
+  });
+
+  it.each([
+    ['another reference', { reference: 'order-2' }],
+    ['a record of another kind', { type: 'refund' }],
+  ])('L11 is an error of a payment: %s', async (_, change) => {
+    await start(answer(200, changed(change)));
+    expect(await get()).toMatchObject({ code: 'response_mismatch', status: 200 });
+  });
+
+  it.each([
+    { reference: 42 },
+    { reference: null },
+    { reference: ['order-1'] },
+    { type: undefined },
+    { amount: '15000' },
+    { amount: 1.5 },
+    { amount: -1 },
+    { currency: 952 },
+    { currency: undefined },
+    { status: true },
+    { status: undefined },
+    { status: ['success'] },
+  ])('is an error of a payment with %j', async (change) => {
+    await start(answer(200, changed(change)));
+    expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
+  });
+
+  it.each([{ token: undefined }, { token: 7 }, { url: null }, { currency: '' }, { status: 0 }, { amount: '15000' }])(
+    'is an error of a link with %j',
+    async (change) => {
+      await start(answer(201, changed(change)));
+      expect(await create()).toMatchObject({ code: 'invalid_response', status: 201 });
+    },
+  );
+
+  it.each(['Success', 'success ', 'SUCCESS', 'succeeded', 'paid', 'unknown', '__proto__'])(
+    'L12 reads the status %j as unknown, and never as a success',
+    async (status) => {
+      await start((socket, request) => answer(request.line.startsWith('GET') ? 200 : 201, changed({ status }))(socket, request));
+      await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'unknown', sentStatus: status });
+      await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ status: 'unknown', sentStatus: status });
+    },
+  );
+
+  it.each(['pending', 'success', 'failed', 'cancelled'])(
+    'reads the status %s as it is, and hands on known fields only',
+    async (status) => {
+      await start(answer(200, changed({ status, more: 1 })));
+      const fields = { reference: 'order-1', type: 'payment', amount: 15_000, currency: 'XOF', status };
+      await expect(client.getPayment('order-1')).resolves.toEqual(fields);
+    },
+  );
+
+  it('reads a free amount that nobody has chosen yet', async () => {
+    await start(answer(200, changed({ amount: undefined, status: 'pending' })));
+    expect(await client.getPayment('order-1')).not.toHaveProperty('amount');
+  });
+});

@@ -1,0 +1,233 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createClient, type ClientOptions, type PaylinkClient, type PaylinkError } from '../src/index.js';
+import { readRetryAfter } from '../src/retry-after.js';
+import { retry } from '../src/retry.js';
+import { PaylinkError as FailureOfTry } from '../src/errors.js';
+import {
+  answer,
+  API_KEY,
+  created,
+  drop,
+  failure,
+  hang,
+  head,
+  read,
+  startRawServer,
+  type Behaviour,
+  type RawServer,
+} from './raw-server.js';
+
+let server: RawServer;
+let client: PaylinkClient;
+const fixed = { amount: 15_000, reference: 'order-1', description: 'Deux cafés' };
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  await server.close();
+});
+
+async function start(behaviours: [Behaviour, ...Behaviour[]], options: Partial<ClientOptions> = {}): Promise<void> {
+  server = await startRawServer(...behaviours);
+  client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, ...options });
+}
+
+const cutOff: Behaviour = (socket) => socket.end(`${head(201, { 'Content-Length': '500' })}{"token":`);
+const chunkedHead = head(201, { 'Transfer-Encoding': 'chunked', Connection: 'close' });
+const cutOffInChunk: Behaviour = (socket) => socket.end(`${chunkedHead}60\r\n{"token":"token-1","url":"https://p`);
+
+describe('a retry', () => {
+  it.each<[string, Behaviour]>([
+    ['a connection that drops once the request was sent', drop],
+    ['a connection that is closed without an answer', (socket) => socket.end()],
+    ['an answer that is cut off', cutOff],
+    ['an answer that is cut off within a chunk, which fetch does not notice', cutOffInChunk],
+    ['an answer that is cut off after its head, which fetch does not notice', (socket) => socket.end(chunkedHead)],
+    ['an answer that never comes', hang],
+    ['429', answer(429, {})],
+    ['500', answer(500, {})],
+    ['503 that is cut off', (socket) => socket.end(`${head(503, { 'Content-Length': '500' })}{`)],
+  ])('L01 has the same Idempotency-Key and the same bytes after %s', async (_, fault) => {
+    await start([fault, fault, created], { timeout: 500 });
+    await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
+    expect(server.requests).toHaveLength(3);
+    const sent = server.requests.map(({ line, headers, body }) => ({ line, key: headers['idempotency-key'], body }));
+    expect(sent[0]!.key).toHaveLength(36);
+    expect(sent).toEqual([sent[0], sent[0], sent[0]]);
+  });
+
+  it('is made for a reading too', async () => {
+    await start([drop, answer(502, 'bad gateway'), read]);
+    await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'success' });
+  });
+
+  it.each([200, 400, 401, 403, 404, 409, 422, 301])('is not made after %d, which would only come again', async (status) => {
+    await start([answer(status, {}), created]);
+    expect(await failure(client.createPaymentLink(fixed))).toMatchObject({ status });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['with its length', answer(201, '{"token":')],
+    ['that is a page', (socket) => socket.end(`${head(201, { Connection: 'close' })}<html>`)],
+  ])('is not made after a reply %s that is not JSON', async (_, behaviour) => {
+    await start([behaviour, created]);
+    expect(await failure(client.createPaymentLink(fixed))).toMatchObject({ code: 'invalid_response' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('L15 is made three times at most, and as often as was asked for', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    await start([answer(503, { attempt: 'last' })]);
+    const error = (await failure(client.getPayment('order-1'))) as PaylinkError;
+    expect([error.code, error.body]).toEqual(['service_error', { attempt: 'last' }]);
+    expect(server.requests).toHaveLength(4);
+    client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, retries: 1 });
+    await failure(client.getPayment('order-1'));
+    expect(server.requests).toHaveLength(6);
+  });
+});
+
+describe('the wait before a retry', () => {
+  /** Lets `retry` fail on a clock of the test's, and tells when each try was made. */
+  async function triesOf(
+    error: FailureOfTry,
+    { random, deadline = 20_000 }: { random: number; deadline?: number },
+  ): Promise<number[]> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    vi.spyOn(Math, 'random').mockReturnValue(random);
+    const started = performance.now();
+    const tries: number[] = [];
+    const result = failure(
+      retry({ timeout: 10_000, retries: 3, deadline, signal: undefined, idempotencyKey: undefined }, () => {
+        tries.push(Math.round(performance.now() - started));
+        return Promise.reject(error);
+      }),
+    );
+    await vi.runAllTimersAsync();
+    expect(await result).toBe(error);
+    return tries;
+  }
+
+  it('L15 is drawn from 0 to a bound that doubles: full jitter', async () => {
+    server = await startRawServer(hang);
+    const error = new FailureOfTry('service_error', 'x');
+    expect(await triesOf(error, { random: 0 })).toEqual([0, 0, 0, 0]);
+    vi.useRealTimers();
+    expect(await triesOf(error, { random: 0.5 })).toEqual([0, 125, 375, 875]);
+    vi.useRealTimers();
+    expect(await triesOf(error, { random: 1 })).toEqual([0, 250, 750, 1750]);
+  });
+
+  it('L15 is never less than the service asked for', async () => {
+    server = await startRawServer(hang);
+    const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
+    expect(await triesOf(error, { random: 0 })).toEqual([0, 3_000, 6_000, 9_000]);
+    vi.useRealTimers();
+    expect(await triesOf(error, { random: 1 })).toEqual([0, 3_250, 6_750, 10_750]);
+  });
+
+  it('L15 is not begun where it would pass the deadline', async () => {
+    server = await startRawServer(hang);
+    const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
+    expect(await triesOf(error, { random: 0, deadline: 6_500 })).toEqual([0, 3_000, 6_000]);
+  });
+
+  it('L15 is what Retry-After says on the wire', async () => {
+    await start([answer(429, {}, { 'Retry-After': '1' }), read]);
+    const started = performance.now();
+    await client.getPayment('order-1');
+    expect(performance.now() - started).toBeGreaterThan(990);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('L15 is not begun for an hour: the caller is told at once, and told how long', async () => {
+    await start([answer(429, {}, { 'Retry-After': '3600' }), read]);
+    expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'rate_limited', retryAfter: 3_600_000 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('reads Retry-After as seconds or as a date, and nothing else', () => {
+    server = { close: () => Promise.resolve() } as RawServer;
+    vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
+    expect(readRetryAfter(null)).toBeUndefined();
+    expect(readRetryAfter('0')).toBe(0);
+    expect(readRetryAfter('120')).toBe(120_000);
+    expect(readRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
+    expect(readRetryAfter('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
+    for (const odd of ['', '-1', '1.5', '1e3', 'soon', '2026-01-02', '99999999999', 'Thu, 99 Jan 2026 00:00:30 GMT', '1, 2']) {
+      expect(readRetryAfter(odd), odd).toBeUndefined();
+    }
+  });
+});
+
+describe('the deadline', () => {
+  it('L15 ends the whole call, whatever tries are left', async () => {
+    await start([hang], { timeout: 400, deadline: 600 });
+    const started = performance.now();
+    expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
+    expect(performance.now() - started).toBeGreaterThan(395);
+    expect(server.requests.length).toBeLessThan(3);
+  });
+});
+
+describe('an abortion by the caller', () => {
+  it('is a typed error before anything is sent', async () => {
+    await start([created]);
+    const reason = new Error('enough');
+    const options = { signal: AbortSignal.abort(reason) };
+    expect(await failure(client.createPaymentLink(fixed, options))).toMatchObject({ code: 'aborted', cause: reason });
+    expect(await failure(client.getPayment('order-1', options))).toMatchObject({ code: 'aborted', cause: reason });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['before the reply', hang],
+    ['within the reply', (socket) => void socket.write(`${head(201, { 'Content-Length': '500' })}{"token":`)],
+    ['within the reply of an error', (socket) => void socket.write(`${head(400, { 'Content-Length': '500' })}{"error":`)],
+    ['while it waits for a retry', answer(503, {}, { 'Retry-After': '15' })],
+  ])('L10 ends the call at once %s, and tells the key', async (_, behaviour) => {
+    const controller = new AbortController();
+    let closed: Promise<void> | undefined;
+    await start([
+      (socket, request) => {
+        closed = new Promise((resolve) =>
+          socket.once('close', () => {
+            resolve();
+          }),
+        );
+        behaviour(socket, request);
+        setTimeout(() => {
+          controller.abort();
+        }, 100);
+      },
+    ]);
+    const error = await failure(client.createPaymentLink(fixed, { idempotencyKey: 'key-1', signal: controller.signal }));
+    expect(error).toMatchObject({ code: 'aborted', idempotencyKey: 'key-1' });
+    expect(server.requests).toHaveLength(1);
+    await closed;
+  });
+
+  it('leaves no listener on a signal that serves many calls', async () => {
+    await start([answer(503, {}), read]);
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    await client.getPayment('order-1', { signal });
+    expect(added.mock.calls.length).toBeGreaterThan(2);
+    expect(removed).toHaveBeenCalledTimes(added.mock.calls.length);
+  });
+
+  it('ends a call whose fetch heeds no signal', async () => {
+    await start([hang]);
+    client = createClient({
+      baseUrl: server.baseUrl,
+      apiKey: API_KEY,
+      fetch: () => new Promise(() => undefined),
+      timeout: 100,
+      retries: 0,
+    });
+    expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
+    expect(await failure(client.getPayment('order-1', { signal: AbortSignal.timeout(20) }))).toMatchObject({ code: 'aborted' });
+  });
+});

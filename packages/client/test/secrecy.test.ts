@@ -1,0 +1,106 @@
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createClient, isPaylinkError, PaylinkError, type ClientOptions } from '../src/index.js';
+import { answer, API_KEY, drop, failure, hang, startRawServer, type Behaviour, type RawServer } from './raw-server.js';
+
+const SECRET = API_KEY.split('.')[1]!;
+const BODY = 'what-the-service-said';
+let server: RawServer;
+
+afterEach(() => server.close());
+
+/** Every way in which an error or a client comes into a log. */
+function shown(value: unknown): string {
+  const { message, stack, cause } = Object(value) as Partial<Error>;
+  return [
+    inspect(value, { showHidden: true, depth: 10 }),
+    inspect(value, { showHidden: true, depth: 10, getters: true }),
+    JSON.stringify(value),
+    JSON.stringify(value, Object.getOwnPropertyNames(value)),
+    String(value),
+    message,
+    stack,
+    inspect(cause, { showHidden: true, depth: 10 }),
+    JSON.stringify({ ...(value as object) }),
+  ].join('\n');
+}
+
+async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {}) {
+  server = await startRawServer(behaviour);
+  return createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, retries: 0, timeout: 300, ...options });
+}
+
+describe('the API key', () => {
+  it.each(['bearer', 'x-api-key'] as const)('J01 is in no view of a client (%s)', async (authentication) => {
+    const client = await start(hang, { authentication });
+    expect(shown(client)).not.toContain(SECRET);
+    expect(shown(client.getPayment)).not.toContain(SECRET);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['a refused key that the service quotes', answer(401, `{"error":"no such key: ${API_KEY}"}`, { 'X-Request-Id': API_KEY })],
+    ['a failure', answer(500, BODY)],
+    ['a redirect', answer(302, '', { Location: `https://elsewhere.example/?key=${API_KEY}` })],
+    ['a bad reply', answer(200, `key ${API_KEY}`)],
+    ['a reset connection', drop],
+    ['a timeout', hang],
+  ])('J01 is in no view of the error of %s', async (_, behaviour) => {
+    const client = await start(behaviour);
+    for (const error of [
+      await failure(client.getPayment('r')),
+      await failure(client.createPaymentLink({ amount: 1, reference: 'r' })),
+    ]) {
+      expect(isPaylinkError(error)).toBe(true);
+      expect(shown(error)).not.toContain(SECRET);
+      expect(JSON.stringify((error as PaylinkError).body) ?? '').not.toContain(SECRET);
+    }
+  });
+
+  it('J01 is in no view of the error of a fetch that hangs the request on what it throws', async () => {
+    const fetch = (_url: string, init: RequestInit): Promise<Response> => {
+      const failed = Object.assign(new Error(`cannot send ${JSON.stringify(init.headers)}`, { cause: init }), {
+        config: init,
+        code: 'E_X',
+      });
+      return Promise.reject(failed);
+    };
+    const client = await start(hang, { fetch });
+    const error = await failure(client.getPayment('r'));
+    expect(shown(error)).not.toContain(SECRET);
+    expect(error).toMatchObject({
+      code: 'network_error',
+      cause: { code: 'E_X', message: expect.stringContaining('cannot send') as string },
+    });
+  });
+});
+
+describe('what the service said', () => {
+  it('J01 is the error’s body, and in no view of it', async () => {
+    const client = await start(answer(400, { reason: BODY }));
+    const error = await failure(client.getPayment('r'));
+    expect((error as PaylinkError).body).toEqual({ reason: BODY });
+    // With getters called, a debugger or a test runner shows it to whoever asked for that.
+    const views = [inspect(error, { showHidden: true, depth: 10 }), JSON.stringify(error), String(error), (error as Error).stack];
+    expect(views.join('\n')).not.toContain(BODY);
+  });
+
+  it('J01 is in no view where a part of it is not as it should be', async () => {
+    const client = await start(answer(200, { reference: BODY, type: BODY, currency: BODY, amount: BODY, status: BODY }));
+    const error = await failure(client.getPayment('r'));
+    expect(inspect(error, { showHidden: true, depth: 10 })).not.toContain(BODY);
+    expect((error as PaylinkError).body).toMatchObject({ status: BODY });
+  });
+});
+
+describe('isPaylinkError', () => {
+  it('K01 knows one of another copy of this package, and nothing else', async () => {
+    server = await startRawServer(hang);
+    vi.resetModules();
+    const other = await import('../src/errors.js');
+    const foreign = new other.PaylinkError('timeout', 'x');
+    expect(foreign).not.toBeInstanceOf(PaylinkError);
+    expect(isPaylinkError(foreign)).toBe(true);
+    for (const value of [undefined, null, 0, 'x', {}, new Error('x'), { code: 'timeout' }])
+      expect(isPaylinkError(value)).toBe(false);
+  });
+});

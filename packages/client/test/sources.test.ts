@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const folder = new URL('../src/', import.meta.url);
+const sources = readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Record<string, unknown>;
+
+it('K02 depends on nothing', () => {
+  expect(manifest).not.toHaveProperty('dependencies');
+  expect(manifest).not.toHaveProperty('peerDependencies');
+});
+
+it.each(sources)('runs on every runtime, since it imports nothing but its own files: %s', (_, text) => {
+  const imports = Array.from(text.matchAll(/(?:from|import\() *'([^']+)'/g), ([, path]) => path!);
+  expect(imports.filter((path) => !/^\.\/[a-z-]+\.js$/.test(path))).toEqual([]);
+  expect(text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '')).not.toMatch(/\b(process|Buffer|require)\b/);
+});
+
+it('B18 is replaced by a file that throws in browsers and apps only', () => {
+  const { import: esm } = (manifest['exports'] as Record<string, Record<string, Record<string, string>>>)['.']!;
+  const chosen = (...conditions: string[]): string =>
+    Object.entries(esm!).find(([name]) => name === 'default' || conditions.includes(name))![1];
+  expect(chosen('browser')).toBe('./dist/browser.js');
+  expect(chosen('react-native', 'browser')).toBe('./dist/browser.js');
+  for (const host of ['workerd', 'worker', 'edge-light', 'deno', 'bun', 'node']) {
+    expect(chosen(host, 'browser'), host).toBe('./dist/index.js');
+  }
+});
+
+it('explains every error code in its README, and no other', () => {
+  const codes = Array.from(
+    readFileSync(new URL('errors.ts', folder), 'utf8').matchAll(/^ {2}\| '([a-z_]+)'/gm),
+    ([, code]) => code,
+  );
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const explained = Array.from(readme.slice(readme.indexOf('## Errors')).matchAll(/^\| `([a-z_]+)`/gm), ([, code]) => code);
+  expect(codes.length).toBeGreaterThan(20);
+  expect(explained.sort()).toEqual(codes.sort());
+});
