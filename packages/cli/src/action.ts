@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { EXIT, Failure, isConfigurationError } from './failure.js';
+import { Output } from './output.js';
+import { loadDotenv } from './settings.js';
+
+/** What every command can be told. */
+export interface CommonFlags {
+  readonly json?: boolean;
+  readonly dotenv?: string;
+}
+
+export interface Run<Flags> {
+  readonly flags: Flags;
+  /** The command's arguments, in their order. */
+  readonly args: readonly (string | undefined)[];
+  readonly output: Output;
+}
+
+/** Gives a command the common options, and runs it with an output that keeps to them. The number that it gives is the exit code. */
+export function runs<Flags extends CommonFlags>(command: Command, work: (run: Run<Flags>) => Promise<number>): Command {
+  return (
+    command
+      // Not --env-file: Node 20 takes that for itself, wherever it stands, and obeys all of the file.
+      .option('--dotenv <path>', 'take the variables below from a .env file, where they are not set')
+      .option('--json', 'JSON on stdout, for programs')
+      .action(async () => {
+        const flags = command.opts<Flags>();
+        const output = new Output(flags.json === true);
+        try {
+          if (flags.dotenv !== undefined) await loadDotenv(flags.dotenv);
+          process.exitCode = await work({ flags, args: command.processedArgs as (string | undefined)[], output });
+        } catch (error) {
+          process.exitCode = report(error, output);
+        }
+      })
+  );
+}
+
+/** Says what went wrong, by the output, which knows what must not be said. Gives the exit code. */
+function report(error: unknown, output: Output): number {
+  if (process.env['DEBUG'] && error instanceof Error) {
+    for (const line of (error.stack ?? '').split('\n')) output.note(line);
+  }
+  if (error instanceof Failure) {
+    output.error(error.message, error.mends);
+    return error.exitCode;
+  }
+  if (isConfigurationError(error)) {
+    output.error(error.message);
+    return EXIT.usage;
+  }
+  output.error(error instanceof Error ? error.message : String(error), ['DEBUG=1 in the environment shows where this comes from']);
+  return EXIT.failed;
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { Command } from 'commander';
+import { diagnose, type Diagnosis } from '@paylink/core/diagnose';
+import { runs, type CommonFlags, type Run } from '../action.js';
+import { EXIT, usageFailure } from '../failure.js';
+import { teach, USAGE_EXIT } from '../help.js';
+import { readBytes } from '../input.js';
+import type { Output } from '../output.js';
+import { text } from '../safe-text.js';
+import { addSecretOptions, requireSecretAsIs, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
+
+interface Flags extends CommonFlags, SecretFlags {
+  readonly body: string;
+  readonly signature?: string;
+}
+
+/** `paylink diagnose`: why a signature does not match. */
+export function diagnoseCommand(): Command {
+  const command = new Command('diagnose')
+    .summary('find out why a signature does not match')
+    .description(
+      'Takes a body as your server had it, the signature that came with it and your secret, tries what usually happens to them on ' +
+        'their way, and says which line to change. Nothing is sent, and neither the secret nor the body is printed.',
+    )
+    .option('--body <file>', 'the body as your server verified it; - is stdin', '-')
+    .option('--signature <hex>', 'the value of X-Service-Signature as it came');
+  addSecretOptions(command);
+  runs<Flags>(command, explain);
+  return teach(command, {
+    examples: [
+      [
+        'paylink diagnose --body body.bin --signature 9f86d081… --dotenv .env',
+        'a body that your server wrote to a file, with its own secret',
+      ],
+      ['paylink diagnose --body body.bin --signature 9f86d081… --json', 'for programs: cause, message, causes'],
+    ],
+    environment: [SECRET_ENVIRONMENT],
+    exitCodes: [[0, 'the signature matches'], [1, 'it does not'], USAGE_EXIT],
+  });
+}
+
+async function explain({ flags, output }: Run<Flags>): Promise<number> {
+  const { signature, body } = flags;
+  if (signature === undefined) throw usageFailure('no --signature: the value of X-Service-Signature, as it came');
+  output.hide(signature);
+  // A secret that is none is a cause to be told, not a mistake of the command line.
+  const secret = await requireSecretAsIs(flags, output);
+  if (body === '-' && process.stdin.isTTY) output.advise('reading the body from the terminal; Ctrl-D ends it');
+  const rawBody = await readBytes(body, '--body');
+  const found = await diagnose({ rawBody, signature, secret });
+  const measured = { bytes: rawBody.length, sha256: createHash('sha256').update(rawBody).digest('hex') };
+  show(found, output);
+  output.line();
+  output.line(output.paint.dim(`body: ${measured.bytes} bytes, SHA-256 ${measured.sha256}`));
+  output.document({ ...found, body: measured });
+  return found.matches ? EXIT.ok : EXIT.failed;
+}
+
+function show({ matches, message, causes }: Diagnosis, output: Output): void {
+  const { paint } = output;
+  if (matches) {
+    output.line(text`${paint.green('matches')}  ${message}`);
+    return;
+  }
+  for (const cause of causes) {
+    output.line(text`${paint.red(cause.code)}  ${cause.message}`);
+  }
+  const isProven = causes.every(({ proven }) => proven);
+  output.line();
+  output.line(
+    isProven ? 'Tried: with that undone, the signature matches.' : 'Not certain: what was signed cannot be had back from this.',
+  );
+}

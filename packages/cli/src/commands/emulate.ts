@@ -1,0 +1,226 @@
+import { Command } from 'commander';
+import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
+import { runs, type CommonFlags, type Run } from '../action.js';
+import { watchDeliveries, type LoggedAttempt } from '../delivery-log.js';
+import { EXIT, failure, type Failure, isConfigurationError, usageFailure } from '../failure.js';
+import { teach, USAGE_EXIT } from '../help.js';
+import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
+import { readFields } from '../notification.js';
+import type { Output } from '../output.js';
+import { text, type SafeText } from '../safe-text.js';
+import { quoteForShell } from '../shell.js';
+import {
+  addApiKeyOptions,
+  addSecretOptions,
+  API_KEY_VARIABLE,
+  BASE_URL_VARIABLE,
+  findApiKey,
+  findSecret,
+  SECRET_ENVIRONMENT,
+  type ApiKeyFlags,
+  type SecretFlags,
+  type Setting,
+} from '../settings.js';
+
+interface Flags extends CommonFlags, SecretFlags, ApiKeyFlags {
+  readonly port: number;
+  readonly host?: string;
+  readonly webhook?: string;
+  readonly allowHost?: readonly string[];
+  readonly allowRemote?: boolean;
+  readonly assume?: readonly string[];
+}
+
+const DEFAULT_PORT = 4010;
+
+/** `paylink emulate`: the service on this machine. */
+export function emulateCommand(): Command {
+  const command = new Command('emulate')
+    .summary('run the Payment Link Service on your machine')
+    .description(
+      'Runs the service on your machine: the API, the page where customers pay, signed notifications, and a dashboard. No money moves. ' +
+        'It prints what to put into your .env, and each notification as it is sent. Ctrl-C stops it; nothing is kept.',
+    )
+    .option('--port <port>', 'where it listens; 0 is any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option('--host <host>', 'the address that it listens on (default: 127.0.0.1)')
+    .option('--webhook <url>', 'where notifications go: your own server')
+    .option('--allow-host <host>', 'send notifications also to this host, which is not on this machine; can be repeated', collect)
+    .option('--allow-remote', 'listen also where others can reach it: whoever does can mark payments as paid')
+    .option('--assume <name=value>', 'answer otherwise where the contract says nothing; can be repeated', collect);
+  addSecretOptions(command);
+  addApiKeyOptions(command);
+  runs<Flags>(command, emulate);
+  return teach(command, {
+    examples: [
+      ['paylink emulate --webhook http://localhost:3000/webhooks/payments', 'the whole service, and notifications to your server'],
+      [
+        'paylink emulate --dotenv .env --webhook http://localhost:3000/webhooks/payments',
+        'with the secrets that your .env has already',
+      ],
+      [
+        'paylink emulate --assume replayedKey=refuse --assume firstRetryDelay=50',
+        'does your code hold when the service behaves otherwise?',
+      ],
+      ['paylink emulate --json', 'for programs: one JSON object on a line, the first says where it listens'],
+    ],
+    environment: [SECRET_ENVIRONMENT, [API_KEY_VARIABLE, 'the API key that it accepts; new ones are made where these are not set']],
+    exitCodes: [[0, 'stopped by Ctrl-C or SIGTERM'], [1, 'it could not start: the port is taken'], USAGE_EXIT],
+  });
+}
+
+async function emulate({ flags, output }: Run<Flags>): Promise<number> {
+  const given = { secret: await findSecret(flags, output), apiKey: await findApiKey(flags, output) };
+  const emulator = await start(flags, given);
+  const stopped = untilStopped();
+  if (output.isJson) output.record({ type: 'started', ...addresses(emulator), ...generated(emulator, given) });
+  else introduce(emulator, { flags, given, output });
+
+  const stopWatching = watchDeliveries(emulator, (attempt) => log(attempt, output));
+  await stopped;
+  stopWatching();
+  await emulator.close();
+  output.record({ type: 'stopped' });
+  output.advise('stopped');
+  return EXIT.ok;
+}
+
+interface Given {
+  readonly secret: string | undefined;
+  readonly apiKey: Setting | undefined;
+}
+
+async function start(flags: Flags, { secret, apiKey }: Given): Promise<Emulator> {
+  const url = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook').href;
+  const options: EmulatorOptions = {
+    port: flags.port,
+    apiKey: apiKey?.value,
+    webhook: { url, secret },
+    ...(flags.host === undefined ? {} : { host: flags.host }),
+    ...(flags.allowHost === undefined ? {} : { allowHosts: flags.allowHost }),
+    ...(flags.allowRemote === undefined ? {} : { allowRemote: true }),
+    ...(flags.assume === undefined ? {} : { assumed: readFields(flags.assume, '--assume') }),
+  };
+  try {
+    return await startEmulator(options);
+  } catch (error) {
+    throw explainStart(error, flags, apiKey);
+  }
+}
+
+/** How the emulator's options are called here. */
+const FLAGS: Record<string, string> = {
+  port: '--port',
+  host: '--host',
+  'webhook.url': '--webhook',
+  'webhook.secret': '--secret',
+  allowHosts: '--allow-host',
+  allowRemote: '--allow-remote',
+};
+
+const MENDS: Record<string, string> = {
+  host: '--allow-remote lets it listen there all the same',
+  'webhook.url': '--allow-host <host> lets it send there all the same',
+};
+
+function explainStart(error: unknown, { port, host = '127.0.0.1' }: Flags, apiKey: Setting | undefined): Failure {
+  if (isConfigurationError(error)) {
+    const { option } = error;
+    const name = option === 'apiKey' ? (apiKey?.source ?? option) : (FLAGS[option] ?? option.replace(/^assumed\./, '--assume '));
+    return usageFailure(`${name}${error.message.slice(option.length)}`, MENDS[option]);
+  }
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return failure(`port ${port} is taken: does another emulator run?`, '--port takes another one, and --port 0 any that is free');
+  }
+  if (code === 'EACCES') return failure(`this user may not listen on port ${port}`, 'take one above 1023');
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return failure(`${host} is no address of this machine`);
+  return failure(message);
+}
+
+/** Resolves at Ctrl-C or SIGTERM. A second one ends the process at once, as it would without us. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}
+
+function addresses({ baseUrl, payUrl, dashboardUrl }: Emulator): Record<string, string> {
+  return { baseUrl, payUrl, dashboardUrl };
+}
+
+/** What was made new, and can be shown: it opens nothing but this emulator. What the user gave is not repeated. */
+function generated({ apiKey, webhookSecret }: Emulator, given: Given): { apiKey?: string; webhookSecret?: string } {
+  return {
+    ...(given.apiKey === undefined ? { apiKey } : {}),
+    ...(given.secret === undefined ? { webhookSecret } : {}),
+  };
+}
+
+interface Scene {
+  readonly flags: Flags;
+  readonly given: Given;
+  readonly output: Output;
+}
+
+function introduce(emulator: Emulator, { flags, given, output }: Scene): void {
+  const { paint } = output;
+  const webhook = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook');
+  output.line(text`${paint.bold('The Payment Link Service, on your machine.')} No money moves.`);
+  output.line();
+  output.table([
+    ['Dashboard', paint.cyan(emulator.dashboardUrl)],
+    ['API', paint.cyan(emulator.baseUrl)],
+    ['Pay pages', paint.cyan(`${emulator.payUrl}/link/<token>`)],
+    ['Notifications', webhook === undefined ? 'none: --webhook <url> sends them to your server' : paint.cyan(showUrl(webhook))],
+  ]);
+  output.line();
+  output.line(paint.bold('For your .env:'));
+  output.line(`${BASE_URL_VARIABLE}=${emulator.baseUrl}`);
+  output.line(`${API_KEY_VARIABLE}=${given.apiKey === undefined ? emulator.apiKey : '(as you gave it)'}`);
+  output.line(`WEBHOOK_SECRET=${given.secret === undefined ? emulator.webhookSecret : '(as you gave it)'}`);
+  if (given.apiKey === undefined || given.secret === undefined) {
+    output.line(paint.dim('# new at each start, unless they are in the environment or in the file of --dotenv'));
+  }
+  output.line();
+  const apiKey = given.apiKey === undefined ? emulator.apiKey : undefined;
+  output.line(paint.bold('Create a payment link, then open its "url" and pay:'));
+  output.line(createLine(emulator.baseUrl, apiKey));
+  output.line();
+  output.line(paint.bold('Read the payment:'));
+  output.line(readLine(emulator.baseUrl, apiKey));
+  output.line();
+  output.line(paint.dim('Ctrl-C stops it.'));
+}
+
+const SAMPLE = { amount: 15_000, reference: 'order-42', description: 'A basket', single_use: true };
+
+function createLine(baseUrl: string, apiKey: string | undefined): string {
+  const headers = [authorization(apiKey), "-H 'Content-Type: application/json'", `-H 'Idempotency-Key: ${SAMPLE.reference}'`];
+  const url = quoteForShell(`${baseUrl}/v1/payment-links`);
+  return `curl -sS -X POST ${url} ${headers.join(' ')} -d ${quoteForShell(JSON.stringify(SAMPLE))}`;
+}
+
+function readLine(baseUrl: string, apiKey: string | undefined): string {
+  return `curl -sS ${quoteForShell(`${baseUrl}/v1/payments/${SAMPLE.reference}`)} ${authorization(apiKey)}`;
+}
+
+/** A key that the user gave is left to the user's shell to fill in. */
+function authorization(apiKey: string | undefined): string {
+  return apiKey === undefined
+    ? `-H "Authorization: Bearer $${API_KEY_VARIABLE}"`
+    : `-H ${quoteForShell(`Authorization: Bearer ${apiKey}`)}`;
+}
+
+function log(attempt: LoggedAttempt, output: Output): void {
+  output.record({ type: 'delivery', ...attempt });
+  output.line(describeAttempt(attempt, output));
+}
+
+function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
+  const { at, event, reference, number, fault, status, error, durationMs, acknowledged, retryInMs } = attempt;
+  const subject = text`${event} ${reference}${number > 1 ? ` (${number})` : ''}${fault === undefined ? '' : ` [${fault}]`}`;
+  const answer = status ?? error ?? 'no answer';
+  const outcome = acknowledged ? paint.green(answer) : paint.red(answer);
+  const again = retryInMs === undefined ? '' : `, again in ${(retryInMs / 1_000).toFixed(1)} s`;
+  return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${outcome} ${paint.dim(`in ${durationMs} ms`)}${again}`;
+}

@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { runs, type CommonFlags, type Run } from '../action.js';
+import { EXIT } from '../failure.js';
+import { teach, USAGE_EXIT } from '../help.js';
+import { addServiceOptions, askService, connect, type ServiceFlags } from '../service.js';
+import { API_ENVIRONMENT } from '../settings.js';
+
+interface Flags extends CommonFlags, ServiceFlags {}
+
+/** `paylink payments`: what can be done with payments. */
+export function paymentsCommand(): Command {
+  return new Command('payments').summary('read payments').description('Payments of the service.').addCommand(getCommand());
+}
+
+function getCommand(): Command {
+  const command = new Command('get')
+    .summary('read the status of a payment')
+    .description(
+      'Reads a payment by your own reference of the order, and prints its status: pending, success, failed or cancelled.',
+    )
+    .argument('<reference>', 'the reference that the link was created with');
+  addServiceOptions(command);
+  runs<Flags>(command, getPayment);
+  return teach(command, {
+    examples: [
+      ['paylink payments get order-42', 'the payment of an order'],
+      ['paylink payments get order-42 --json', 'for programs'],
+      ['paylink payments get -- -42', 'a reference that begins with a dash'],
+    ],
+    environment: API_ENVIRONMENT,
+    exitCodes: [[0, 'read, whatever the status'], [1, 'there is none, or the service refused or gave no answer'], USAGE_EXIT],
+  });
+}
+
+async function getPayment({ flags, args: [reference = ''], output }: Run<Flags>): Promise<number> {
+  const client = await connect(flags, output);
+  const payment = await askService(output, client.getPayment(reference));
+  const { paint } = output;
+  const status = payment.status === 'unknown' ? `unknown to this program: ${payment.sentStatus}` : payment.status;
+  output.table([
+    ['Reference', payment.reference],
+    ['Status', payment.status === 'success' ? paint.green(status) : paint.yellow(status)],
+    ['Amount', payment.amount === undefined ? 'not chosen yet' : `${payment.amount} ${payment.currency}`],
+  ]);
+  output.document(payment);
+  return EXIT.ok;
+}

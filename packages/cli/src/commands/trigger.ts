@@ -1,0 +1,153 @@
+import { Command, Option } from 'commander';
+import { runs, type CommonFlags, type Run } from '../action.js';
+import { EXIT } from '../failure.js';
+import { teach, USAGE_EXIT } from '../help.js';
+import { collect, readHeaders, requireTarget, seconds, showUrl, wholeNumber } from '../input.js';
+import { makeNotification, PAYMENT_SUCCEEDED, type NotificationFlags } from '../notification.js';
+import type { Output } from '../output.js';
+import { explainNoAnswer, post, type Answer } from '../post.js';
+import { text, type Printable } from '../safe-text.js';
+import { addSecretOptions, requireSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
+
+interface Flags extends CommonFlags, SecretFlags, NotificationFlags {
+  readonly to?: string;
+  readonly times: number;
+  readonly concurrent?: boolean;
+  readonly header?: readonly string[];
+  readonly timeout: number;
+}
+
+type Sent = Answer | { readonly error: string; readonly durationMs: number };
+
+/** `paylink trigger`: a signed notification to a server. */
+export function triggerCommand(): Command {
+  const command = new Command('trigger')
+    .summary('send a signed notification to your server')
+    .description(
+      'Sends a notification as the service does: signed, and to the one address you name. A server that accepts it does what it ' +
+        'does for a real one, so name an order that it may credit.',
+    )
+    .argument('[event]', 'the event kind', PAYMENT_SUCCEEDED)
+    .option('--to <url>', 'where to send it')
+    .option('--reference <reference>', 'the order that was paid')
+    .option('--field <name=value>', 'another field of the body; can be repeated', collect)
+    .option('--body <file>', 'the exact body, in place of --reference and --field; - is stdin')
+    .option('--times <n>', 'how often to send it', wholeNumber(1, 1_000), 1)
+    .option('--concurrent', 'all of them at once')
+    .option('--header <header>', 'another header, "Name: value"; can be repeated', collect)
+    .addOption(new Option('--timeout <seconds>', 'how long to wait for each answer').argParser(seconds).default(30_000, '30'));
+  addSecretOptions(command);
+  runs<Flags>(command, trigger);
+  return teach(command, {
+    examples: [
+      ['paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42', 'one notification'],
+      [
+        'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --times 10 --concurrent',
+        'is an order credited once?',
+      ],
+      ['paylink trigger --to http://localhost:3000/webhooks/payments --body notification.json', 'the exact bytes of a file'],
+      [
+        'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --dotenv .env',
+        'the secret of your own .env',
+      ],
+    ],
+    environment: [SECRET_ENVIRONMENT],
+    exitCodes: [[0, 'every answer was 2xx'], [1, 'an answer was not, or there was none'], USAGE_EXIT],
+  });
+}
+
+async function trigger({ flags, args: [event = PAYMENT_SUCCEEDED], output }: Run<Flags>): Promise<number> {
+  const url = requireTarget(flags.to);
+  const extra = readHeaders(flags.header);
+  const secret = await requireSecret(flags, output);
+  const delivery = await makeNotification(flags, event, secret);
+  output.hide(delivery.signature, ...Object.values(extra));
+
+  output.line(text`POST ${output.paint.bold(showUrl(url))}`);
+  output.line(
+    text`${event}${flags.reference === undefined ? '' : ` for ${flags.reference}`}, ${delivery.rawBody.length} bytes, signed`,
+  );
+  output.line();
+
+  const send = async (): Promise<Sent> => {
+    const started = performance.now();
+    const request = new Request(delivery.toRequest(url), { headers: { ...extra, ...delivery.headers } });
+    return post(request, flags.timeout).catch((error: unknown) => ({
+      error: explainNoAnswer(error, url),
+      durationMs: Math.round(performance.now() - started),
+    }));
+  };
+  const deliveries = flags.concurrent === true ? await atOnce(flags.times, send) : await inTurn(flags.times, send, output);
+  return conclude(deliveries, { url, event, reference: flags.reference, output });
+}
+
+function atOnce(times: number, send: () => Promise<Sent>): Promise<Sent[]> {
+  return Promise.all(Array.from({ length: times }, send));
+}
+
+async function inTurn(times: number, send: () => Promise<Sent>, output: Output): Promise<Sent[]> {
+  const deliveries: Sent[] = [];
+  for (let number = 1; number <= times; number++) {
+    if (times > 1) output.progress(text`${number} of ${times}`);
+    deliveries.push(await send());
+  }
+  return deliveries;
+}
+
+interface Occasion {
+  readonly url: URL;
+  readonly event: string;
+  readonly reference: string | undefined;
+  readonly output: Output;
+}
+
+function conclude(deliveries: readonly Sent[], { url, event, reference, output }: Occasion): number {
+  const accepted = deliveries.filter(isAccepted).length;
+  const ok = accepted === deliveries.length;
+  output.table(deliveries.map((sent, index) => row(sent, index + 1, output)));
+  output.line();
+  output.line(text`${ok ? output.paint.green(accepted) : output.paint.red(accepted)} of ${deliveries.length} accepted (2xx)`);
+  const mend = deliveries.map(adviceFor).find((advice) => advice !== undefined);
+  if (mend !== undefined) output.line(text`  ${mend}`);
+  output.document({
+    url: showUrl(url),
+    event,
+    reference: reference ?? null,
+    ok,
+    accepted,
+    deliveries: deliveries.map((sent, index) => ({ number: index + 1, ...sent })),
+  });
+  return ok ? EXIT.ok : EXIT.failed;
+}
+
+function isAccepted(sent: Sent): boolean {
+  return 'status' in sent && sent.status >= 200 && sent.status <= 299;
+}
+
+// As much of a reply as tells what it is.
+const REPLY_SHOWN = 300;
+
+function row(sent: Sent, number: number, output: Output): Printable[] {
+  const { paint } = output;
+  const time = paint.dim(`${sent.durationMs} ms`);
+  if ('error' in sent) return [number, paint.red('none'), time, sent.error];
+  // Before it is cut, since half a secret would not be found.
+  const body = output.redact(sent.body).trim();
+  const shown = body.length > REPLY_SHOWN ? `${body.slice(0, REPLY_SHOWN)}…` : body;
+  return [number, isAccepted(sent) ? paint.green(sent.status) : paint.red(sent.status), time, shown];
+}
+
+/** The next step, by the status that was answered. */
+function adviceFor(sent: Sent): string | undefined {
+  if ('error' in sent || isAccepted(sent)) return undefined;
+  const { status } = sent;
+  if (status >= 300 && status < 400) return 'A redirect is not followed: name the address that it leads to.';
+  if (status === 401 || status === 403) {
+    return 'The signature was not accepted. Is it the same secret on both sides, and are the raw bytes verified? paylink diagnose --help';
+  }
+  if (status === 404) return 'There is no route at this path: compare it with where the webhook is mounted.';
+  if (status === 405) return 'The path is there, but not for POST.';
+  if (status === 415) return 'The server refuses the content type: let the webhook take the raw body, whatever its type.';
+  if (status >= 500) return 'The server failed on its own side: its log says why.';
+  return 'The server understood the notification and refused it: its log says why.';
+}

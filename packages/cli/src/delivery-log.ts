@@ -1,0 +1,68 @@
+import type { DeliveryAttempt, Emulator, EmulatorDelivery } from '@paylink/emulator';
+
+/** One attempt to deliver a notification, without what was signed and the signature. */
+export interface LoggedAttempt {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly id: string;
+  readonly event: string;
+  readonly reference: string;
+  readonly number: number;
+  /** What the dashboard did to it on purpose. */
+  readonly fault?: string;
+  readonly status?: number;
+  /** Why there was no answer. */
+  readonly error?: string;
+  readonly durationMs: number;
+  readonly acknowledged: boolean;
+  readonly retryInMs?: number;
+}
+
+// Soon enough to feel immediate, seldom enough to cost nothing.
+const INTERVAL = 100;
+
+/** Tells of each attempt once, in the order of their ends. Gives a function that tells of the last ones and stops. */
+export function watchDeliveries(emulator: Pick<Emulator, 'deliveries'>, onAttempt: (attempt: LoggedAttempt) => void): () => void {
+  // By number and not up to a number: attempts that are under way at the same time end in any order.
+  let told = new Map<string, ReadonlySet<number>>();
+  const look = (): void => {
+    const deliveries = emulator.deliveries();
+    const fresh = deliveries.flatMap((delivery) =>
+      delivery.attempts
+        .filter(({ number }) => told.get(delivery.id)?.has(number) !== true)
+        .map((attempt) => ({ delivery, attempt })),
+    );
+    // What the emulator has forgotten is forgotten here too.
+    told = new Map(deliveries.map(({ id, attempts }) => [id, new Set(attempts.map(({ number }) => number))]));
+    fresh.sort((a, b) => endOf(a.attempt) - endOf(b.attempt));
+    for (const { delivery, attempt } of fresh) onAttempt(summarize(delivery, attempt));
+  };
+  const timer = setInterval(look, INTERVAL);
+  return () => {
+    clearInterval(timer);
+    look();
+  };
+}
+
+function endOf({ startedAt, durationMs }: DeliveryAttempt): number {
+  return startedAt.getTime() + durationMs;
+}
+
+function summarize(delivery: EmulatorDelivery, attempt: DeliveryAttempt): LoggedAttempt {
+  const { id, event, reference, fault, attempts, nextAttemptAt } = delivery;
+  const { number, startedAt, durationMs, response, error } = attempt;
+  const isLast = number === attempts.at(-1)?.number;
+  return {
+    at: startedAt.toISOString(),
+    id,
+    event,
+    reference,
+    number,
+    ...(fault === undefined ? {} : { fault }),
+    ...(response === undefined ? {} : { status: response.status }),
+    ...(error === undefined ? {} : { error }),
+    durationMs: Math.round(durationMs),
+    acknowledged: response !== undefined && response.status >= 200 && response.status <= 299,
+    ...(isLast && nextAttemptAt !== undefined ? { retryInMs: Math.max(0, nextAttemptAt.getTime() - Date.now()) } : {}),
+  };
+}

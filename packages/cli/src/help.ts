@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+
+interface Lesson {
+  /** Command lines that work as they stand, each with what it does. */
+  readonly examples: readonly (readonly [line: string, purpose: string])[];
+  readonly environment?: readonly (readonly [name: string, meaning: string])[];
+  readonly exitCodes: readonly (readonly [code: number, meaning: string])[];
+}
+
+/** Puts under a command's options what one needs at the first use: examples, variables, exit codes. */
+export function teach(command: Command, { examples, environment = [], exitCodes }: Lesson): Command {
+  const sections = [
+    section(
+      'Examples',
+      examples.map(([line, purpose]) => `  # ${purpose}\n  $ ${line}`),
+    ),
+    section(
+      'Environment',
+      aligned([...environment, ['NO_COLOR, FORCE_COLOR', 'no colours, or colours also where stdout is no terminal']]),
+    ),
+    section('Exit codes', aligned(exitCodes.map(([code, meaning]) => [String(code), meaning]))),
+  ];
+  return command.addHelpText('after', `\n${sections.join('\n\n')}`);
+}
+
+/** What every command ends with when it was called wrongly. */
+export const USAGE_EXIT = [2, 'the command line or a setting is wrong; nothing was sent'] as const;
+
+function section(title: string, lines: readonly string[]): string {
+  return `${title}:\n${lines.join('\n')}`;
+}
+
+function aligned(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`);
+}

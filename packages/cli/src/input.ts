@@ -1,0 +1,94 @@
+/** Reads what a command is given: files, stdin, numbers, addresses, headers. Each failure names the option. */
+import { isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { InvalidArgumentError } from 'commander';
+import { usageFailure } from './failure.js';
+
+let stdinTakenBy: string | undefined;
+
+/** The bytes of a file, exactly; `-` is stdin, which one option can have. */
+export async function readBytes(path: string, option: string): Promise<Buffer> {
+  if (path === '-') return readStdin(option);
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw usageFailure(`${option}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`);
+  }
+}
+
+/** A file of text. */
+export async function readText(path: string, option: string): Promise<string> {
+  const bytes = await readBytes(path, option);
+  if (!isUtf8(bytes)) throw usageFailure(`${option}: ${path} is not UTF-8 text`);
+  return bytes.toString('utf8');
+}
+
+async function readStdin(option: string): Promise<Buffer> {
+  if (stdinTakenBy !== undefined) throw usageFailure(`${stdinTakenBy} and ${option} cannot both be read from stdin`);
+  stdinTakenBy = option;
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** For commander: a whole number within bounds. */
+export function wholeNumber(lowest: number, highest: number): (value: string) => number {
+  return (value) => {
+    const number = /^-?\d+$/.test(value) ? Number(value) : NaN;
+    if (Number.isSafeInteger(number) && number >= lowest && number <= highest) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${lowest} to ${highest}.`);
+  };
+}
+
+/** For commander: seconds, as milliseconds. */
+export function seconds(value: string): number {
+  const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : NaN;
+  if (number > 0 && number <= 3_600) return Math.ceil(number * 1_000);
+  throw new InvalidArgumentError('It must be a number of seconds, more than 0 and at most 3600.');
+}
+
+/** For commander: an option that can be given several times. */
+export function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}
+
+/** An address to send to. @throws Failure unless it is http or https, and holds no password. */
+export function readUrl(value: string, option: string): URL {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw usageFailure(`${option} must be an http or https URL`, 'for example http://localhost:3000/webhooks/payments');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw usageFailure(`${option} must not hold a user or password`, "send them with --header 'Authorization: Basic …'");
+  }
+  url.hash = '';
+  return url;
+}
+
+/** The address of a webhook, by --to. */
+export function requireTarget(to: string | undefined): URL {
+  if (to === undefined) throw usageFailure('no --to: which server?', 'for example --to http://localhost:3000/webhooks/payments');
+  return readUrl(to, '--to');
+}
+
+/** An address as it is shown: a query can hold a token. */
+export function showUrl({ origin, pathname, search }: URL): string {
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+/** Headers of the form `Name: value`. */
+export function readHeaders(values: readonly string[] = []): Record<string, string> {
+  const headers: [string, string][] = values.map((value) => {
+    const colon = value.indexOf(':');
+    const name = value.slice(0, Math.max(colon, 0)).trim();
+    const content = value.slice(colon + 1).trim();
+    try {
+      new Headers([[name, content]]);
+    } catch {
+      // Not with what was given, which can be a password.
+      throw usageFailure('--header must have the form "Name: value", in characters that a header can have');
+    }
+    return [name.toLowerCase(), content];
+  });
+  return Object.fromEntries(headers);
+}

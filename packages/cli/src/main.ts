@@ -1,0 +1,19 @@
+import { CommanderError } from 'commander';
+import { EXIT } from './failure.js';
+import { createProgram } from './program.js';
+
+// `paylink audit | head` closes the pipe when it has seen enough: there is nobody left to be told, nor a result that was handed over.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(process.exitCode ?? EXIT.failed);
+  });
+}
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  // Commander has said what is wrong, or has printed the help that was asked for.
+  process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+}

@@ -1,0 +1,65 @@
+/** The notification that `trigger` and `sign` make. */
+import { signedDelivery, type SignedDelivery } from '@paylink/testing';
+import { usageFailure } from './failure.js';
+import { readBytes } from './input.js';
+
+/** The event that the contract shows. */
+export const PAYMENT_SUCCEEDED = 'payment.succeeded';
+
+/** The headers of a delivery, in the contract's spelling. */
+export function contractHeaders({ headers }: SignedDelivery): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name), value]));
+}
+
+function spelled(name: string): string {
+  return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+export interface NotificationFlags {
+  readonly body?: string;
+  readonly reference?: string;
+  readonly field?: readonly string[];
+}
+
+/** Signs the exact bytes of a file, or a body made of a reference and fields. */
+export async function makeNotification(flags: NotificationFlags, type: string, secret: string): Promise<SignedDelivery> {
+  const { body, reference, field } = flags;
+  if (!isHeaderValue(type))
+    throw usageFailure('the event must be printable ASCII, as a header can hold', `for example ${PAYMENT_SUCCEEDED}`);
+  if (body !== undefined) {
+    if (reference !== undefined || field !== undefined) {
+      throw usageFailure('--body is the whole body: leave out --reference and --field');
+    }
+    return signedDelivery({ secret, type, rawBody: await readBytes(body, '--body') });
+  }
+  if (reference === undefined) {
+    throw usageFailure(
+      'no --reference: which order was paid?',
+      'a server that accepts the notification credits that order, so name one that it may credit',
+    );
+  }
+  return signedDelivery({ secret, type, reference, payload: readFields(field) });
+}
+
+/** Fields of the form name=value; a value that is JSON is taken as such. */
+export function readFields(fields: readonly string[] = [], option = '--field'): Record<string, unknown> {
+  return Object.fromEntries(
+    fields.map((field) => {
+      const equals = field.indexOf('=');
+      if (equals < 1) throw usageFailure(`${option} must have the form name=value`, `for example ${option} amount=15000`);
+      return [field.slice(0, equals), jsonOrText(field.slice(equals + 1))];
+    }),
+  );
+}
+
+function jsonOrText(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function isHeaderValue(value: string): boolean {
+  return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
+}

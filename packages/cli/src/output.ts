@@ -1,0 +1,108 @@
+import { createPaint, wantsColor, type Paint } from './paint.js';
+import { safeJson, text, toSafe, type Printable, type SafeText } from './safe-text.js';
+
+// A shorter one would blank out ordinary words.
+const HIDEABLE = 8;
+
+/**
+ * What a command writes: results to stdout, messages to stderr. Under --json stdout holds JSON and nothing else.
+ */
+export class Output {
+  readonly paint: Paint;
+  readonly #notePaint: Paint;
+  readonly #hidden: string[] = [];
+  #progressShown = false;
+
+  constructor(readonly isJson: boolean) {
+    this.paint = createPaint(!isJson && wantsColor(process.stdout));
+    this.#notePaint = createPaint(wantsColor(process.stderr));
+  }
+
+  /** Takes care that a secret is written nowhere, whoever quotes it: a server's reply, an error's message. */
+  hide(...secrets: readonly (string | undefined)[]): void {
+    for (const secret of secrets) {
+      if (secret === undefined || secret.length < HIDEABLE) continue;
+      // As it stands, and as JSON quotes it.
+      this.#hidden.push(secret, JSON.stringify(secret).slice(1, -1));
+    }
+    // A secret that is part of another one must not leave the rest of it behind.
+    this.#hidden.sort((a, b) => b.length - a.length);
+  }
+
+  /** The text without the secrets that were hidden. */
+  redact(value: string): string {
+    return this.#hidden.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), value);
+  }
+
+  /** One line of a result, for people. */
+  line(part: Printable = ''): void {
+    if (this.isJson) return;
+    this.#clearProgress();
+    process.stdout.write(`${this.redact(toSafe(part).value)}\n`);
+  }
+
+  /** The one JSON document of a command. */
+  document(value: unknown): void {
+    if (this.isJson) process.stdout.write(`${safeJson(this.#redactDeep(value), 2)}\n`);
+  }
+
+  /** One line of a stream of JSON. */
+  record(value: unknown): void {
+    if (this.isJson) process.stdout.write(`${safeJson(this.#redactDeep(value))}\n`);
+  }
+
+  /** A message beside the result. */
+  note(part: Printable): void {
+    this.#clearProgress();
+    process.stderr.write(`${this.redact(toSafe(part).value)}\n`);
+  }
+
+  /** A message that only somebody at a terminal has a use for. */
+  advise(part: Printable): void {
+    if (process.stderr.isTTY) this.note(this.#notePaint.dim(part));
+  }
+
+  error(message: string, mends: readonly string[] = []): void {
+    this.note(text`${this.#notePaint.red('error:')} ${message}`);
+    for (const mend of mends) this.note(text`  ${mend}`);
+  }
+
+  /** How far long work is: on a terminal only, and gone when the next line comes. */
+  progress(part: Printable): void {
+    if (!process.stderr.isTTY) return;
+    process.stderr.write(`\r\u001b[2K${this.redact(this.#notePaint.dim(part).value)}`);
+    this.#progressShown = true;
+  }
+
+  table(rows: readonly (readonly Printable[])[]): void {
+    const cells = rows.map((row) => row.map(toSafe));
+    const widths = cells.reduce<number[]>((widest, row) => {
+      row.forEach(({ width }, column) => (widest[column] = Math.max(widest[column] ?? 0, width)));
+      return widest;
+    }, []);
+    for (const row of cells) this.line(joinCells(row, widths));
+  }
+
+  #clearProgress(): void {
+    if (this.#progressShown) process.stderr.write('\r\u001b[2K');
+    this.#progressShown = false;
+  }
+
+  #redactDeep(value: unknown): unknown {
+    if (typeof value === 'string') return this.redact(value);
+    if (Array.isArray(value)) return value.map((item) => this.#redactDeep(item));
+    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.#redactDeep(item)]));
+  }
+}
+
+function joinCells(row: readonly SafeText[], widths: readonly number[]): SafeText {
+  return row.reduce(
+    (line, cell, column) => {
+      const isLast = column === row.length - 1;
+      const padding = isLast ? '' : ' '.repeat(widths[column]! - cell.width);
+      return text`${line}  ${cell}${padding}`;
+    },
+    text``,
+  );
+}

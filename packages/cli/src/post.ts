@@ -1,0 +1,53 @@
+import { showUrl } from './input.js';
+
+/** What a server answered. */
+export interface Answer {
+  readonly status: number;
+  /** The first 16 kB. */
+  readonly body: string;
+  readonly durationMs: number;
+}
+
+const BODY_READ = 16_384;
+
+/** Sends a request and reads its answer. A redirect is an answer: whoever it leads to was not named. @throws Error when there is none. */
+export async function post(request: Request, timeout: number): Promise<Answer> {
+  const started = performance.now();
+  const response = await fetch(request, { redirect: 'manual', signal: AbortSignal.timeout(timeout) });
+  const body = await readStart(response);
+  return { status: response.status, body, durationMs: Math.round(performance.now() - started) };
+}
+
+/** The status has been answered already, so a body that breaks off, or never ends, changes nothing. */
+async function readStart(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= BODY_READ) break;
+    }
+  } catch {
+    // What came is what there is to show.
+  }
+  return Buffer.concat(chunks).subarray(0, BODY_READ).toString('utf8');
+}
+
+/** Why there was no answer, and what to do about it. */
+export function explainNoAnswer(error: unknown, url: URL): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const cause = (error as { cause?: { code?: string; message?: string } }).cause;
+  const code = cause?.code ?? '';
+  if (code === 'ECONNREFUSED') return `nothing listens at ${url.host}: is the server running?`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `there is no host ${url.hostname}`;
+  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET' || code === 'EPIPE')
+    return 'the server closed the connection without an answer';
+  if (/^(ERR_SSL|EPROTO)/.test(code)) return `no TLS is spoken at ${url.host}: did you mean http://?`;
+  if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
+    return `its certificate is not trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS`;
+  }
+  if (code.startsWith('HPE_')) return `what answers at ${showUrl(url)} does not speak HTTP`;
+  if (cause?.message === 'bad port') return `fetch connects to no server at port ${url.port}, as browsers do not`;
+  return cause?.message ?? (error instanceof Error ? error.message : String(error));
+}

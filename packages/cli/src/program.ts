@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { auditCommand } from './commands/audit.js';
+import { diagnoseCommand } from './commands/diagnose.js';
+import { emulateCommand } from './commands/emulate.js';
+import { linksCommand } from './commands/links.js';
+import { paymentsCommand } from './commands/payments.js';
+import { signCommand } from './commands/sign.js';
+import { triggerCommand } from './commands/trigger.js';
+import { createPaint, wantsColor } from './paint.js';
+import { escapeText } from './safe-text.js';
+
+// In the order of the help: as one meets them.
+const COMMANDS = [emulateCommand, triggerCommand, auditCommand, diagnoseCommand, signCommand, linksCommand, paymentsCommand];
+
+/** The whole of `paylink`. */
+export function createProgram(): Command {
+  const program = new Command('paylink')
+    .description('Build and test an integration of the Payment Link Service: on your own machine, without an account.')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', START);
+  for (const command of COMMANDS.map((make) => make())) program.addCommand(command);
+  for (const command of withChildren(program)) configure(command);
+  return program;
+}
+
+const START = `
+Start here:
+  $ paylink emulate --webhook http://localhost:3000/webhooks/payments
+  # the service on your machine; it prints what to put into your .env
+
+  $ paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42
+  # one signed notification to your server
+
+  $ paylink audit --to http://localhost:3000/webhooks/payments
+  # is your server safe? forged, replayed and broken notifications, in whatever language it is written
+
+Every command has examples: paylink <command> --help
+
+Exit codes:
+  0  done, and nothing found
+  1  a finding, a refusal, or no answer
+  2  the command line or a setting is wrong; nothing was sent
+`;
+
+function withChildren(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withChildren)];
+}
+
+function configure(command: Command): void {
+  command
+    .helpOption('-h, --help', 'print this help')
+    .exitOverride()
+    .showHelpAfterError(`paylink${pathOf(command)} --help has examples`)
+    .configureOutput({
+      getOutHasColors: () => wantsColor(process.stdout),
+      getErrHasColors: () => wantsColor(process.stderr),
+      outputError: (message, write) => write(`${withoutValue(message.trimEnd()).split('\n').map(escapeText).join('\n')}\n`),
+    });
+  const heading = createPaint(true).bold;
+  command.configureHelp({ styleTitle: (title) => heading(title).value });
+}
+
+/** A mistyped `--sercet=value` is quoted back without the value. */
+function withoutValue(message: string): string {
+  return message.replace(/(unknown option '--?[^=']*)=[^]*?'(?=\n|$)/, "$1'");
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+function readVersion(): string {
+  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+}

@@ -1,0 +1,61 @@
+/**
+ * Text for a terminal. What comes from outside (a reference, a URL, a server's reply) could hold escape sequences that move the
+ * cursor, recolour, or turn the reading direction, and so show what was never said. Here everything is escaped unless this program
+ * itself styled it, and the types tell the two apart.
+ */
+
+// Control and format characters, which holds the bidirectional ones; lone surrogates; line and paragraph separators.
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** Writes what a terminal would act on, or not show, as `\x1b`, `\u202e` or `\u{e0041}`. */
+export function escapeText(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const code = character.codePointAt(0)!;
+    const hex = code.toString(16);
+    if (code < 0x100) return `\\x${hex.padStart(2, '0')}`;
+    return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
+  });
+}
+
+/** JSON whose text is as safe: the same characters stand as JSON's own escapes, so that the value stays what it was. */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(UNSAFE, (characters) =>
+    // JSON.stringify has escaped those within strings: a bare one is its own indentation.
+    characters === '\n'
+      ? characters
+      : Array.from({ length: characters.length }, (_, at) => unicodeEscape(characters.charCodeAt(at))).join(''),
+  );
+}
+
+function unicodeEscape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
+}
+
+/** Text that is safe to write as it is: escaped, and perhaps with colours of ours. */
+export class SafeText {
+  constructor(
+    readonly value: string,
+    /** How many characters it shows. */
+    readonly width: number,
+  ) {}
+}
+
+/** A string is from outside until it has been escaped. */
+export type Printable = string | number | SafeText;
+
+export function toSafe(part: Printable): SafeText {
+  if (part instanceof SafeText) return part;
+  const value = escapeText(String(part));
+  return new SafeText(value, lengthOf(value));
+}
+
+/** A template whose parts are escaped: text`paid ${reference}`. */
+export function text(fixed: TemplateStringsArray, ...parts: Printable[]): SafeText {
+  const safe = parts.map(toSafe);
+  const width = [...fixed.map(lengthOf), ...safe.map((part) => part.width)].reduce((sum, length) => sum + length, 0);
+  return new SafeText(String.raw({ raw: fixed }, ...safe.map(({ value }) => value)), width);
+}
+
+function lengthOf(value: string): number {
+  return Array.from(value).length;
+}

@@ -1,0 +1,78 @@
+/** How the commands that ask the service find it, and how they say what it refused. */
+import type { Command } from 'commander';
+import { createClient, isPaylinkError, type PaylinkClient, type PaylinkError } from '@paylink/client';
+import { failure, isConfigurationError, usageFailure, type Failure } from './failure.js';
+import type { Output } from './output.js';
+import { addApiKeyOptions, API_KEY_VARIABLE, BASE_URL_VARIABLE, findApiKey, type ApiKeyFlags } from './settings.js';
+
+export interface ServiceFlags extends ApiKeyFlags {
+  readonly baseUrl?: string;
+}
+
+export function addServiceOptions(command: Command): Command {
+  return addApiKeyOptions(command.option('--base-url <url>', 'where the service is, without the /v1 at the end'));
+}
+
+/** @throws Failure when the address or the key is missing, or cannot be one. */
+export async function connect(flags: ServiceFlags, output: Output): Promise<PaylinkClient> {
+  const apiKey = await findApiKey(flags, output);
+  const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
+  if (!baseUrl) {
+    throw usageFailure(
+      'no address of the service',
+      `set ${BASE_URL_VARIABLE}, or give --dotenv or --base-url; paylink emulate prints one`,
+    );
+  }
+  if (apiKey === undefined) {
+    throw usageFailure(
+      'no API key',
+      `set ${API_KEY_VARIABLE}, or give --dotenv, --api-key-file or --api-key; paylink emulate prints one`,
+    );
+  }
+  const sources: Record<string, string> = {
+    baseUrl: flags.baseUrl === undefined ? BASE_URL_VARIABLE : '--base-url',
+    apiKey: apiKey.source,
+  };
+  try {
+    return createClient({ baseUrl, apiKey: apiKey.value });
+  } catch (error) {
+    if (!isConfigurationError(error)) throw error;
+    throw usageFailure(`${sources[error.option] ?? error.option}${error.message.slice(error.option.length)}`);
+  }
+}
+
+/** Waits for the service's answer. @throws Failure that says what the service said. */
+export async function askService<Reply>(output: Output, call: Promise<Reply>): Promise<Reply> {
+  output.progress('asking the service…');
+  try {
+    return await call;
+  } catch (error) {
+    throw isPaylinkError(error) ? explain(error, output) : error;
+  }
+}
+
+/** Nothing was sent. */
+const REFUSED_HERE = new Set(['invalid_link', 'invalid_reference', 'invalid_idempotency_key', 'misconfigured']);
+
+function explain(error: PaylinkError, output: Output): Failure {
+  const { code, message, status, requestId, idempotencyKey } = error;
+  if (REFUSED_HERE.has(code)) return usageFailure(message);
+  const isUncertain = status === undefined || status >= 500 || status === 201;
+  return failure(
+    `${message} (${code})`,
+    quote(error.body, output),
+    requestId === undefined ? undefined : `its request id is ${requestId}`,
+    isUncertain && idempotencyKey !== undefined
+      ? `perhaps the link was made: --idempotency-key ${idempotencyKey} tries again without making a second one`
+      : undefined,
+  );
+}
+
+const BODY_SHOWN = 300;
+
+/** The beginning of what the service said. */
+function quote(body: unknown, output: Output): string | undefined {
+  if (body === undefined || body === '') return undefined;
+  const said = output.redact(typeof body === 'string' ? body : JSON.stringify(body));
+  return `the service said: ${said.length > BODY_SHOWN ? `${said.slice(0, BODY_SHOWN)}…` : said}`;
+}

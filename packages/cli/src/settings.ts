@@ -1,0 +1,127 @@
+/** Where secrets and addresses come from: the flag, a file, the environment, a .env file; in this order. */
+import { parseEnv } from 'node:util';
+import type { Command } from 'commander';
+import { sign } from '@paylink/core';
+import { isConfigurationError, usageFailure } from './failure.js';
+import { readText } from './input.js';
+import type { Output } from './output.js';
+
+/** The variables that are read. PAYLINK_WEBHOOK_SECRET goes before WEBHOOK_SECRET, the name that a shop's own code reads. */
+export const SECRET_VARIABLES = ['PAYLINK_WEBHOOK_SECRET', 'WEBHOOK_SECRET'] as const;
+export const API_KEY_VARIABLE = 'PAYLINK_API_KEY';
+export const BASE_URL_VARIABLE = 'PAYLINK_BASE_URL';
+
+export const SECRET_ENVIRONMENT = ['PAYLINK_WEBHOOK_SECRET, WEBHOOK_SECRET', 'the webhook secret; the first that is set'] as const;
+export const API_ENVIRONMENT = [
+  [API_KEY_VARIABLE, 'the API key'],
+  [BASE_URL_VARIABLE, 'the address of the service, ending before /v1'],
+] as const;
+
+export interface SecretFlags {
+  readonly secret?: string;
+  readonly secretFile?: string;
+}
+
+export interface ApiKeyFlags {
+  readonly apiKey?: string;
+  readonly apiKeyFile?: string;
+}
+
+export function addSecretOptions(command: Command): Command {
+  return command
+    .option('--secret <secret>', 'the webhook secret; the environment or --secret-file keep it out of the shell history')
+    .option('--secret-file <path>', 'a file that holds the webhook secret; - is stdin');
+}
+
+export function addApiKeyOptions(command: Command): Command {
+  return command
+    .option('--api-key <key>', 'the API key; the environment or --api-key-file keep it out of the shell history')
+    .option('--api-key-file <path>', 'a file that holds the API key; - is stdin');
+}
+
+/** Takes over the variables of ours from a .env file, where the environment has none. Nothing else in it has an effect. */
+export async function loadDotenv(path: string): Promise<void> {
+  const values = parseEnv(await readText(path, '--dotenv'));
+  for (const name of [...SECRET_VARIABLES, API_KEY_VARIABLE, BASE_URL_VARIABLE]) {
+    if (!process.env[name] && values[name]) process.env[name] = values[name];
+  }
+}
+
+/** A value, and the name of where it was found, to say in a message in its place. */
+export interface Setting {
+  readonly value: string;
+  readonly source: string;
+}
+
+/** The webhook secret, hidden from the output from now on. @throws Failure when there is none, or none that could be one. */
+export async function requireSecret(flags: SecretFlags, output: Output): Promise<string> {
+  return (await findSecret(flags, output)) ?? failForSecret();
+}
+
+/** As `requireSecret`, where it may be missing. */
+export async function findSecret(flags: SecretFlags, output: Output): Promise<string | undefined> {
+  const found = await lookForSecret(flags, output);
+  if (found !== undefined) await checkSecret(found);
+  return found?.value;
+}
+
+/** As `requireSecret`, also one that no receiver would take. */
+export async function requireSecretAsIs(flags: SecretFlags, output: Output): Promise<string> {
+  return (await lookForSecret(flags, output))?.value ?? failForSecret();
+}
+
+function failForSecret(): never {
+  throw usageFailure('no webhook secret', 'set WEBHOOK_SECRET in the environment, or give --dotenv, --secret-file or --secret');
+}
+
+async function lookForSecret({ secret, secretFile }: SecretFlags, output: Output): Promise<Setting | undefined> {
+  const found = await find(
+    { flag: ['--secret', secret], file: ['--secret-file', secretFile], variables: SECRET_VARIABLES },
+    output,
+  );
+  output.hide(found?.value);
+  return found;
+}
+
+/** The API key, hidden from the output from now on. */
+export async function findApiKey({ apiKey, apiKeyFile }: ApiKeyFlags, output: Output): Promise<Setting | undefined> {
+  const found = await find(
+    { flag: ['--api-key', apiKey], file: ['--api-key-file', apiKeyFile], variables: [API_KEY_VARIABLE] },
+    output,
+  );
+  output.hide(found?.value);
+  return found;
+}
+
+interface Places {
+  readonly flag: readonly [name: string, value: string | undefined];
+  readonly file: readonly [name: string, path: string | undefined];
+  readonly variables: readonly string[];
+}
+
+async function find({ flag, file, variables }: Places, output: Output): Promise<Setting | undefined> {
+  const [flagName, value] = flag;
+  const [fileName, path] = file;
+  if (value !== undefined && path !== undefined) throw usageFailure(`${flagName} and ${fileName} cannot both be given`);
+  if (value !== undefined) {
+    if (value === '') throw usageFailure(`${flagName} is empty`, 'is the shell variable set that it was taken from?');
+    output.advise(
+      `${flagName} stays in the shell history and shows in the process list; ${variables.at(-1)!} in the environment does not`,
+    );
+    return { value, source: flagName };
+  }
+  // Editors and echo end a file with a line break, and no secret of the portal does.
+  if (path !== undefined) return { value: (await readText(path, fileName)).replace(/\r?\n$/, ''), source: fileName };
+  const variable = variables.find((name) => process.env[name]);
+  return variable === undefined ? undefined : { value: process.env[variable]!, source: variable };
+}
+
+/** Refuses what no receiver of Paylink would take as its secret. */
+async function checkSecret({ value, source }: Setting): Promise<void> {
+  try {
+    await sign('', value);
+  } catch (error) {
+    if (!isConfigurationError(error)) throw error;
+    throw usageFailure(`${source}${error.message.slice(error.option.length)}`);
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash, createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { API_KEY, paylink, SECRET } from './paylink.js';
+
+const env = { WEBHOOK_SECRET: SECRET };
+const BODY = '{"reference": "order-42", "note": "é"}';
+const hmac = (body: string | Uint8Array, secret = SECRET): string => createHmac('sha256', secret).update(body).digest('hex');
+const diagnose = (signature: string, stdin: string | Uint8Array, ...extra: string[]) =>
+  paylink(['diagnose', '--signature', signature, ...extra], { env, stdin });
+
+describe('paylink diagnose', () => {
+  it('ends with 0 when the signature matches', async () => {
+    const { code, stdout, stderr } = await diagnose(hmac(BODY), BODY);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^matches {2}The signature is that of these bytes\.\n/);
+  });
+
+  it.each([
+    ['body_reserialized', hmac(BODY), JSON.stringify(JSON.parse(BODY)), []],
+    ['body_newline', hmac(BODY), `${BODY}\n`, []],
+    ['signature_uppercase', hmac(BODY).toUpperCase(), BODY, []],
+    ['signature_prefixed', `sha256=${hmac(BODY)}`, BODY, []],
+    ['secret_blanks', hmac(BODY), BODY, ['--secret', `${SECRET}\n`]],
+    ['secret_placeholder', hmac(BODY), BODY, ['--secret', 'undefined']],
+    ['secret_api_key', hmac(BODY), BODY, ['--secret', API_KEY]],
+    ['signature_missing', '', BODY, []],
+    ['unknown', hmac(BODY, 'another-secret'), BODY, []],
+  ])('tells %s, ends with 1, and prints neither the signature nor the body', async (cause, signature, body, extra) => {
+    const json = await diagnose(signature, body, ...extra, '--json');
+    expect(json).toMatchObject({ code: 1, stderr: '' });
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    expect(JSON.parse(json.stdout)).toMatchObject({ matches: false, cause, body: { bytes: Buffer.byteLength(body), sha256 } });
+    const { code, stdout } = await diagnose(signature, body, ...extra);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`^${cause}  \\S`));
+    for (const output of [stdout, json.stdout]) {
+      expect(output).not.toContain('order-42');
+      if (signature !== '') expect(output).not.toContain(signature);
+    }
+  });
+
+  it('says whether a cause is proven', async () => {
+    expect((await diagnose(hmac(BODY), `${BODY}\n`)).stdout).toContain('with that undone, the signature matches');
+    expect((await diagnose(hmac(BODY, 'another-secret'), BODY)).stdout).toContain('Not certain');
+  });
+
+  it('ends with 2 without a signature, and without a secret', async () => {
+    expect(await paylink(['diagnose'], { env })).toMatchObject({ code: 2, stdout: '' });
+    const { code, stderr } = await paylink(['diagnose', '--signature', hmac(BODY)]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('no webhook secret');
+  });
+});

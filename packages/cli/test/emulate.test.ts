@@ -1,0 +1,160 @@
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { pasteCurl } from './curl.js';
+import { API_KEY, paylink, SECRET, start, type Running } from './paylink.js';
+import { openShop, serve } from './servers.js';
+
+const READY = /Ctrl-C stops it\.\n/;
+
+function variable(output: string, name: string): string {
+  return new RegExp(`^${name}=(.*)$`, 'm').exec(output)?.[1] ?? '';
+}
+
+function curlLines(output: string): [create: string, read: string] {
+  const lines = output.split('\n').filter((line) => line.startsWith('curl '));
+  expect(lines).toHaveLength(2);
+  return lines as [string, string];
+}
+
+/** Pays on the hosted page as a browser's form does. */
+async function pay(url: string): Promise<void> {
+  const page = await (await fetch(url)).text();
+  const form = /<form[^>]*action="([^"]*)"[^]*?<\/form>/.exec(page);
+  const fields = Array.from(
+    (form?.[0] ?? '').matchAll(/<(?:input|button)[^>]*name="([^"]+)"[^>]*value="([^"]*)"/g),
+    ([, name, value]): [string, string] => [name!, value!],
+  );
+  const action = new URL(form?.[1] ?? '', url);
+  const response = await fetch(action, {
+    method: 'POST',
+    headers: { origin: action.origin },
+    body: new URLSearchParams(fields),
+    redirect: 'manual',
+  });
+  expect(response.status).toBeLessThan(400);
+}
+
+async function stop(running: Running, signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+  running.child.kill(signal);
+  expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
+}
+
+describe('paylink emulate', () => {
+  it('prints what a .env needs and curl lines that can be pasted into a shell', async () => {
+    const running = start(['emulate', '--port', '0']);
+    await running.until(READY);
+    const output = running.stdout();
+    const [create, read] = curlLines(output);
+    expect(JSON.parse(await pasteCurl(create))).toMatchObject({ status: 'pending', reference: 'order-42' });
+    // Pasted twice, the same link: the key says that it is the same attempt.
+    expect(JSON.parse(await pasteCurl(create))).toMatchObject({ status: 'pending', reference: 'order-42' });
+    expect(JSON.parse(await pasteCurl(read))).toMatchObject({ status: 'pending', amount: 15000 });
+
+    const headers = { 'x-api-key': variable(output, 'PAYLINK_API_KEY') };
+    expect((await fetch(`${variable(output, 'PAYLINK_BASE_URL')}/v1/payments/order-42`, { headers })).status).toBe(200);
+    expect(variable(output, 'WEBHOOK_SECRET')).toMatch(/^[0-9a-f]{64}$/);
+    const dashboard = /Dashboard +(\S+)/.exec(output)?.[1];
+    expect((await fetch(dashboard!)).status).toBe(200);
+    await stop(running);
+  });
+
+  it('logs each notification in a line, and what the server answered', async () => {
+    const shop = await openShop();
+    const running = start(['emulate', '--port', '0', '--webhook', shop.url], { WEBHOOK_SECRET: SECRET });
+    await running.until(READY);
+    const [create] = curlLines(running.stdout());
+    await pay((JSON.parse(await pasteCurl(create)) as { url: string }).url);
+    await running.until(/\n\d\d:\d\d:\d\d {2}payment\.succeeded order-42 → 200 in \d+ ms\n/);
+    expect(shop.credited).toEqual(['order-42']);
+    await stop(running);
+  });
+
+  it('logs a server that is down and then comes, attempt by attempt', async () => {
+    let status = 500;
+    const url = await serve((_req, res) => res.writeHead(status).end('\u001b[31m'));
+    const running = start(['emulate', '--port', '0', '--webhook', url, '--assume', 'firstRetryDelay=20', '--json'], {
+      WEBHOOK_SECRET: SECRET,
+    });
+    const started = JSON.parse((await running.until(/^.*\n/))[0]) as Record<string, string>;
+    expect(started).toMatchObject({ type: 'started' });
+    expect(started).not.toHaveProperty('webhookSecret');
+    const response = await fetch(`${started['baseUrl']}/v1/payment-links`, {
+      method: 'POST',
+      headers: { 'x-api-key': started['apiKey']!, 'content-type': 'application/json' },
+      body: JSON.stringify({ amount: 1, reference: 'order-\u001b[1m7', description: 'A basket' }),
+    });
+    await pay(((await response.json()) as { url: string }).url);
+    await running.until(/"number":2,"status":500/);
+    status = 200;
+    await running.until(/"acknowledged":true/);
+    await stop(running, 'SIGTERM');
+    const records = running
+      .stdout()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const attempts = records.filter(({ type }) => type === 'delivery');
+    expect(attempts.map(({ number }) => number)).toEqual(attempts.map((_, index) => index + 1));
+    expect(attempts[0]).toMatchObject({
+      reference: 'order-\u001b[1m7',
+      status: 500,
+      acknowledged: false,
+      event: 'payment.succeeded',
+    });
+    expect(attempts.at(-1)).toMatchObject({ status: 200, acknowledged: true });
+    expect(records.at(-1)).toEqual({ type: 'stopped' });
+    expect(running.stdout()).not.toContain('\u001b');
+  });
+
+  it('J01 does not repeat a secret and a key that were given to it, and its curl lines take the key from the shell', async () => {
+    const env = { WEBHOOK_SECRET: SECRET, PAYLINK_API_KEY: API_KEY };
+    const running = start(['emulate', '--port', '0'], env);
+    await running.until(READY);
+    const output = running.stdout();
+    expect(variable(output, 'WEBHOOK_SECRET')).toBe('(as you gave it)');
+    expect(variable(output, 'PAYLINK_API_KEY')).toBe('(as you gave it)');
+    const [create, read] = curlLines(output);
+    expect(JSON.parse(await pasteCurl(create, { env }))).toMatchObject({ reference: 'order-42' });
+    expect(JSON.parse(await pasteCurl(read, { env }))).toMatchObject({ reference: 'order-42' });
+    await stop(running);
+  });
+
+  it('says that its port is taken, and which option takes another', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const result = await paylink(['emulate', '--port', String(port)]);
+    expect(result).toMatchObject({ code: 1, stdout: '' });
+    expect(result.stderr).toBe(
+      `error: port ${port} is taken: does another emulator run?
+  --port takes another one, and --port 0 any that is free
+`,
+    );
+  });
+
+  it('ends at Ctrl-C although a browser holds a connection open', async () => {
+    const running = start(['emulate', '--port', '0']);
+    await running.until(READY);
+    const { hostname, port } = new URL(variable(running.stdout(), 'PAYLINK_BASE_URL'));
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    await new Promise((resolve) => socket.once('connect', resolve));
+    await stop(running);
+  });
+
+  it.each([
+    ['M01 another host', ['--host', '0.0.0.0'], /--host must be .*\n {2}--allow-remote/],
+    ['M03 a webhook on another machine', ['--webhook', 'https://shop.example/webhooks'], /--webhook must be .*\n {2}--allow-host/],
+    ['a webhook that is none', ['--webhook', 'shop'], /--webhook must be an http or https URL/],
+    ['M04 a switch that there is not', ['--assume', 'sorcery=1'], /--assume sorcery/],
+    ['a port that is none', ['--port', '65536'], /from 0 to 65535/],
+    ['an API key that is none', ['--api-key', 'a-key-of-another-service'], /--api-key must have the form sk_live_/],
+  ])('refuses %s with 2, naming the option and the way on', async (_, args, message) => {
+    const result = await paylink(['emulate', '--port', '0', ...args]);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toMatch(/\n {4}at |another-service/);
+  });
+});

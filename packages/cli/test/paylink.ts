@@ -1,0 +1,74 @@
+/** Runs the built command as a user does: a process of its own, pipes for its output. */
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished, vi } from 'vitest';
+
+export const BIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+// A process takes its time to start where others are busy, and a test starts several.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
+
+/** What no output of any test may hold. */
+export const SECRET = 'the-portals-value-2b7e151628aed2a6';
+export const API_KEY = 'sk_live_4f1c2a.abf7158809cf4f3c762e7160f38b4da5';
+
+export interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string | Uint8Array;
+}
+
+/** Runs it to its end. @throws Error when its output holds a secret of the tests. */
+export async function paylink(args: readonly string[], { env = {}, stdin = '' }: RunOptions = {}): Promise<Result> {
+  const running = start(args, env);
+  running.child.stdin.on('error', () => undefined).end(stdin);
+  return running.result();
+}
+
+export interface Running {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** What it has written to stdout by now. */
+  stdout(): string;
+  /** Resolves with the first match in stdout. @throws Error when it ends before. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Waits for its end. */
+  result(): Promise<Result>;
+}
+
+/** Starts it, and ends it with the test. */
+export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  // Nothing of the environment that the tests run in.
+  const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], ...env };
+  const child = spawn(process.execPath, [BIN, ...args], { env: environment as NodeJS.ProcessEnv });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  const closed = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    child,
+    stdout: () => stdout,
+    async until(pattern) {
+      for (;;) {
+        const match = pattern.exec(stdout);
+        if (match !== null) return match;
+        const next = await Promise.race([once(child.stdout, 'data'), closed.then(() => 'closed')]);
+        if (next === 'closed' && !pattern.test(stdout)) throw new Error(`it ended without ${pattern}: ${stdout}${stderr}`);
+      }
+    },
+    async result() {
+      const code = await closed;
+      for (const secret of [SECRET, API_KEY]) {
+        if (`${stdout}${stderr}`.includes(secret)) throw new Error('a secret was printed');
+      }
+      return { code, stdout, stderr };
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createPaint, wantsColor } from '../src/paint.js';
+import { escapeText, safeJson, text, toSafe } from '../src/safe-text.js';
+
+// Line breaks are our own.
+const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+describe('text for a terminal', () => {
+  it('has no character that a terminal acts on, whatever it was made of', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        expect(escapeText(value)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+      }),
+    );
+  });
+
+  it.each([
+    ['\u001b[31mred', String.raw`\x1b[31mred`],
+    ['\u009b31m', String.raw`\x9b31m`],
+    ['two\r\nlines\tand a tab', String.raw`two\x0d\x0alines\x09and a tab`],
+    ['abc\u202ecba', String.raw`abc\u202ecba`],
+    ['\ud800', String.raw`\ud800`],
+    ['\u{e0041}', String.raw`\u{e0041}`],
+    ['commande n° 42 – é 注文 🎉 C:\\x', 'commande n° 42 – é 注文 🎉 C:\\x'],
+  ])('shows %j as %j', (value, shown) => expect(escapeText(value)).toBe(shown));
+
+  it('keeps its own colours and escapes what stands between them', () => {
+    const { red } = createPaint(true);
+    expect(text`paid ${red('a\u001b[0mb')}`.value).toBe('paid \u001b[31ma\\x1b[0mb\u001b[39m');
+    expect(text`${red('🎉')}${'ab'}`.width).toBe(3);
+    expect(toSafe(text`${'\u001b'}`).value).toBe('\\x1b');
+  });
+
+  it('as JSON, is the same value with nothing to act on', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), (value) => {
+        const json = safeJson(value, 2);
+        expect(json).not.toMatch(ACTED_ON);
+        expect(JSON.parse(json)).toEqual(value);
+      }),
+    );
+  });
+});
+
+describe('colours', () => {
+  it.each([
+    [true, {}, true],
+    [false, {}, false],
+    [false, { CI: 'true' }, false],
+    [true, { TERM: 'dumb' }, false],
+    [true, { NO_COLOR: '1' }, false],
+    [true, { NO_COLOR: '' }, true],
+    [false, { FORCE_COLOR: '1' }, true],
+    [true, { FORCE_COLOR: '0' }, false],
+    [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+  ])('terminal: %s, with %j: %s', (isTTY, env, wanted) => expect(wantsColor({ isTTY }, env)).toBe(wanted));
+});

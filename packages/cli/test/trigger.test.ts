@@ -1,0 +1,209 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { paylink, SECRET } from './paylink.js';
+import { openShop, serve } from './servers.js';
+
+const env = { WEBHOOK_SECRET: SECRET };
+
+// Line breaks are our own.
+const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** What a server was sent, byte for byte. */
+interface Received {
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+async function record(reply: { status?: number; headers?: Record<string, string>; body?: string } = {}) {
+  const received: Received[] = [];
+  const url = await serve((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      received.push({ headers: req.headers, body: Buffer.concat(chunks) });
+      res.writeHead(reply.status ?? 200, reply.headers).end(reply.body ?? '');
+    });
+  });
+  return { url, received };
+}
+
+describe('paylink trigger', () => {
+  it('sends a notification that a receiver accepts', async () => {
+    const shop = await openShop();
+    const result = await paylink(['trigger', 'payment.succeeded', '--to', shop.url, '--reference', 'order-42'], { env });
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(shop.credited).toEqual(['order-42']);
+    expect(result.stdout).toContain(`POST ${shop.url}\npayment.succeeded for order-42, 24 bytes, signed\n`);
+    expect(result.stdout).toMatch(/\n {2}1 {2}200 {2}\d+ ms {2}\{"received":true\}\n\n1 of 1 accepted \(2xx\)\n$/);
+  });
+
+  it('sends it as often as asked, in turn or at once', async () => {
+    const shop = await openShop();
+    const args = ['trigger', '--to', shop.url, '--reference', 'order-42', '--times', '5', '--json'];
+    for (const extra of [[], ['--concurrent']]) {
+      const { code, stdout } = await paylink([...args, ...extra], { env });
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ ok: true, accepted: 5, event: 'payment.succeeded', reference: 'order-42' });
+    }
+    expect(shop.credited).toHaveLength(10);
+  });
+
+  it('has them all under way at the same time when they are concurrent', async () => {
+    const waiting: (() => void)[] = [];
+    // Answers nobody before all have come.
+    const url = await serve((_req, res) => {
+      waiting.push(() => res.end());
+      if (waiting.length === 8) waiting.forEach((answer) => answer());
+    });
+    const result = await paylink(['trigger', '--to', url, '--reference', 'a', '--times', '8', '--concurrent'], { env });
+    expect(result).toMatchObject({ code: 0 });
+  });
+
+  it('ends with 1, and says what to look at, when it is refused', async () => {
+    const shop = await openShop();
+    const result = await paylink([
+      'trigger',
+      '--to',
+      shop.url,
+      '--reference',
+      'order-42',
+      '--secret',
+      'another-secret-of-a-portal',
+    ]);
+    expect(result.code).toBe(1);
+    expect(result.stdout).toContain('0 of 1 accepted');
+    expect(result.stdout).toContain('Is it the same secret on both sides');
+    expect(result.stdout).not.toContain('another-secret-of-a-portal');
+    expect(shop.credited).toEqual([]);
+  });
+
+  it.each([
+    [301, /redirect is not followed/],
+    [404, /no route at this path/],
+    [405, /not for POST/],
+    [415, /content type/],
+    [422, /refused it/],
+    [503, /its log says why/],
+  ])('tells what a %i means', async (status, mend) => {
+    const { url } = await record({ status, headers: { location: 'http://127.0.0.1:1/' } });
+    const result = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
+    expect(result.code).toBe(1);
+    expect(result.stdout).toMatch(mend);
+  });
+
+  it('does not follow a redirect, whose aim nobody named', async () => {
+    const elsewhere = await record();
+    const { url } = await record({ status: 307, headers: { location: elsewhere.url } });
+    expect((await paylink(['trigger', '--to', url, '--reference', 'a'], { env })).code).toBe(1);
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it('says that nothing listens, and gives up on a server that never answers', async () => {
+    const refused = await paylink(['trigger', '--to', 'http://127.0.0.1:1/', '--reference', 'a'], { env });
+    expect(refused.code).toBe(1);
+    const closed = await serve(() => undefined);
+    const hung = await paylink(['trigger', '--to', closed, '--reference', 'a', '--timeout', '0.2'], { env });
+    expect(hung.code).toBe(1);
+    expect(hung.stdout).toContain('no answer in time');
+    const dropped = await serve((req) => req.socket.destroy());
+    const broken = await paylink(['trigger', '--to', dropped, '--reference', 'a'], { env });
+    expect(broken).toMatchObject({ code: 1 });
+    expect(broken.stdout).toContain('closed the connection without an answer');
+  });
+
+  it('shows an answer whose body never ends', async () => {
+    const url = await serve((_req, res) => void res.writeHead(200).write('begun'));
+    const result = await paylink(['trigger', '--to', url, '--reference', 'a', '--timeout', '0.5'], { env });
+    expect(result).toMatchObject({ code: 0 });
+    expect(result.stdout).toContain('begun');
+  });
+
+  it('sends the exact bytes of a file, also such as are no text', async () => {
+    const { url, received } = await record();
+    const bytes = Buffer.from([0x7b, 0x20, 0x0d, 0x0a, 0xff, 0x00, 0x7d, 0x0a]);
+    const file = join(await mkdtemp(join(tmpdir(), 'paylink-')), 'body');
+    await writeFile(file, bytes);
+    expect((await paylink(['trigger', '--to', url, '--body', file], { env })).code).toBe(0);
+    expect((await paylink(['trigger', '--to', url, '--body', '-'], { env, stdin: bytes })).code).toBe(0);
+    expect(received.map(({ body }) => body)).toEqual([bytes, bytes]);
+  });
+
+  it('adds fields to the body and headers to the request, and never loses its own', async () => {
+    const { url, received } = await record();
+    const fields = ['--field', 'amount=15000', '--field', 'note=a=b', '--field', 'live=false'];
+    const headers = ['--header', 'X-Tunnel: open:sesame', '--header', 'x-service-signature: 0'];
+    const result = await paylink(['trigger', 'payment.tested', '--to', url, '--reference', 'a', ...fields, ...headers], { env });
+    expect(result.code).toBe(0);
+    const [{ body, headers: sent }] = received as [Received];
+    expect(JSON.parse(body.toString())).toEqual({ reference: 'a', amount: 15000, note: 'a=b', live: false });
+    expect(sent).toMatchObject({ 'x-service-event': 'payment.tested', 'x-tunnel': 'open:sesame' });
+    expect(sent['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it.each([
+    ['no address', ['--reference', 'a'], /no --to/],
+    ['an address without a scheme', ['--to', 'localhost:3000', '--reference', 'a'], /--to must be an http or https URL/],
+    ['another scheme', ['--to', 'file:///etc/passwd', '--reference', 'a'], /--to must be an http or https URL/],
+    ['a password in the address', ['--to', 'http://u:p4ssw0rd@localhost/', '--reference', 'a'], /must not hold a user or password/],
+    ['no reference', ['--to', 'http://localhost:1/'], /no --reference/],
+    ['a reference beside a body', ['--to', 'http://localhost:1/', '--reference', 'a', '--body', '-'], /--body is the whole body/],
+    ['a file that is not there', ['--to', 'http://localhost:1/', '--body', '/no/such/file'], /--body: .*ENOENT/],
+    ['a field without a value', ['--to', 'http://localhost:1/', '--reference', 'a', '--field', 'amount'], /name=value/],
+    ['a header without a colon', ['--to', 'http://localhost:1/', '--reference', 'a', '--header', 'amount'], /Name: value/],
+    ['an event that is no header', ['pay\nment', '--to', 'http://localhost:1/', '--reference', 'a'], /printable ASCII/],
+    ['no times at all', ['--times', '0'], /from 1 to 1000/],
+    ['half a time', ['--times', '1.5'], /from 1 to 1000/],
+    ['no time to wait', ['--timeout', '0'], /seconds/],
+    ['too many arguments', ['payment.succeeded', 'http://localhost:1/'], /too many arguments/],
+  ])('sends nothing and ends with 2 on %s', async (_, args, message) => {
+    const { code, stdout, stderr } = await paylink(['trigger', ...args], { env });
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/p4ssw0rd|\n {4}at /);
+  });
+
+  it('shows what comes from outside without what a terminal would act on', async () => {
+    const evil = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202e\u2066paid\u2028\r\nFake: line';
+    const { url } = await record({ status: 400, body: `${evil}</html>` });
+    const plain = await paylink(['trigger', '--to', `${url}/?token=t0ken-of-a-tunnel`, '--reference', evil], { env });
+    expect(plain.code).toBe(1);
+    // Nothing but printable characters and the line breaks of our own.
+    expect(plain.stdout).not.toMatch(ACTED_ON);
+    expect(plain.stdout).toContain(String.raw`\x1b[2J\x1b]0;title\x07\x9b31m\u202e\u2066paid\u2028\x0d\x0aFake: line`);
+    expect(plain.stdout).not.toMatch(/^Fake/m);
+    expect(plain.stdout).not.toContain('t0ken');
+    const json = await paylink(['trigger', '--to', url, '--reference', evil, '--json'], { env });
+    expect(json.stdout).not.toMatch(ACTED_ON);
+    expect(JSON.parse(json.stdout)).toMatchObject({ reference: evil, deliveries: [{ body: `${evil}</html>` }] });
+  });
+
+  it('J01 prints neither the secret nor the signature, also when the server sends them back', async () => {
+    const url = await serve((req, res) =>
+      res.end(`${SECRET} ${String(req.headers['x-service-signature'])} ${String(req.headers['x-token'])}`),
+    );
+    const args = ['trigger', '--to', url, '--reference', 'a', '--header', 'X-Token: opens-the-tunnel'];
+    for (const extra of [[], ['--json']]) {
+      const { stdout } = await paylink([...args, ...extra], { env });
+      expect(stdout).toContain('[hidden] [hidden] [hidden]');
+      expect(stdout).not.toMatch(/[0-9a-f]{64}|opens-the-tunnel/);
+    }
+  });
+
+  it('J01 knows a secret also as JSON quotes it', async () => {
+    const secret = 'says "quoted\\" twice';
+    const url = await serve((_req, res) => res.end(JSON.stringify({ secret })));
+    const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env: { WEBHOOK_SECRET: secret } });
+    expect(stdout).toContain('{"secret":"[hidden]"}');
+  });
+
+  it('shows the beginning of a long reply', async () => {
+    const { url } = await record({ status: 500, body: 'x'.repeat(100_000) });
+    const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
+    expect(stdout).toContain('x'.repeat(300) + '…');
+    expect(stdout.length).toBeLessThan(1_000);
+  });
+});
