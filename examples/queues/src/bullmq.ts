@@ -1,0 +1,31 @@
+/**
+ * Verified events as jobs of BullMQ. The 200 goes out when Redis has the job; the worker's store on PostgreSQL is the record
+ * of what is done.
+ */
+import { createProcessor, enqueue } from '@paylink/bullmq';
+import { paymentWebhook } from '@paylink/express';
+import { postgresStore } from '@paylink/postgres';
+import { Queue, Worker, type ConnectionOptions, type WorkerOptions } from 'bullmq';
+import express, { type Express } from 'express';
+import type { Pool } from 'pg';
+import { handlers, type Handlers } from './orders.js';
+
+export function createApp({ secret, queue }: { readonly secret: string | undefined; readonly queue: Queue }): Express {
+  const app = express();
+  app.post('/webhooks/payments', paymentWebhook({ secret }, { 'payment.succeeded': enqueue(queue) }));
+  return app;
+}
+
+/** How soon the job of a worker that died is given to another. BullMQ's defaults are 30 s each. */
+type Pace = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
+
+export function createQueue(connection: ConnectionOptions): Queue {
+  return new Queue('payments', { connection });
+}
+
+/** Add `confirm` where you have a client of the service: whoever can write to this Redis can make jobs. */
+export function startWorker(connection: ConnectionOptions, pool: Pool, map: Handlers = handlers, pace: Pace = {}): Worker {
+  const processor = createProcessor({ idempotency: postgresStore(pool) }, map);
+  // Above BullMQ's default of 1: a job whose worker was killed twice would be given up.
+  return new Worker('payments', processor, { connection, maxStalledCount: 20, ...pace });
+}

@@ -1,0 +1,55 @@
+/** Renews a lease for as long as the work runs, and tells when it is lost. Time is counted by Redis and by a monotonic clock. */
+
+export interface KeptLease {
+  /** Aborted when somebody else may have the lease. */
+  readonly lost: AbortSignal;
+  /** Ends the renewal; the lease itself stays until it is released or runs out. */
+  stop(): void;
+}
+
+/**
+ * @param leaseMs how long the lease holds from each renewal on
+ * @param heldSince of `performance.now()`, from before the lease was asked for
+ * @param renew whether the lease is still held; rejects where Redis does not say
+ */
+export function keepLease(leaseMs: number, heldSince: number, renew: () => Promise<boolean>): KeptLease {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const lose = (message: string, cause?: unknown): void => {
+    stopped = true;
+    controller.abort(new Error(message, cause === undefined ? undefined : { cause }));
+  };
+  const next = (milliseconds: number): void => {
+    // Unreferenced: what keeps the process alive is the work, not the watch over it.
+    if (!stopped) timer = setTimeout(() => void beat(), milliseconds).unref();
+  };
+  const beat = async (): Promise<void> => {
+    const asked = performance.now();
+    try {
+      const held = await renew();
+      if (stopped) return;
+      if (!held) {
+        lose('the lease ran out while the handler worked, and somebody else has it, or Redis has lost it');
+        return;
+      }
+      heldSince = asked;
+      next(leaseMs / 3);
+    } catch (error) {
+      if (stopped) return;
+      // Until its end nobody else can have it, so there is time to ask again.
+      if (performance.now() - heldSince < leaseMs) next(leaseMs / 10);
+      else lose('the lease could not be renewed before its end', error);
+    }
+  };
+  next(leaseMs / 3);
+
+  return {
+    lost: controller.signal,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+/** A process that takes the lease of a key, says so, and then waits in the handler: to be frozen, let go or killed. */
+import { redisStore } from '../src/index.js';
+import { connect } from './clients.js';
+
+const [port, key, leaseMs] = process.argv.slice(2) as [string, string, string];
+const connected = await connect('ioredis', Number(port));
+const store = redisStore(connected.client, { leaseMs: Number(leaseMs) });
+
+const goOn = new Promise<void>((resolve) => process.once('message', () => resolve()));
+let result: string;
+try {
+  result = await store.run(
+    key,
+    async ({ fencingToken }) => {
+      process.send!({ fencingToken });
+      await goOn;
+    },
+    { signal: new AbortController().signal },
+  );
+} catch (error) {
+  result = (error as Error).message;
+}
+process.send!({ result });
+connected.close();
+process.disconnect();

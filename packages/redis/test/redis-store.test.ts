@@ -1,0 +1,411 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { ConfigurationError, createDispatcher } from '@paylink/core';
+import { testIdempotencyStore } from '@paylink/testing';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DURABLE, startRedis, withoutRedis, type RedisServer } from '../../../test/engines/redis.js';
+import { redisStore, type RedisScope, type RedisStoreOptions } from '../src/index.js';
+import { connect, LIBRARIES, type Connected } from './clients.js';
+
+const never = new AbortController().signal;
+const skipped = withoutRedis();
+
+/** A promise to settle by hand. */
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  const { promise: opened, resolve: open } = promiseWithResolvers();
+  return { opened, open };
+}
+
+function promiseWithResolvers(): { readonly promise: Promise<void>; resolve(): void } {
+  let resolve!: () => void;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+/** Processes that hold a lease, each killed after its test. */
+const holders: ChildProcess[] = [];
+
+async function hold(port: number, key: string, leaseMs: number): Promise<{ holder: ChildProcess; fencingToken: number }> {
+  const holder = fork(fileURLToPath(new URL('./holder.ts', import.meta.url)), [`${port}`, key, `${leaseMs}`], {
+    execArgv: ['--import', 'tsx'],
+  });
+  holders.push(holder);
+  const [{ fencingToken }] = (await once(holder, 'message')) as [{ fencingToken: number }];
+  return { holder, fencingToken };
+}
+
+afterEach(() => {
+  for (const holder of holders.splice(0)) holder.kill('SIGKILL');
+});
+
+describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) => {
+  let server: RedisServer;
+  let connected: Connected;
+  let direct: Redis;
+  let key: string;
+  let count = 0;
+  const storeOf = (options?: RedisStoreOptions) => redisStore(connected.client, options);
+
+  beforeAll(async () => {
+    server = await startRedis();
+    connected = await connect(library, server.port);
+    direct = new Redis({ port: server.port, retryStrategy: () => 20 });
+    direct.on('error', () => undefined);
+  });
+  beforeEach(() => {
+    key = `${library}-${++count}`;
+  });
+  afterAll(async () => {
+    connected.close();
+    direct.disconnect();
+    await server.close();
+  });
+
+  testIdempotencyStore('as a store', () => redisStore(connected.client, { leaseMs: 1_000 }), { describe, it });
+
+  it('runs the work once, and knows that it is done', async () => {
+    const store = storeOf();
+    const work = vi.fn(() => Promise.resolve());
+    expect(await store.isDone(key)).toBe(false);
+    expect(await store.run(key, work, { signal: never })).toBe('done');
+    expect(await store.isDone(key)).toBe(true);
+    expect(await store.run(key, work, { signal: never })).toBe('duplicate');
+    expect(work).toHaveBeenCalledOnce();
+  });
+
+  it('H01 remembers for ever: the mark has no end, and nothing else stays', async () => {
+    await storeOf({ leaseMs: 100 }).run(key, () => Promise.resolve(), { signal: never });
+    expect(await direct.pttl(`paylink:{${key}}`)).toBe(-1);
+    expect(await direct.keys(`paylink:{${key}}*`)).toEqual([`paylink:{${key}}`]);
+  });
+
+  it('H02 lets one of 50 at once work, and tells the others that it is in progress', async () => {
+    const store = storeOf();
+    const { opened, open } = gate();
+    const work = vi.fn(() => opened);
+    let refused = 0;
+    const runs = Array.from({ length: 50 }, async () => {
+      const result = await store.run(key, work, { signal: new AbortController().signal });
+      if (result === 'in_progress' && ++refused === 49) open();
+      return result;
+    });
+    expect((await Promise.all(runs)).sort()).toEqual(['done', ...Array<string>(49).fill('in_progress')]);
+    expect(work).toHaveBeenCalledOnce();
+  });
+
+  it('throws on what the work threw, as the same object, leaves no mark and lets the next one in at once', async () => {
+    const store = storeOf();
+    const error = new RangeError('of the handler');
+    await expect(store.run(key, () => Promise.reject(error), { signal: never })).rejects.toBe(error);
+    expect(await store.isDone(key)).toBe(false);
+    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('done');
+  });
+
+  it('gives fencing tokens that grow, also when Redis has forgotten everything in between', async () => {
+    const store = storeOf();
+    const tokens: number[] = [];
+    const fail = ({ fencingToken }: RedisScope): Promise<void> => {
+      tokens.push(fencingToken);
+      return Promise.reject(new Error('once more'));
+    };
+    await store.run(key, fail, { signal: never }).catch(() => undefined);
+    await store.run(key, fail, { signal: never }).catch(() => undefined);
+    await direct.flushall();
+    await store.run(key, fail, { signal: never }).catch(() => undefined);
+    expect(tokens).toEqual([...tokens].sort((a, b) => a - b));
+    expect(new Set(tokens).size).toBe(3);
+    expect(tokens.every(Number.isSafeInteger)).toBe(true);
+  });
+
+  it('renews the lease for as long as the handler works', async () => {
+    const store = storeOf({ leaseMs: 600 });
+    const { opened, open } = gate();
+    const running = store.run(key, () => opened, { signal: never });
+    // Well past its length: without renewal it would be gone.
+    const until = performance.now() + 1_400;
+    await vi.waitUntil(() => performance.now() > until, 5_000);
+    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('in_progress');
+    open();
+    expect(await running).toBe('done');
+  });
+
+  it('I03 I09 frees the key of a process that was killed once its lease has ended, and not before', async () => {
+    const { holder } = await hold(server.port, key, 1_500);
+    const store = storeOf();
+    const work = vi.fn(() => Promise.resolve());
+    expect(await store.run(key, work, { signal: never })).toBe('in_progress');
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    await vi.waitFor(async () => expect(await store.run(key, work, { signal: never })).toBe('done'), 10_000);
+    expect(work).toHaveBeenCalledOnce();
+  }, 20_000);
+
+  it('I09 lets one of two processes work', async () => {
+    const { holder } = await hold(server.port, key, 60_000);
+    const store = storeOf();
+    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('in_progress');
+    const answered = once(holder, 'message');
+    holder.send('go on');
+    expect((await answered)[0]).toEqual({ result: 'done' });
+    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('duplicate');
+  }, 20_000);
+
+  it('repeats the effect where a process stood still past the end of its lease, gives it a larger token, and leaves the mark to it', async () => {
+    const { holder, fencingToken } = await hold(server.port, key, 1_000);
+    holder.kill('SIGSTOP');
+    await vi.waitFor(async () => expect(await direct.exists(`paylink:{${key}}`)).toBe(0), 10_000);
+    const store = storeOf();
+    const { opened, open } = gate();
+    const work = vi.fn((_: RedisScope) => opened);
+    const running = store.run(key, work, { signal: never });
+    await vi.waitUntil(() => work.mock.calls.length > 0);
+    expect(work.mock.calls[0]![0].fencingToken).toBeGreaterThan(fencingToken);
+
+    // The first one wakes up in the middle of the second and is done first: it must not mark anything.
+    const answered = once(holder, 'message');
+    holder.kill('SIGCONT');
+    holder.send('go on');
+    expect((await answered)[0]).toEqual({ result: expect.stringContaining('the lease ran out') as string });
+    expect(await store.isDone(key)).toBe(false);
+    open();
+    expect(await running).toBe('done');
+  }, 30_000);
+
+  it('takes its own lease up again when nobody else has had it since', async () => {
+    const store = storeOf({ leaseMs: 60_000 });
+    const { opened, open } = gate();
+    const work = vi.fn(() => opened);
+    const running = store.run(key, work, { signal: never });
+    await vi.waitUntil(() => work.mock.calls.length > 0);
+    // As the end of its time would.
+    await direct.del(`paylink:{${key}}`);
+    open();
+    expect(await running).toBe('done');
+    expect(await store.isDone(key)).toBe(true);
+  });
+
+  it('I08 gives up, marks nothing and says so to the handler when the lease is lost while it works', async () => {
+    const store = storeOf({ leaseMs: 300 });
+    const lost = vi.fn();
+    const working = vi.fn(
+      ({ leaseLost }: RedisScope) => new Promise<void>(() => leaseLost.addEventListener('abort', lost, { once: true })),
+    );
+    const running = store.run(key, working, { signal: never });
+    const refused = expect(running).rejects.toThrow(/somebody else has it, or Redis has lost it/);
+    await vi.waitUntil(() => working.mock.calls.length > 0);
+    await direct.flushall();
+    await refused;
+    expect(lost).toHaveBeenCalledOnce();
+    expect(await store.isDone(key)).toBe(false);
+  });
+
+  it('gives up when the lease could not be renewed before its end', async () => {
+    const own = await startRedis();
+    const { client, close } = await connect(library, own.port);
+    try {
+      const store = redisStore(client, { leaseMs: 1_200, commandTimeout: 1_000 });
+      const started = vi.fn(() => new Promise<void>(() => undefined));
+      const running = store.run(key, started, { signal: never });
+      const refused = expect(running).rejects.toThrow('the lease could not be renewed before its end');
+      await vi.waitUntil(() => started.mock.calls.length > 0);
+      own.freeze();
+      await refused;
+    } finally {
+      own.thaw();
+      close();
+      await own.close();
+    }
+  }, 20_000);
+
+  it('marks nothing when the handler ends after the lease was lost to somebody else', async () => {
+    // A renewal that never comes in time, and a lease that somebody else got.
+    const store = storeOf({ leaseMs: 60_000 });
+    const { opened, open } = gate();
+    const work = vi.fn(() => opened);
+    const running = store.run(key, work, { signal: never });
+    const refused = expect(running).rejects.toThrow(/nothing is marked/);
+    await vi.waitUntil(() => work.mock.calls.length > 0);
+    await direct.del(`paylink:{${key}}`);
+    const other = store.run(key, () => new Promise(() => undefined), { signal: AbortSignal.timeout(60_000) });
+    other.catch(() => undefined);
+    await vi.waitUntil(async () => (await direct.exists(`paylink:{${key}}`)) === 1);
+    open();
+    await refused;
+    expect(await store.isDone(key)).toBe(false);
+  });
+
+  it('G03 marks nothing of a handler that ends after the abort, and lets the next one in when it has ended', async () => {
+    const store = storeOf();
+    const controller = new AbortController();
+    const { opened, open } = gate();
+    const work = vi.fn(() => opened);
+    const running = store.run(key, work, { signal: controller.signal });
+    await vi.waitUntil(() => work.mock.calls.length > 0);
+    const reason = new Error('its time is over');
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    // It may still be at work, so nobody is let in beside it.
+    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('in_progress');
+    open();
+    await vi.waitFor(async () => expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('done'));
+  });
+
+  it('G06 lets the lease of a handler that never ends run out', async () => {
+    const store = storeOf({ leaseMs: 200 });
+    const controller = new AbortController();
+    const work = vi.fn(() => new Promise<void>(() => undefined));
+    const running = store.run(key, work, { signal: controller.signal });
+    await vi.waitUntil(() => work.mock.calls.length > 0);
+    controller.abort(new Error('its time is over'));
+    await expect(running).rejects.toThrow('its time is over');
+    await vi.waitFor(async () => expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('done'), 10_000);
+  }, 20_000);
+
+  it('does not begin when it was aborted before', async () => {
+    const work = vi.fn(() => Promise.resolve());
+    await expect(storeOf().run(key, work, { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow('too late');
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  it('works after Redis has lost its scripts', async () => {
+    await direct.script('FLUSH');
+    expect(await storeOf().run(key, () => Promise.resolve(), { signal: never })).toBe('done');
+  });
+
+  it('puts its prefix in front of every key', async () => {
+    await storeOf({ prefix: 'shop:{1}:' })
+      .run(key, () => Promise.reject(new Error('so that the fence stays')), { signal: never })
+      .catch(() => undefined);
+    expect(await direct.keys('shop:*')).toEqual([`shop:{1}:{${key}}:fence`]);
+  });
+
+  describe('on a Redis of its own', () => {
+    let own: RedisServer;
+    let other: Connected;
+    const begin = async (settings?: readonly string[]): Promise<void> => {
+      own = await startRedis(settings);
+      other = await connect(library, own.port);
+    };
+    afterEach(async () => {
+      other.close();
+      await own.close();
+    });
+
+    it('I08 forgets with a Redis that was restarted without its append-only file, and the effect is repeated', async () => {
+      await begin();
+      const store = redisStore(other.client);
+      const work = vi.fn(() => Promise.resolve());
+      await store.run(key, work, { signal: never });
+      await own.kill();
+      await own.start();
+      await vi.waitFor(async () => expect(await store.isDone(key)).toBe(false), 10_000);
+      expect(await store.run(key, work, { signal: never })).toBe('done');
+      expect(work).toHaveBeenCalledTimes(2);
+    }, 30_000);
+
+    it('remembers over a kill -9 of Redis with an append-only file that is written before each reply', async () => {
+      await begin(DURABLE);
+      const store = redisStore(other.client);
+      await store.run(key, () => Promise.resolve(), { signal: never });
+      await own.kill();
+      await own.start();
+      await vi.waitFor(async () => expect(await store.isDone(key)).toBe(true), 10_000);
+    }, 30_000);
+
+    it('I08 forgets with a Redis that evicts, and not with one that evicts only what has an end', async () => {
+      await begin(['--maxmemory', '3mb', '--maxmemory-policy', 'volatile-lru']);
+      const store = redisStore(other.client);
+      await store.run(key, () => Promise.resolve(), { signal: never });
+      const filler = new Redis({ port: own.port });
+      try {
+        const fill = async (): Promise<void> => {
+          for (let index = 0; index < 400; index++) await filler.set(`cache-${index}`, 'x'.repeat(10_000), 'EX', 600);
+        };
+        await fill();
+        expect(await store.isDone(key)).toBe(true);
+        await filler.config('SET', 'maxmemory-policy', 'allkeys-lru');
+        await vi.waitFor(
+          async () => {
+            await fill();
+            const evicted = await filler.exists(`paylink:{${key}}`);
+            expect(evicted).toBe(0);
+          },
+          { timeout: 20_000, interval: 10 },
+        );
+        expect(await store.isDone(key)).toBe(false);
+      } finally {
+        filler.disconnect();
+      }
+    }, 30_000);
+
+    it('I01 I06 does not wait for ever for a Redis that hangs, and leaves no lease behind', async () => {
+      await begin();
+      const store = redisStore(other.client, { commandTimeout: 150 });
+      const work = vi.fn(() => Promise.resolve());
+      own.freeze();
+      await expect(store.isDone(key)).rejects.toThrow('Redis gave no answer in 150 ms');
+      await expect(store.run(key, work, { signal: never })).rejects.toThrow('Redis gave no answer in 150 ms');
+      own.thaw();
+      // What Redis then did all the same, for nobody, was taken back.
+      const patient = redisStore(other.client, { commandTimeout: 10_000 });
+      await vi.waitFor(async () => expect(await patient.run(key, work, { signal: never })).toBe('done'), 10_000);
+      expect(work).toHaveBeenCalledOnce();
+    }, 20_000);
+
+    it('I01 heeds the signal while a Redis is down, and goes on when it is back', async () => {
+      await begin();
+      const store = redisStore(other.client, { commandTimeout: 60_000 });
+      const work = vi.fn(() => Promise.resolve());
+      await own.kill();
+      const controller = new AbortController();
+      const running = store.run(key, work, { signal: controller.signal });
+      controller.abort(new Error('its time is over'));
+      await expect(running).rejects.toThrow(/its time is over|closed|ECONN/);
+      await own.start();
+      await vi.waitFor(async () => expect(await store.run(key, work, { signal: never })).toBe('done'), 10_000);
+      expect(work).toHaveBeenCalledOnce();
+    }, 20_000);
+
+    it('I01 I02 is answered with 503 while Redis is down, before the handler and after it', async () => {
+      await begin();
+      const store = redisStore(other.client, { commandTimeout: 1_000 });
+      const delivery = { kind: 'payment.succeeded', rawBody: Buffer.from('{"reference":"order-1"}'), secretIndex: 0 };
+      const logger = { warn: vi.fn(), error: vi.fn() };
+      const handler = vi.fn(() => {
+        own.freeze();
+      });
+      const dispatcher = createDispatcher({ idempotency: store, logger }, handler);
+      await expect(dispatcher.dispatch(delivery, {})).rejects.toMatchObject({ code: 'store_unavailable', status: 503 });
+      await expect(dispatcher.dispatch(delivery, {})).rejects.toMatchObject({ code: 'store_unavailable', status: 503 });
+      expect(handler).toHaveBeenCalledOnce();
+      own.thaw();
+      // The mark was on its way, and the handler had succeeded: a command that Redis still gets is right to make it.
+      await vi.waitFor(async () => expect(await dispatcher.dispatch(delivery, {})).toMatchObject({ outcome: 'duplicate' }), 10_000);
+    }, 20_000);
+  });
+});
+
+describe('what redisStore refuses', () => {
+  const client = { get: vi.fn(), eval: vi.fn(), evalsha: vi.fn() };
+
+  it.each([
+    ['client', () => redisStore(undefined as never)],
+    ['client', () => redisStore({ host: 'localhost', port: 6379 } as never)],
+    ['prefix', () => redisStore(client, { prefix: 7 as never })],
+    ['prefix', () => redisStore(client, { prefix: '{}' })],
+    ['leaseMs', () => redisStore(client, { leaseMs: 0 })],
+    ['leaseMs', () => redisStore(client, { leaseMs: Number.NaN })],
+    ['commandTimeout', () => redisStore(client, { commandTimeout: 2 ** 31 })],
+  ])('a wrong %s, by its name', (option, make) => {
+    expect(make).toThrow(ConfigurationError);
+    expect(make).toThrow(expect.objectContaining({ option }) as Error);
+  });
+
+  it('B17 shows nothing of the client', () => {
+    const secretive = Object.assign({ password: 'hunter2-of-redis' }, client);
+    expect(inspect(redisStore(secretive), { showHidden: true, depth: 9 })).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,107 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A real Redis of this test's own, on loopback. */
+export interface RedisServer {
+  readonly port: number;
+  readonly url: string;
+  /** Stops it as an operator would: connections are closed, and what persistence it has is written. */
+  stop(): Promise<void>;
+  /** SIGKILL, as a power cut would. */
+  kill(): Promise<void>;
+  /** After `stop` or `kill`, on the same port and folder. */
+  start(): Promise<void>;
+  /** Lets it hang, with its connections open, as a stalled disk or machine would. */
+  freeze(): void;
+  thaw(): void;
+  /** Ends it and deletes its data. */
+  close(): Promise<void>;
+}
+
+/** Written to the disk before each reply. */
+export const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
+
+/**
+ * Whether the tests on Redis have to be left out, for `describe.skipIf`: said aloud on a developer's machine.
+ *
+ * @throws under CI, where what is not tested must not look tested
+ */
+export function withoutRedis(): boolean {
+  if (spawnSync('redis-server', ['--version']).status === 0) return false;
+  if (process.env['CI']) throw new Error('there is no redis-server on the PATH, and under CI no test may be left out');
+  console.warn('SKIPPED: the tests on a real Redis, because there is no redis-server on the PATH');
+  return true;
+}
+
+/**
+ * Starts an empty server, which forgets everything when it ends unless told otherwise.
+ *
+ * @param settings flags of redis-server, such as DURABLE
+ */
+export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'paylink-redis-'));
+  const port = await freePort();
+  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...settings];
+  let server: ChildProcess | undefined;
+  const isUp = (): boolean => server?.exitCode === null && server.signalCode === null;
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (!isUp()) return;
+    const ended = once(server!, 'exit');
+    server!.kill('SIGCONT');
+    server!.kill(signal);
+    await ended;
+  };
+  const atExit = (): void => {
+    if (isUp()) server!.kill('SIGKILL');
+  };
+  process.once('exit', atExit);
+
+  const start = async (): Promise<void> => {
+    server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    await untilReady(server);
+  };
+  await start();
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    start,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    freeze: () => void server!.kill('SIGSTOP'),
+    thaw: () => void server!.kill('SIGCONT'),
+    async close() {
+      await end('SIGKILL');
+      process.off('exit', atExit);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(server: ChildProcess): Promise<void> {
+  const lines: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: server.stdout! }).on('line', (line) => {
+      lines.push(line);
+      if (lines.length > 50) lines.shift();
+      if (line.includes('eady to accept connections')) resolve();
+    });
+    server.once('error', reject).once('exit', () => {
+      reject(new Error(`Redis did not start:\n${lines.join('\n')}`));
+    });
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
