@@ -7,7 +7,13 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 function core(name: string, hmac: string) {
   return {
     // By its source, since @paylink/testing is no dependency of core: it knows core's types, and the other way would be a circle.
-    resolve: { alias: { '#hmac': at(hmac), '@paylink/testing': at('./packages/testing/src/index.ts') } },
+    resolve: {
+      alias: {
+        '#hmac': at(hmac),
+        '#diagnose': at('./packages/core/src/diagnose.ts'),
+        '@paylink/testing': at('./packages/testing/src/index.ts'),
+      },
+    },
     test: { name, include: ['packages/core/test/**/*.test.ts'] },
   };
 }

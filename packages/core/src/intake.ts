@@ -4,6 +4,7 @@ import type { BodyLimits, Delivery } from './delivery.js';
 import { isPromise } from './deadline.js';
 import { check, fault, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
+import { createExplain } from './explain.js';
 import { noteEvent, type Facts } from './observe.js';
 import { readBound, type GateOptions, type ReceiverOptions } from './options.js';
 import type { NoEvents } from './schema.js';
@@ -27,6 +28,7 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
   const limits: BodyLimits = { bodyLimit: readBound('bodyLimit', bodyLimit), bodyTimeout: readBound('bodyTimeout', bodyTimeout) };
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   const prover = createProver(options);
+  const explain = createExplain(options.secret, logger);
   const { headers, kinds } = prover;
 
   return {
@@ -48,8 +50,16 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
         if (rawBody.length > bodyLimit) throw tooLarge(bodyLimit);
 
         const overruled = (code: string): void => void (facts.code = code);
-        const proven = prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
-        return isPromise(proven) ? proven.then((event) => noteEvent(event, facts)) : noteEvent(proven, facts);
+        const refuse = (error: unknown): never => {
+          if ((error as Partial<WebhookError>).code === 'invalid_signature') explain?.(rawBody, signature, host);
+          throw error;
+        };
+        try {
+          const proven = prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
+          return isPromise(proven) ? proven.then((event) => noteEvent(event, facts), refuse) : noteEvent(proven, facts);
+        } catch (error) {
+          return refuse(error);
+        }
       });
     },
     tell: createTell(observe, logger),

@@ -33,15 +33,16 @@ export function memoryStore({ limit = 100_000 }: MemoryStoreOptions = {}): Idemp
       if (running.has(key)) return 'in_progress';
       signal.throwIfAborted();
       running.add(key);
+      let giveUp = (): void => undefined;
       try {
         // Gives the work up on abort, so that a handler that never settles does not hold its key for ever.
         const aborted = new Promise<never>((_, reject) => {
-          signal.addEventListener('abort', () => {
-            reject(signal.reason as Error);
-          });
+          giveUp = () => reject(signal.reason as Error);
+          signal.addEventListener('abort', giveUp);
         });
         await Promise.race([work({}), aborted]);
       } finally {
+        signal.removeEventListener('abort', giveUp);
         running.delete(key);
       }
       done.add(key);

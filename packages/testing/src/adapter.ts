@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { signedDelivery } from './signed-delivery.js';
+import { globalRunner, type TestRunner } from './test-runner.js';
 import { breakOff, exchange, requestBytes, type WireReply } from './wire.js';
 
 /** What the suite wants to be served, at `POST /` at the least. */
@@ -24,11 +25,7 @@ export interface AdapterServer {
 
 export type ListenAdapter = (setup: AdapterSetup) => Promise<AdapterServer> | AdapterServer;
 
-/** The two functions of a test runner that the suite needs; vitest, jest, mocha and node:test all have them. */
-export interface TestRunner {
-  describe(name: string, body: () => void): unknown;
-  it(name: string, body: () => Promise<void>): unknown;
-}
+export type { TestRunner };
 
 const SECRET = 'a-secret-for-the-adapter-suite';
 const BODY_LIMIT = 1_024;
@@ -53,7 +50,7 @@ const signatureOf = (body: Uint8Array): string => createHmac('sha256', SECRET).u
  * @param runner default: the globals `describe` and `it`
  * @throws TypeError when no runner is given and there are no such globals.
  */
-export function testAdapter(name: string, listen: ListenAdapter, runner: TestRunner = globalRunner()): void {
+export function testAdapter(name: string, listen: ListenAdapter, runner: TestRunner = globalRunner('testAdapter')): void {
   runner.describe(name, () => {
     for (const [title, attack] of Object.entries(attacks)) {
       runner.it(title, () => serve(listen, attack));
@@ -238,10 +235,3 @@ const attacks: Attacks = {
     assert.match(reply.head, /\r\nretry-after: \d/);
   },
 };
-
-function globalRunner(): TestRunner {
-  const { describe, it } = globalThis as Partial<TestRunner>;
-  if (describe === undefined || it === undefined)
-    throw new TypeError('testAdapter needs `describe` and `it`: pass them as its third argument');
-  return { describe, it };
-}

@@ -1,0 +1,231 @@
+/** Section C of the table: the bytes of the body. */
+import { row, type Attack, type Line, type Material, type Verdict } from './attack.js';
+
+const changed: Verdict = {
+  category: 'forged',
+  status: 401,
+  accepts: [400, 403],
+  severity: 'critical',
+  advice:
+    'Other bytes than these were signed. Verify the bytes as they were received: take the raw body before any parser or text decoder, and never serialise, decode, trim or inflate before the check.',
+};
+const genuine: Verdict = {
+  category: 'genuine',
+  status: 200,
+  accepts: [204],
+  severity: 'high',
+  advice:
+    'These very bytes are signed, so the notification is genuine, and whoever paid was refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
+};
+const invalid: Verdict = {
+  category: 'invalid',
+  status: 400,
+  accepts: [401, 403, 415, 422],
+  severity: 'medium',
+  advice:
+    'The signature is right and the body is no notification: answer 400, and neither 2xx, as if something had been done, nor 5xx. Decode strictly, after the signature, and require a `reference` that is a non-blank string.',
+};
+const contradicted: Verdict = {
+  ...invalid,
+  accepts: [409, 422],
+  advice:
+    'The signed body says that the payment did not succeed, the unsigned header says that it did. Believe the body, or better, ask the API for the payment before you credit (then pass `confirm: true` here).',
+};
+
+export function bodyAttacks(material: Material, confirm: boolean): Attack[] {
+  return [...changedBodies(material), ...genuineBodies(material), ...invalidBodies(material), ...contradictions(material, confirm)];
+}
+
+function changedBodies(material: Material): Attack[] {
+  const { body, bodyWith, signature, mac, reference } = material;
+  const positions = Array.from({ length: 8 }, (_, index) => Math.floor((index * (body.length - 1)) / 7));
+  const pretty = JSON.stringify({ reference }, null, 2);
+  const replaced = bodyWith('"note":"\ufffd"');
+  const withByte = Buffer.from(replaced.toString('latin1').replace('\u00ef\u00bf\u00bd', '\u00ff'), 'latin1');
+  return [
+    ...row(
+      material,
+      'C01',
+      changed,
+      [...new Set(positions)].map((at, index): Line => [
+        `refuses the body with a bit of byte ${at} flipped`,
+        { body: withFlip(body, at, index % 8), signature },
+      ]),
+    ),
+    ...row(material, 'C01', changed, [
+      ['refuses another reference under a genuine signature', { body: JSON.stringify({ reference: `${reference}-2` }), signature }],
+      ['refuses another amount under a genuine signature', amountChanged(material)],
+      [
+        'refuses a byte 0xFF where the character that decoders put in its place was signed',
+        { body: withByte, signature: mac(replaced) },
+      ],
+      ['refuses a byte order mark in front of a signed body', { body: `\ufeff${body.toString()}`, signature }],
+    ]),
+    ...row(material, 'C02', changed, [
+      ['refuses a signed body that was pretty-printed on its way', { body: pretty, signature }],
+      ['refuses a pretty-printed body that was made compact on its way', { body, signature: mac(pretty) }],
+      ['refuses a body with blanks after its colons', { body: `{"reference": ${JSON.stringify(reference)}}`, signature }],
+      [
+        'refuses a body whose keys are in another order',
+        { body: `{"amount":1,"reference":${JSON.stringify(reference)}}`, signature: mac(bodyWith('"amount":1')) },
+      ],
+      [
+        'refuses a body with a character escaped that was not',
+        { body: bodyWith('"note":"\\u0061"'), signature: mac(bodyWith('"note":"a"')) },
+      ],
+      ['refuses a body in which 1.0 became 1', { body: bodyWith('"amount":1'), signature: mac(bodyWith('"amount":1.0')) }],
+    ]),
+    ...row(
+      material,
+      'C07',
+      changed,
+      (
+        [
+          ['a line feed behind it', '', '\n'],
+          ['CR LF behind it', '', '\r\n'],
+          ['a blank behind it', '', ' '],
+          ['a blank in front', ' ', ''],
+          ['a NUL behind it', '', '\0'],
+        ] as const
+      ).map(([what, front, behind]): Line => [
+        `refuses a signed body with ${what}`,
+        { body: front + body.toString() + behind, signature },
+      ]),
+    ),
+    ...row(material, 'C10', changed, [['refuses an empty body without a signature', { body: '', signature: null }]]),
+  ];
+}
+
+function amountChanged({ bodyWith, mac }: Material): { readonly body: Buffer; readonly signature: string } {
+  return { body: bodyWith('"amount":1'), signature: mac(bodyWith('"amount":9')) };
+}
+
+function genuineBodies(material: Material): Attack[] {
+  const { body, bodyWith, reference, bodyLimit } = material;
+  const depth = Math.min(10_000, Math.floor((bodyLimit - body.length - 16) / 2));
+  const accepted = (id: string, bodies: Readonly<Record<string, string | Uint8Array>>, verdict = genuine): Attack[] =>
+    row(
+      material,
+      id,
+      verdict,
+      Object.entries(bodies).map(([sentence, signed]): Line => [sentence, { body: signed }]),
+    );
+  return [
+    ...accepted('C03', {
+      'accepts a pretty-printed body that is signed as such': JSON.stringify({ reference, amount: 1 }, null, 2),
+      'accepts a body with blanks after colons and commas': `{"reference": ${JSON.stringify(reference)}, "amount": 1}`,
+      'accepts numbers that a parser would spell otherwise': bodyWith('"amount":10.0,"fee":1e2'),
+      'accepts escapes that a parser would spell otherwise': bodyWith('"note":"\\u0061\\/\\u00e9"'),
+      'accepts characters outside of ASCII': bodyWith('"note":"Zoë, 支付, 🧾, \u2028"'),
+      'accepts characters that patterns of replacement know': bodyWith('"note":"$& $1 $$ %s %00 \\\\"'),
+      'accepts keys that are numbers, which parsers put first': bodyWith('"b":1,"10":2,"9":3'),
+    }),
+    ...accepted('C08', {
+      'accepts a line feed at the end that is signed': `${body.toString()}\n`,
+      'accepts CR LF at the end that is signed': `${body.toString()}\r\n`,
+      'accepts blanks around the body that are signed': ` \t${body.toString()}  `,
+    }),
+    ...accepted('C18', { 'accepts a key that stands twice': bodyWith(`"reference":${JSON.stringify(reference)}`) }),
+    ...accepted('C19', {
+      'accepts keys of the prototype, and is not changed by them': bodyWith(
+        '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}',
+      ),
+    }),
+    ...accepted(
+      'C20',
+      { [`answers a body of ${depth} arrays in one another`]: bodyWith(`"nested":${'['.repeat(depth)}${']'.repeat(depth)}`) },
+      {
+        ...genuine,
+        accepts: [204, 400, 413, 422],
+        severity: 'medium',
+        advice: 'Deep nesting must not crash the receiver: never serialise or clone a body, for a log or a store for instance.',
+      },
+    ),
+    ...accepted('C21', { 'accepts numbers beyond what a double holds': bodyWith('"a":1e400,"b":12345678901234567890,"c":-0') }),
+    ...accepted('C23', { 'accepts an amount, which it must not use': bodyWith('"amount":1,"currency":"XOF"') }),
+    ...accepted('C16', strangeReferences(reference), {
+      ...genuine,
+      // A merchant who looks the order up refuses one that there is not.
+      accepts: [204, 400, 404, 409, 410, 422, 503],
+      severity: 'medium',
+      advice:
+        'A reference is an opaque text. An unknown one may be refused by its own status, and must not end in a 500: bind it as a parameter in SQL, and encode it in a URL.',
+    }),
+  ];
+}
+
+function strangeReferences(reference: string): Record<string, string> {
+  const references = {
+    'a reference of 10 kB': reference + 'x'.repeat(10_000),
+    'a reference with quotes and SQL': `${reference}'; DROP TABLE orders; --`,
+    'a reference with dot segments': `../../${reference}`,
+    'a reference with characters of a URL': `${reference}/b?c#d%2e`,
+    'a reference with a line break and control characters': `${reference}\r\n\t\u0001`,
+    'a reference with an emoji': `${reference}-🧾`,
+  };
+  return Object.fromEntries(
+    Object.entries(references).map(([what, strange]) => [`hands on ${what} as it is`, JSON.stringify({ reference: strange })]),
+  );
+}
+
+function invalidBodies(material: Material): Attack[] {
+  const { body } = material;
+  const refused = (id: string, bodies: Readonly<Record<string, string | Uint8Array>>): Attack[] =>
+    row(
+      material,
+      id,
+      invalid,
+      Object.entries(bodies).map(([sentence, signed]): Line => [sentence, { body: signed }]),
+    );
+  const withoutReference = {
+    'no reference': '{}',
+    'a reference that is null': '{"reference":null}',
+    'a reference that is a number': '{"reference":42}',
+    'a reference that is an object': '{"reference":{"id":"a"}}',
+    'a reference that is an array': '{"reference":["a"]}',
+    'an empty reference': '{"reference":""}',
+    'a blank reference': '{"reference":"  "}',
+  };
+  const texts = { null: 'null', 'an array': '[]', 'a string': '"x"', 'a number': '1', 'a boolean': 'true' };
+  return [
+    ...refused('C06', { 'refuses a signed body with a byte order mark': `\ufeff${body.toString()}` }),
+    ...refused('C09', { 'refuses an empty body, signed': '' }),
+    ...refused('C11', {
+      'refuses a signed body that is not UTF-8': Buffer.concat([body.subarray(0, -2), Buffer.from([0xff, 0x22, 0x7d])]),
+    }),
+    ...refused('C12', {
+      'refuses a signed body in UTF-16': Buffer.from(`\ufeff${body.toString()}`, 'utf16le'),
+    }),
+    ...refused('C13', {
+      'refuses a signed body that is not JSON': 'not JSON at all',
+      'refuses a signed body that is cut off': body.subarray(0, -1),
+      'refuses a signed form': 'reference=a&amount=1',
+    }),
+    ...refused(
+      'C14',
+      Object.fromEntries(Object.entries(texts).map(([what, text]) => [`refuses a signed body that is ${what}`, text])),
+    ),
+    ...refused(
+      'C15',
+      Object.fromEntries(Object.entries(withoutReference).map(([what, text]) => [`refuses a signed body with ${what}`, text])),
+    ),
+  ];
+}
+
+function contradictions(material: Material, confirm: boolean): Attack[] {
+  if (confirm) return [];
+  const saying = (status: string): Line => [
+    `refuses a success whose signed body says ${status}`,
+    { body: material.bodyWith(`"status":"${status}"`) },
+  ];
+  return [
+    ...row(material, 'C24', contradicted, ['failed', 'cancelled'].map(saying)),
+    ...row(material, 'C24', { ...contradicted, status: 503, accepts: [400, 409, 422, 425] }, [saying('pending')]),
+  ];
+}
+
+function withFlip(body: Buffer, at: number, bit: number): Buffer {
+  const copy = Buffer.from(body);
+  copy[at]! ^= 1 << bit;
+  return copy;
+}

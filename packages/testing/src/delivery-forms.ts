@@ -1,0 +1,64 @@
+/** One delivery in the forms in which tests send one. */
+import { isUtf8 } from 'node:buffer';
+
+/** What Fastify's `inject` takes. */
+export interface InjectOptions {
+  readonly method: 'POST';
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly payload: Buffer;
+}
+
+/** A delivery in the forms in which tests send one. */
+export interface DeliveryForms {
+  readonly headers: Record<string, string>;
+  /**
+   * For supertest's `send`: a string where the bytes are UTF-8, else a Buffer, whose content type is then
+   * `application/octet-stream`, since superagent would write a Buffer as JSON.
+   */
+  readonly body: string | Buffer;
+  /** The bytes of the body. */
+  readonly rawBody: Buffer;
+  /** A Fetch Request, for Next.js and every Fetch host. */
+  toRequest(url: string | URL): Request;
+  /** For Fastify's `inject`. */
+  toInject(url: string): InjectOptions;
+  /** Sends it to a server. */
+  send(url: string | URL): Promise<Response>;
+}
+
+export function inForms(rawBody: Buffer, headers: Record<string, string>): DeliveryForms {
+  const toRequest = (url: string | URL): Request => new Request(url, { method: 'POST', headers, body: new Uint8Array(rawBody) });
+  return {
+    headers,
+    body: isUtf8(rawBody) ? rawBody.toString('utf8') : rawBody,
+    rawBody,
+    toRequest,
+    toInject: (url) => ({ method: 'POST', url, headers, payload: rawBody }),
+    send: (url) => fetch(toRequest(url)),
+  };
+}
+
+/** The type under which every client sends the bytes as they are. */
+export function contentTypeOf(rawBody: Uint8Array): string {
+  return isUtf8(rawBody) ? 'application/json' : 'application/octet-stream';
+}
+
+/** The names of the two headers, in lower case. */
+export interface HeaderNames {
+  readonly signature: string;
+  readonly event: string;
+}
+
+/** Other names of the two headers, as the receiver's option of the same name. */
+export interface HeaderNameOptions {
+  readonly signature?: string | undefined;
+  readonly event?: string | undefined;
+}
+
+export function headerNames({ signature, event }: HeaderNameOptions = {}): HeaderNames {
+  return {
+    signature: (signature ?? 'x-service-signature').toLowerCase(),
+    event: (event ?? 'x-service-event').toLowerCase(),
+  };
+}

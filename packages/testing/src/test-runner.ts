@@ -1,0 +1,13 @@
+/** The two functions of a test runner that the suites need; vitest, jest, mocha and node:test all have them. */
+export interface TestRunner {
+  describe(name: string, body: () => void): unknown;
+  it(name: string, body: () => Promise<void>): unknown;
+}
+
+/** @throws TypeError where there are no globals `describe` and `it`, and `suite` was given none. */
+export function globalRunner(suite: string): TestRunner {
+  const { describe, it } = globalThis as Partial<TestRunner>;
+  if (describe === undefined || it === undefined)
+    throw new TypeError(`${suite} needs \`describe\` and \`it\`: pass them as its third argument`);
+  return { describe, it };
+}

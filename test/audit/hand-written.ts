@@ -1,0 +1,115 @@
+/** A receiver as a careful merchant writes one by hand, without Paylink; and the places where a careless one goes wrong. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export const SECRET = 'a-secret-of-the-receiver-by-hand';
+export const BODY_LIMIT = 20_000;
+
+export interface Habits {
+  /** What the signature header must be before it is compared. */
+  isSignature(header: string): boolean;
+  /** The signature that is taken from the header. */
+  readHeader(header: string): readonly string[];
+  equal(given: string, expected: string): boolean;
+  /** The bytes that are verified, made of those received. */
+  verified(raw: Buffer, req: IncomingMessage): string | Buffer;
+  readonly secret: string;
+  readonly codings: readonly string[];
+  parse(raw: Buffer): unknown;
+  readonly acknowledged: number;
+  /** The reply to a body that cannot be parsed. */
+  invalid(error: unknown): string;
+  forged(reason: string): string;
+  readonly bodyLimit: number;
+}
+
+export const SOUND: Habits = {
+  isSignature: (header) => /^[0-9a-f]{64}$/.test(header),
+  readHeader: (header) => [header],
+  equal: (given, expected) => timingSafeEqual(Buffer.from(given, 'hex'), Buffer.from(expected, 'hex')),
+  verified: (raw) => raw,
+  secret: SECRET,
+  codings: ['', 'identity'],
+  parse: (raw) => JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw)) as unknown,
+  acknowledged: 200,
+  invalid: () => 'invalid',
+  forged: () => 'forged',
+  bodyLimit: BODY_LIMIT,
+};
+
+export interface Receiver {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function listen(listener: RequestListener): Promise<Receiver> {
+  // Node itself answers 408 to slow bodies then.
+  const server = createServer({ requestTimeout: 400, headersTimeout: 400, connectionsCheckingInterval: 50 }, listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The receiver, with the habits of a sound one but for those given. */
+export function receiver(careless: Partial<Habits> = {}): RequestListener {
+  const habits = { ...SOUND, ...careless };
+  return (req, res) => {
+    receive(req, res, habits).catch((error: unknown) => {
+      res.writeHead(500).end(habits.invalid(error));
+    });
+  };
+}
+
+async function receive(req: IncomingMessage, res: ServerResponse, habits: Habits): Promise<void> {
+  const [status, text = ''] = await answer(req, habits);
+  res.writeHead(status, { connection: 'close' }).end(text);
+}
+
+async function answer(req: IncomingMessage, habits: Habits): Promise<[status: number, text?: string]> {
+  if (req.method !== 'POST') return [405];
+  if (Number(req.headers['content-length'] ?? 0) > habits.bodyLimit) return [413];
+  if (!habits.codings.includes((req.headers['content-encoding'] ?? '').toLowerCase())) return [415];
+  const raw = await readBody(req, habits.bodyLimit);
+  if (raw === undefined) return [413];
+  const header = req.headers['x-service-signature'];
+  if (typeof header !== 'string' || !habits.isSignature(header)) return [401, habits.forged('malformed')];
+  const expected = createHmac('sha256', habits.secret).update(habits.verified(raw, req)).digest('hex');
+  if (!habits.readHeader(header).some((given) => habits.equal(given, expected))) return [401, habits.forged(expected)];
+  return decide(req, raw, habits);
+}
+
+async function readBody(req: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decide(req: IncomingMessage, raw: Buffer, habits: Habits): [status: number, text?: string] {
+  const kind = req.headers['x-service-event'];
+  if (typeof kind !== 'string' || !/^[a-z0-9._-]{1,128}$/.test(kind)) return [400];
+  let body: unknown;
+  try {
+    body = habits.parse(raw);
+  } catch (error) {
+    return [400, habits.invalid(error)];
+  }
+  const { reference, status } = (body ?? {}) as { reference?: unknown; status?: unknown };
+  if (typeof reference !== 'string' || reference.trim() === '') return [400];
+  if (status === 'pending') return [503];
+  if (status === 'failed' || status === 'cancelled') return [400];
+  return [habits.acknowledged];
+}

@@ -1,0 +1,47 @@
+import { memoryStore } from '@paylink/core';
+import { auditReceiver, type AuditReport } from '@paylink/testing';
+import { describe, expect, it } from 'vitest';
+import { PATH } from '../adapters/deliveries.js';
+import { hosts } from '../adapters/hosts/index.js';
+
+const SECRET = 'a-secret-of-the-receivers-under-audit';
+const BODY_LIMIT = 16_384;
+
+/** What a finding says, so that a failure of these tests tells it. */
+function told({ findings }: AuditReport): string[] {
+  return findings.map(({ name, actual, detail, expected }) => `${name}: ${detail ?? ''} ${actual} in place of ${expected.join()}`);
+}
+
+describe.each(hosts)('$name', (host) => {
+  it('is audited without a finding', async () => {
+    const references: string[] = [];
+    const listening = await host.listen({
+      options: {
+        secret: SECRET,
+        bodyLimit: BODY_LIMIT,
+        bodyTimeout: 400,
+        ...(host.capabilities.gate ? {} : { idempotency: memoryStore() }),
+      },
+      handler: ({ reference }) => {
+        references.push(reference);
+      },
+      onError: () => undefined,
+    });
+    try {
+      const report = await auditReceiver({
+        url: `http://127.0.0.1:${listening.port}${PATH}`,
+        secret: SECRET,
+        bodyLimit: BODY_LIMIT,
+      });
+      expect(told(report)).toEqual([]);
+      expect(report.passed).toBe(true);
+      expect(report.results.length).toBeGreaterThan(180);
+      // Every genuine delivery is of the audit's own order, or of one whose reference tells where it comes from.
+      expect(references.length).toBeGreaterThan(0);
+      expect(references.filter((reference) => !reference.includes('paylink-audit'))).toEqual([]);
+      if (!host.capabilities.gate) expect(references.filter((reference) => reference === 'paylink-audit')).toHaveLength(1);
+    } finally {
+      await listening.close();
+    }
+  }, 60_000);
+});

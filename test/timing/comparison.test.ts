@@ -1,0 +1,112 @@
+/**
+ * Whether the time of a check tells how much of a signature was right. `TIMING_SAMPLES=2000000 npx vitest run test/timing` takes
+ * more samples; by default it takes as many as find any leak of the usual kinds, in seconds.
+ */
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import * as node from '../../packages/core/src/hmac.node.js';
+import * as web from '../../packages/core/src/hmac.web.js';
+import { welch, type Subject } from './welch.js';
+
+/** Above this the times are said to differ (Goodwill et al., TVLA). */
+const THRESHOLD = 4.5;
+const SAMPLES = Number(process.env['TIMING_SAMPLES'] ?? 100_000);
+/** A leak shows in every round; what another process does to the clock, in one of them. */
+const ROUNDS = 4;
+
+const body = Buffer.from('{"reference":"order-42"}');
+const secrets = Array.from({ length: 8 }, (_, index) => Buffer.from(`secret-number-${index}`));
+const mac = (key: Uint8Array): Buffer => createHmac('sha256', key).update(body).digest();
+
+/** The right signature with one byte changed. Made anew, so that no input is another kind of string to the engine. */
+function wrongAt(byte: number): string {
+  const bytes = mac(secrets[0]!);
+  bytes[byte]! ^= 0x5a;
+  return bytes.toString('hex');
+}
+
+const wrongAtEitherEnd = [wrongAt(0), wrongAt(31)] as const;
+const ofEitherEnd = [mac(secrets[0]!).toString('hex'), mac(secrets[7]!).toString('hex')] as const;
+
+/** What careless code does: it stops at the first difference. */
+function leakyEqual(given: string, expected: string): boolean {
+  for (let index = 0; index < 64; index++) {
+    if (given.charCodeAt(index) !== expected.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+async function smallest(subject: Subject): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS && least >= THRESHOLD; round++)
+    least = Math.min(least, Math.abs(await welch(subject, SAMPLES)));
+  return least;
+}
+
+/** Each HMAC of core, and the same with the fault that the test must see. */
+const ways = [
+  {
+    name: 'on node:crypto',
+    batch: 4,
+    match: (keys: readonly Uint8Array[]) => {
+      const imported = keys.map((key) => new node.HmacKey(key));
+      return (signature: string) => node.findMatch(imported, body, signature);
+    },
+    leaky: (keys: readonly Uint8Array[]) => {
+      const imported = keys.map((key) => new node.HmacKey(key));
+      return (signature: string) => imported.findIndex((key) => leakyEqual(signature, node.sign(key, body) as string));
+    },
+  },
+  {
+    name: 'on WebCrypto',
+    batch: 1,
+    match: (keys: readonly Uint8Array[]) => {
+      const imported = keys.map((key) => new web.HmacKey(key));
+      return (signature: string) => web.findMatch(imported, body, signature);
+    },
+    leaky: (keys: readonly Uint8Array[]) => {
+      const imported = keys.map((key) => new web.HmacKey(key));
+      return async (signature: string) => {
+        for (const [index, key] of imported.entries()) {
+          if (leakyEqual(signature, await web.sign(key, body))) return index;
+        }
+        return -1;
+      };
+    },
+  },
+];
+
+describe.each(ways)('the check of a signature $name', ({ batch, match, leaky }) => {
+  const one = secrets.slice(0, 1);
+
+  it('J03 takes as long for a signature that is wrong at the first byte as for one that is wrong at the last', async () => {
+    const t = await smallest({ run: match(one), inputs: wrongAtEitherEnd, batch });
+    expect(t).toBeLessThan(THRESHOLD);
+  }, 240_000);
+
+  it('J04 takes as long where the first of eight secrets matches as where the last does', async () => {
+    const t = await smallest({ run: match(secrets), inputs: ofEitherEnd, batch: 1 });
+    expect(t).toBeLessThan(THRESHOLD);
+  }, 240_000);
+
+  it('J04 sees it where a check stops at the secret that matches', async () => {
+    const t = await welch({ run: leaky(secrets), inputs: ofEitherEnd, batch: 1 }, SAMPLES / 5);
+    expect(Math.abs(t)).toBeGreaterThan(10 * THRESHOLD);
+  }, 240_000);
+});
+
+describe('the test itself', () => {
+  const expected = mac(secrets[0]!).toString('hex');
+  const [onNode] = ways as [(typeof ways)[0]];
+
+  // Behind WebCrypto’s promises so little is not to be seen, and nobody on the other side of a network sees more.
+  it('J03 sees it where a comparison stops at the first difference', async () => {
+    const t = await welch({ run: onNode.leaky(secrets.slice(0, 1)), inputs: wrongAtEitherEnd, batch: onNode.batch }, SAMPLES);
+    expect(Math.abs(t)).toBeGreaterThan(3 * THRESHOLD);
+  }, 240_000);
+
+  it('J03 sees a comparison by itself that stops at the first difference', async () => {
+    const t = await welch({ run: (given) => Number(leakyEqual(given, expected)), inputs: wrongAtEitherEnd, batch: 20 }, SAMPLES);
+    expect(Math.abs(t)).toBeGreaterThan(10 * THRESHOLD);
+  }, 240_000);
+});

@@ -1,0 +1,52 @@
+/** Whether two kinds of input take different times: Welch's t over many interleaved samples. */
+import { randomBytes } from 'node:crypto';
+
+export interface Subject {
+  /** Does the same work on either kind of input. */
+  readonly run: (input: string) => number | Promise<number>;
+  readonly inputs: readonly [string, string];
+  /** How often a sample runs it: more where one run takes little beside the clock. */
+  readonly batch: number;
+}
+
+/** Samples of both kinds that are dropped, since code is not compiled yet. */
+const WARM_UP = 4_000;
+/** What takes longer than these of all samples was interrupted: by the collector, or by another process. */
+const KEPT = 0.8;
+
+/** Welch's t of the times of the two inputs; `samples` of both together. */
+export async function welch({ run, inputs, batch }: Subject, samples: number): Promise<number> {
+  const order = randomBytes(samples + WARM_UP);
+  const times: [number[], number[]] = [[], []];
+  for (let sample = 0; sample < order.length; sample++) {
+    // At random, so that whatever else happens to the machine happens to both alike.
+    const kind = (order[sample]! & 1) as 0 | 1;
+    const input = inputs[kind];
+    const started = performance.now();
+    for (let time = 0; time < batch; time++) {
+      const result = run(input);
+      if (typeof result !== 'number') await result;
+    }
+    const taken = performance.now() - started;
+    if (sample >= WARM_UP) times[kind].push(taken);
+  }
+  return statistic(...cropped(times));
+}
+
+function cropped([first, second]: [number[], number[]]): [number[], number[]] {
+  // One limit for both: a limit of its own for each would take the difference away.
+  const limit = [...first, ...second].sort((a, b) => a - b)[Math.floor((first.length + second.length) * KEPT)]!;
+  const keep = (times: number[]): number[] => times.filter((time) => time <= limit);
+  return [keep(first), keep(second)];
+}
+
+function statistic(first: readonly number[], second: readonly number[]): number {
+  const [a, b] = [moments(first), moments(second)];
+  return (a.mean - b.mean) / Math.sqrt(a.variance / first.length + b.variance / second.length);
+}
+
+function moments(times: readonly number[]): { readonly mean: number; readonly variance: number } {
+  const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
+  const variance = times.reduce((sum, time) => sum + (time - mean) ** 2, 0) / (times.length - 1);
+  return { mean, variance };
+}
