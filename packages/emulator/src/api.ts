@@ -5,6 +5,7 @@ import type { Assumed } from './assumed.js';
 import { createKeyCheck } from './authentication.js';
 import type { Ledger } from './ledger.js';
 import { readLinkRequest } from './link-request.js';
+import { report } from './report.js';
 import { refuse, ServiceError } from './service-error.js';
 
 export interface ApiOptions {
@@ -38,7 +39,8 @@ export function createApi({ apiKey, ledger, assumed }: ApiOptions): Hono {
         throw new ServiceError('unsupported_media_type', 'the Content-Type must be application/json');
       }
       const request = readLinkRequest(new Uint8Array(await c.req.arrayBuffer()), assumed);
-      return c.body(ledger.create(request, key), 201, { 'Content-Type': 'application/json' });
+      const { status, body } = ledger.create(request, key);
+      return c.body(body, status, { 'Content-Type': 'application/json' });
     },
   );
 
@@ -53,7 +55,7 @@ export function createApi({ apiKey, ledger, assumed }: ApiOptions): Hono {
   api.notFound((c) => answerError(c, new ServiceError('not_found', 'there is no such endpoint'), assumed));
   api.onError((error, c) => {
     if (error instanceof ServiceError) return answerError(c, error, assumed);
-    console.error('[paylink emulator]', error);
+    report(error);
     return answerError(c, new ServiceError('internal_error', 'the emulator failed; its console says why'), assumed);
   });
   return api;

@@ -9,6 +9,15 @@ export interface NotificationSource extends Payment {
 }
 
 /**
+ * What is answered where an Idempotency-Key comes again: `same_link` the same 201, `same_link_200` the same with 200, `refuse` 409
+ * `idempotency_conflict`, `in_flight` 409 `idempotency_in_flight`, `unprocessable` 422 `idempotency_mismatch`, `fail` 500
+ * `replay_failed`, `ignore` as if there were no key.
+ */
+export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
+
+const REPLAY_ANSWERS = ['same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore'] as const;
+
+/**
  * Everything that the emulator does and the contract does not show. Each is a choice of the emulator's, so do not let your
  * integration rest on it: set it otherwise in a test, and see that your code still holds.
  */
@@ -18,9 +27,9 @@ export interface Assumed {
   /** The status of each error; those left out keep their default. */
   readonly errorStatus: Readonly<Record<ServiceErrorCode, number>>;
   /** An Idempotency-Key comes again with the same body. Default `same_link`: the same 201, byte for byte. */
-  readonly replayedKey: 'same_link' | 'refuse' | 'ignore';
+  readonly replayedKey: ReplayAnswer;
   /** An Idempotency-Key comes again with another body. Default `refuse`: 409 `idempotency_conflict`. */
-  readonly replayedKeyOtherBody: 'refuse' | 'same_link' | 'ignore';
+  readonly replayedKeyOtherBody: ReplayAnswer;
   /**
    * A second link with the reference of another. Default `refuse`: 409 `reference_taken`. With `allow` the reference reads as
    * the link that was paid, else as the newest one.
@@ -59,7 +68,11 @@ export interface Assumed {
   readonly firstRetryDelay: number;
   /** The most milliseconds between two attempts. Default 30,000. */
   readonly longestRetryDelay: number;
-  /** Attempts of one delivery that `deliveries()` still shows: the newest. Default 50. */
+  /** Notifications that are on their way at once; the others wait their turn. Default 64. */
+  readonly deliveriesAtOnce: number;
+  /** The kind that a fault puts where a notification is not `payment.succeeded`, of which the contract has none. Default `payment.failed`. */
+  readonly otherEvent: string;
+  /** Attempts of one delivery that `deliveries()` still shows: the newest, and fewer where there are very many deliveries. Default 50. */
   readonly attemptsKept: number;
   /** Acknowledged deliveries that `deliveries()` still shows; those under way are never dropped. Default 1,000. */
   readonly deliveriesKept: number;
@@ -98,13 +111,15 @@ const ASSUMED: Assumed = {
   deliveryTimeout: 10_000,
   firstRetryDelay: 500,
   longestRetryDelay: 30_000,
+  deliveriesAtOnce: 64,
+  otherEvent: 'payment.failed',
   attemptsKept: 50,
   deliveriesKept: 1_000,
 };
 
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
-  replayedKey: ['same_link', 'refuse', 'ignore'],
-  replayedKeyOtherBody: ['refuse', 'same_link', 'ignore'],
+  replayedKey: REPLAY_ANSWERS,
+  replayedKeyOtherBody: REPLAY_ANSWERS,
   duplicateReference: ['refuse', 'allow'],
   unknownFields: ['ignore', 'refuse'],
 };
@@ -135,8 +150,19 @@ function faultOf(name: keyof Assumed, value: unknown): string | undefined {
   if (choices !== undefined) return choices.includes(value as string) ? undefined : `must be one of ${choices.join(', ')}`;
   if (name === 'errorStatus') return faultOfStatuses(value);
   if (name === 'transitions') return faultOfTransitions(value);
+  if (name === 'otherEvent')
+    return isEventKind(value) ? undefined : 'must have 1 to 128 of the characters a-z, 0-9, ".", "_" and "-"';
+  if (name === 'notificationContentType') return isHeaderValue(value) ? undefined : 'must be a string that a header can hold';
   if (typeof value !== typeof ASSUMED[name]) return `must be a ${typeof ASSUMED[name]}`;
   return typeof value === 'number' ? faultOfNumber(name, value) : undefined;
+}
+
+function isEventKind(value: unknown): boolean {
+  return typeof value === 'string' && /^[a-z0-9._-]{1,128}$/.test(value);
+}
+
+function isHeaderValue(value: unknown): boolean {
+  return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value);
 }
 
 function faultOfNumber(name: string, value: number): string | undefined {

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { html } from 'hono/html';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { readAmount } from './entered-amount.js';
 import type { Ledger } from './ledger.js';
 import { chooseLanguage, type Language } from './page-language.js';
-import { STYLE_SOURCE } from './page-style.js';
+import { answerPage, seeOther } from './page-response.js';
+import { HOSTED_STYLE, sourceOfText } from './page-style.js';
 import { ClosedPage, MessagePage, PayPage } from './pay-page.js';
-import type { Link, Price } from './payment.js';
+import type { Link } from './payment.js';
+import { report } from './report.js';
 import { isFromOwnPage } from './request-guard.js';
+
+const STYLE_SOURCE = sourceOfText(HOSTED_STYLE);
 
 // A page's name and an amount, with much room.
 const FORM_BYTES = 4_096;
@@ -68,7 +72,7 @@ export function createHostedPage(ledger: Ledger): Hono {
 
   app.notFound((c) => message(c, 'notFound', 404));
   app.onError((error, c) => {
-    console.error('[paylink emulator]', error);
+    report(error);
     return message(c, 'refused', 500);
   });
   return app;
@@ -76,15 +80,6 @@ export function createHostedPage(ledger: Ledger): Hono {
 
 function pathOf({ token }: Link): string {
   return `/link/${token}`;
-}
-
-/** What the customer pays, or nothing when that is not an amount the link allows. */
-function readAmount(price: Price, entered: string): number | undefined {
-  if ('amount' in price) return price.amount;
-  // People group the digits of an amount with blanks, and a paste brings them along.
-  const digits = entered.replace(/\s/g, '');
-  const amount = /^\d{1,16}$/.test(digits) ? Number(digits) : NaN;
-  return amount >= price.amountMin && amount <= price.amountMax ? amount : undefined;
 }
 
 function payPage(c: Context, link: Link, wrongAmount?: string): Promise<Response> {
@@ -107,34 +102,15 @@ function languageOf(c: Context): Language {
   return chooseLanguage(c.req.header('accept-language'));
 }
 
-function seeOther(c: Context, location: string): Response {
-  c.header('Cache-Control', 'no-store');
-  return c.redirect(location, 303);
-}
-
-async function answer(
-  c: Context,
-  language: Language,
-  page: JSX.Element,
-  status: ContentfulStatusCode,
-  link?: Link,
-): Promise<Response> {
-  return c.html(await html`<!doctype html>${page}`, status, {
-    'Content-Language': language,
-    Vary: 'Accept-Language',
-    'Cache-Control': 'no-store',
-    'Content-Security-Policy': contentSecurityPolicy(link),
-    'X-Content-Type-Options': 'nosniff',
-    // Not no-referrer: browsers would then send `Origin: null` with our own forms.
-    'Referrer-Policy': 'same-origin',
-  });
+function answer(c: Context, language: Language, page: JSX.Element, status: ContentfulStatusCode, link?: Link): Promise<Response> {
+  return answerPage(c, { page, language, status, policy: contentSecurityPolicy(link) });
 }
 
 function contentSecurityPolicy(link: Link | undefined): string {
   // Browsers hold the redirect after a form to form-action too, so the merchant's pages have to be named.
   const targets = [link?.returnUrl, link?.cancelUrl].filter((url) => url !== undefined).map(sourceOf);
   const formAction = ["'self'", ...new Set(targets)].join(' ');
-  return `default-src 'none'; style-src ${STYLE_SOURCE}; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
 }
 
 function sourceOf(text: string): string {

@@ -1,7 +1,11 @@
-export type { Assumed, AssumedOptions, NotificationSource } from './assumed.js';
+export type { Assumed, AssumedOptions, NotificationSource, ReplayAnswer } from './assumed.js';
+export type { DeliveryAttempt, SentRequest } from './attempt.js';
+export type { EmulatorDelivery, FaultOutcome } from './delivery.js';
+export type { Disturbance } from './disturbances.js';
 export { startEmulator, type Emulator } from './emulator.js';
+export { FAULTS, type Expectation, type Fault, type FaultDescription } from './faults.js';
+export type { FaultOptions } from './faulty-notifications.js';
 export type { EmulatorOptions } from './options.js';
-export type { DeliveryAttempt, EmulatorDelivery } from './outbox.js';
 export type { Payment, PaymentStatus } from './payment.js';
 export type { Answer } from './send.js';
 export type { ServiceErrorCode } from './service-error.js';

@@ -15,8 +15,32 @@ interface Entry {
   readonly pages: Set<string>;
 }
 
+export interface LedgerOptions {
+  readonly assumed: Assumed;
+  readonly payUrl: string;
+  /** Called once for each payment that succeeds. */
+  readonly onSuccess: (link: Link) => void;
+  /** Called after every change. */
+  readonly onChange: () => void;
+}
+
 /** What came of an attempt to pay: `repeated` is a page that was sent twice, or a single-use link that is paid. */
 export type PayOutcome = 'paid' | 'repeated' | 'refused';
+
+/** What a request for a link is answered with. */
+export interface Creation {
+  readonly status: 200 | 201;
+  /** JSON. */
+  readonly body: string;
+  readonly token: string;
+}
+
+const REFUSALS = {
+  refuse: 'idempotency_conflict',
+  in_flight: 'idempotency_in_flight',
+  unprocessable: 'idempotency_mismatch',
+  fail: 'replay_failed',
+} as const;
 
 // Enough for every page that a customer can have open.
 const PAGES_KEPT = 100;
@@ -26,33 +50,40 @@ export class Ledger {
   readonly #assumed: Assumed;
   readonly #payUrl: string;
   readonly #onSuccess: (link: Link) => void;
+  readonly #onChange: () => void;
   readonly #byToken = new Map<string, Entry>();
   readonly #byReference = new Map<string, Entry[]>();
   readonly #byKey = new Map<string, Entry>();
 
-  constructor({ assumed, payUrl, onSuccess }: { assumed: Assumed; payUrl: string; onSuccess: (link: Link) => void }) {
+  constructor({ assumed, payUrl, onSuccess, onChange }: LedgerOptions) {
     this.#assumed = assumed;
     this.#payUrl = payUrl;
     this.#onSuccess = onSuccess;
+    this.#onChange = onChange;
   }
 
   /**
-   * Creates a link, or finds the one that the same key has created. Gives the body of the 201.
+   * Creates a link, or finds the one that the same key has created.
    *
    * @throws ServiceError `idempotency_conflict` or `reference_taken`, as `assumed` says.
    */
-  create(request: LinkRequest, key: string | undefined): string {
+  create(request: LinkRequest, key: string | undefined): Creation {
     const fingerprint = JSON.stringify(request);
     const earlier = key === undefined ? undefined : this.#replay(key, fingerprint);
-    if (earlier !== undefined) return earlier.created;
+    if (earlier !== undefined) return earlier;
     if (this.#assumed.duplicateReference === 'refuse' && this.#byReference.has(request.reference)) {
-      throw new ServiceError('reference_taken', 'another payment link has this reference');
+      throw new ServiceError('reference_taken', 'another payment link has this reference', 'reference');
     }
-    return this.#add(request, key, fingerprint).created;
+    return toCreation(this.#add(request, key, fingerprint), 201);
   }
 
   find(token: string): Link | undefined {
     return this.#byToken.get(token)?.link;
+  }
+
+  /** Every link, newest first. */
+  list(): Link[] {
+    return Array.from(this.#byToken.values(), ({ link }) => link).reverse();
   }
 
   /** The link that a reference reads as: the one that was paid, else the newest. */
@@ -73,11 +104,12 @@ export class Ledger {
     if (pages.has(page)) return 'repeated';
     const again = link.status === 'success';
     if (again && link.singleUse) return 'repeated';
-    if (!again && !this.#allows(link, 'success')) return 'refused';
+    if (!again && !this.allows(link, 'success')) return 'refused';
     pages.add(page);
     if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
     link.amount = amount;
     link.status = 'success';
+    this.#onChange();
     this.#onSuccess({ ...link });
     return 'paid';
   }
@@ -85,17 +117,19 @@ export class Ledger {
   /** Records that the customer cancelled, or that the payment failed. Says whether the payment now stands so. */
   settle(token: string, status: 'failed' | 'cancelled'): boolean {
     const { link } = this.#entry(token);
-    if (!this.#allows(link, status)) return link.status === status;
+    if (!this.allows(link, status)) return link.status === status;
     link.status = status;
+    this.#onChange();
     return true;
   }
 
   /** Whether the customer can still pay: at first, after a failure, and again where the link is not for a single use. */
   isPayable(link: Link): boolean {
-    return this.#allows(link, 'success') || (link.status === 'success' && !link.singleUse);
+    return this.allows(link, 'success') || (link.status === 'success' && !link.singleUse);
   }
 
-  #allows(link: Link, status: PaymentStatus): boolean {
+  /** Whether the payment can get to this status from where it stands. */
+  allows(link: Link, status: PaymentStatus): boolean {
     return this.#assumed.transitions[link.status].includes(status);
   }
 
@@ -105,15 +139,16 @@ export class Ledger {
     return entry;
   }
 
-  #replay(key: string, fingerprint: string): Entry | undefined {
+  #replay(key: string, fingerprint: string): Creation | undefined {
     const earlier = this.#byKey.get(key);
     if (earlier === undefined) return undefined;
     const same = earlier.fingerprint === fingerprint;
     const choice = same ? this.#assumed.replayedKey : this.#assumed.replayedKeyOtherBody;
-    if (choice === 'same_link') return earlier;
     if (choice === 'ignore') return undefined;
+    if (choice === 'same_link') return toCreation(earlier, 201);
+    if (choice === 'same_link_200') return toCreation(earlier, 200);
     throw new ServiceError(
-      'idempotency_conflict',
+      REFUSALS[choice],
       same ? 'this Idempotency-Key was used before' : 'this Idempotency-Key was used for another request',
     );
   }
@@ -126,12 +161,14 @@ export class Ledger {
       token,
       url: `${this.#payUrl}/link/${token}`,
       status: 'pending',
+      createdAt: new Date(),
     };
     const entry: Entry = { link, created: JSON.stringify(toCreatedLink(link)), key, fingerprint, pages: new Set() };
     this.#byToken.set(token, entry);
     this.#byReference.set(request.reference, [...(this.#byReference.get(request.reference) ?? []), entry]);
     if (key !== undefined) this.#byKey.set(key, entry);
     this.#forgetOldest();
+    this.#onChange();
     return entry;
   }
 
@@ -145,6 +182,10 @@ export class Ledger {
     else this.#byReference.set(reference, others);
     if (oldest.key !== undefined && this.#byKey.get(oldest.key) === oldest) this.#byKey.delete(oldest.key);
   }
+}
+
+function toCreation({ link, created }: Entry, status: Creation['status']): Creation {
+  return { status, body: created, token: link.token };
 }
 
 function fixedAmount(price: Price): { amount?: number } {

@@ -17,7 +17,7 @@ export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest
   }
   const price = readPrice(fields, assumed);
   const description = readText(fields, 'description', assumed.descriptionLength);
-  if (description === undefined && !('amount' in price)) refuse('description is required for a free amount');
+  if (description === undefined && !('amount' in price)) refuse('description is required for a free amount', 'description');
   const returnUrl = readUrl(fields, 'return_url', assumed.urlLength);
   const cancelUrl = readUrl(fields, 'cancel_url', assumed.urlLength);
   return {
@@ -44,37 +44,37 @@ function parseObject(body: Uint8Array): Fields {
 function readPrice(fields: Fields, assumed: Assumed): Price {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
-    if (min !== undefined || max !== undefined) refuse('amount_min and amount_max go in place of amount, not beside it');
+    if (min !== undefined || max !== undefined) refuse('amount_min and amount_max go in place of amount, not beside it', 'amount');
     return { amount: readAmount('amount', amount, assumed) };
   }
-  if (min === undefined && max === undefined) refuse('amount is required, or amount_min and amount_max in its place');
+  if (min === undefined && max === undefined) refuse('amount is required, or amount_min and amount_max in its place', 'amount');
   const amountMin = readAmount('amount_min', min, assumed);
   const amountMax = readAmount('amount_max', max, assumed);
-  if (amountMin > amountMax) refuse('amount_min is more than amount_max');
+  if (amountMin > amountMax) refuse('amount_min is more than amount_max', 'amount_max');
   return { amountMin, amountMax };
 }
 
 function readAmount(name: string, value: unknown, { lowestAmount, highestAmount }: Assumed): number {
-  if (!Number.isSafeInteger(value)) refuse(`${name} must be an integer`);
+  if (!Number.isSafeInteger(value)) refuse(`${name} must be an integer`, name);
   const amount = value as number;
-  if (amount < lowestAmount || amount > highestAmount) refuse(`${name} must be from ${lowestAmount} to ${highestAmount}`);
+  if (amount < lowestAmount || amount > highestAmount) refuse(`${name} must be from ${lowestAmount} to ${highestAmount}`, name);
   return amount;
 }
 
 function readReference(fields: Fields, length: number): string {
   const reference = readText(fields, 'reference', length);
-  if (reference === undefined) refuse('reference is required');
+  if (reference === undefined) refuse('reference is required', 'reference');
   // A URL drops these as path segments, so the payment could never be read.
-  if (reference === '.' || reference === '..') refuse('reference must not be "." or ".."');
+  if (reference === '.' || reference === '..') refuse('reference must not be "." or ".."', 'reference');
   return reference;
 }
 
 function readText(fields: Fields, name: string, length: number): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string' || value.trim() === '') refuse(`${name} must be a non-blank string`);
-  if (value.length > length) refuse(`${name} must have at most ${length} characters`);
-  if (value.includes('\0') || /\p{Surrogate}/u.test(value)) refuse(`${name} must not have NUL or lone surrogates`);
+  if (typeof value !== 'string' || value.trim() === '') refuse(`${name} must be a non-blank string`, name);
+  if (value.length > length) refuse(`${name} must have at most ${length} characters`, name);
+  if (value.includes('\0') || /\p{Surrogate}/u.test(value)) refuse(`${name} must not have NUL or lone surrogates`, name);
   return value;
 }
 
@@ -82,15 +82,15 @@ function readUrl(fields: Fields, name: string, length: number): string | undefin
   const text = readText(fields, name, length);
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') refuse(`${name} must be an http or https URL`);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') refuse(`${name} must be an http or https URL`, name);
   // The hosted page names the host in its Content-Security-Policy, where a ";" would start another directive.
-  if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`);
+  if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`, name);
   return url.href;
 }
 
 function readFlag(fields: Fields, name: string): boolean {
   const value = fields[name];
   if (value === undefined || value === null) return false;
-  if (typeof value !== 'boolean') refuse(`${name} must be true or false`);
+  if (typeof value !== 'boolean') refuse(`${name} must be true or false`, name);
   return value;
 }

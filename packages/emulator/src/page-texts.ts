@@ -4,6 +4,7 @@ interface Texts {
   readonly testPage: string;
   readonly title: string;
   readonly reference: string;
+  readonly description: string;
   readonly amountLabel: string;
   readonly amountBounds: (min: string, max: string) => string;
   readonly amountWrong: (min: string, max: string) => string;
@@ -27,6 +28,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     testPage: 'Page de test : aucun argent réel',
     title: 'Paiement',
     reference: 'Référence',
+    description: 'Description',
     amountLabel: 'Montant à payer (F CFA)',
     amountBounds: (min, max) => `De ${min} à ${max}`,
     amountWrong: (min, max) => `Indiquez un montant entier, de ${min} à ${max}.`,
@@ -38,7 +40,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     paid: 'Paiement reçu',
     paidAmount: (amount) => `Nous avons bien reçu ${amount}.`,
     cancelled: 'Paiement annulé',
-    back: 'Retourner chez le marchand',
+    back: 'Retour au marchand',
     notFound: 'Lien introuvable',
     notFoundHint: 'Ce lien de paiement n’existe pas. Demandez-en un nouveau au marchand.',
     refused: 'Demande refusée',
@@ -48,6 +50,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     testPage: 'Test page: no real money',
     title: 'Payment',
     reference: 'Reference',
+    description: 'Description',
     amountLabel: 'Amount to pay (CFA francs)',
     amountBounds: (min, max) => `From ${min} to ${max}`,
     amountWrong: (min, max) => `Enter a whole amount from ${min} to ${max}.`,

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
+import { ICON_URL } from './page-icon.js';
 import { formatAmount, type Language } from './page-language.js';
-import { STYLE } from './page-style.js';
+import { HOSTED_STYLE } from './page-style.js';
 import { TEXTS } from './page-texts.js';
 import { CURRENCY, type Link } from './payment.js';
 
@@ -18,7 +19,8 @@ function Page({ language, title, children }: PageProps) {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{title}</title>
-        <style dangerouslySetInnerHTML={{ __html: STYLE }} />
+        <link rel="icon" href={ICON_URL} />
+        <style dangerouslySetInnerHTML={{ __html: HOSTED_STYLE }} />
       </head>
       <body>
         <main>
@@ -45,7 +47,7 @@ export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
   const action = `/link/${link.token}`;
   return (
     <Page language={language} title={texts.title}>
-      <h1>{link.description ?? texts.title}</h1>
+      <Purpose link={link} language={language} />
       {link.status === 'failed' && (
         <p class="alert" role="alert">
           {texts.failed}
@@ -63,10 +65,43 @@ export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
           {texts.fail}
         </button>
       </form>
-      <p class="soft">
-        {texts.reference} {link.reference}
-      </p>
+      <Reference link={link} language={language} />
     </Page>
+  );
+}
+
+// What a heading of a few lines on a phone can hold.
+const HEADING_LENGTH = 160;
+
+/** What is paid for: the heading where it is short; a long text scrolls, so that it does not push the button off the screen. */
+function Purpose({ link: { description }, language }: { readonly link: Link; readonly language: Language }) {
+  const texts = TEXTS[language];
+  if (description === undefined) return <h1>{texts.title}</h1>;
+  if (description.length <= HEADING_LENGTH) {
+    return (
+      <h1>
+        <bdi>{description}</bdi>
+      </h1>
+    );
+  }
+  return (
+    <>
+      <h1>{texts.title}</h1>
+      <div class="long" role="region" aria-label={texts.description} tabindex={0}>
+        <bdi>{description}</bdi>
+      </div>
+    </>
+  );
+}
+
+function Reference({ link, language }: { readonly link: Link; readonly language: Language }) {
+  return (
+    <dl class="facts">
+      <dt>{TEXTS[language].reference}</dt>
+      <dd>
+        <bdi>{link.reference}</bdi>
+      </dd>
+    </dl>
   );
 }
 
@@ -118,11 +153,10 @@ export function ClosedPage({ link, language }: { readonly link: Link; readonly l
   const back = isPaid ? link.returnUrl : link.cancelUrl;
   return (
     <Page language={language} title={isPaid ? texts.paid : texts.cancelled}>
+      <Mark isGood={isPaid} />
       <h1>{isPaid ? texts.paid : texts.cancelled}</h1>
-      {isPaid && link.amount !== undefined && <p>{texts.paidAmount(formatAmount(link.amount, CURRENCY, language))}</p>}
-      <p class="soft">
-        {texts.reference} {link.reference}
-      </p>
+      {isPaid && link.amount !== undefined && <p class="said">{texts.paidAmount(formatAmount(link.amount, CURRENCY, language))}</p>}
+      <Reference link={link} language={language} />
       {back !== undefined && (
         <a class="button strong" href={back}>
           {texts.back}
@@ -132,13 +166,25 @@ export function ClosedPage({ link, language }: { readonly link: Link; readonly l
   );
 }
 
+/** A tick, or a line: the heading beside it says the same. */
+function Mark({ isGood }: { readonly isGood: boolean }) {
+  return (
+    <div class={isGood ? 'mark good' : 'mark'} aria-hidden="true">
+      <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round">
+        <path d={isGood ? 'M5 12.5l4.5 4.5L19 7.5' : 'M6 12h12'} />
+      </svg>
+    </div>
+  );
+}
+
 /** A page that only says something. */
 export function MessagePage({ language, about }: { readonly language: Language; readonly about: 'notFound' | 'refused' }) {
   const texts = TEXTS[language];
   return (
     <Page language={language} title={texts[about]}>
+      <Mark isGood={false} />
       <h1>{texts[about]}</h1>
-      <p>{about === 'notFound' ? texts.notFoundHint : texts.refusedHint}</p>
+      <p class="said">{about === 'notFound' ? texts.notFoundHint : texts.refusedHint}</p>
     </Page>
   );
 }

@@ -33,6 +33,7 @@ export interface Link extends LinkRequest {
   readonly status: PaymentStatus;
   /** What was paid, or tried; for a fixed amount always that. */
   readonly amount?: number;
+  readonly createdAt: Date;
 }
 
 /** A link as its creation answers it (SERVICE.md section 2.2). */

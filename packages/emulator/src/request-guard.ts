@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isLoopbackHost } from './loopback.js';
 
 /** Whether a request asked for this machine by a name of this machine: else a foreign name was bent here (DNS rebinding). */
@@ -15,6 +16,13 @@ export function isFromOwnPage(request: Request): boolean {
   if (site !== null && site !== 'same-origin') return false;
   const origin = request.headers.get('origin');
   return origin === null || origin === hostOf(request)?.origin;
+}
+
+/** The same where other machines may ask: an address cannot be bent here, and the name that was configured is meant. */
+export function asksForAddressOr(configured: string, request: Request): boolean {
+  const hostname = hostOf(request)?.hostname;
+  if (hostname === undefined) return false;
+  return isLoopbackHost(hostname) || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || hostname === configured.toLowerCase();
 }
 
 function hostOf(request: Request): URL | undefined {

@@ -1,6 +1,7 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { lookupLoopback } from './loopback.js';
+import type { LookupFunction } from 'node:net';
+import type { HeaderLine } from './notification.js';
 
 /** What a receiver answered. */
 export interface Answer {
@@ -11,10 +12,19 @@ export interface Answer {
   readonly truncated: boolean;
 }
 
+/** How the bytes of a body go out, where not all at once. */
+export type Pace =
+  | { readonly kind: 'slow'; /** Milliseconds between two bytes. */ readonly interval: number }
+  | { readonly kind: 'break off'; /** Bytes that are sent before the connection is reset. */ readonly after: number };
+
 export interface Message {
   readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Every line, as it is sent. */
+  readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
+  readonly pace?: Pace | undefined;
+  /** Resolves the host's name; without it every address that the name has is taken. */
+  readonly lookup: LookupFunction | undefined;
   /** Milliseconds from the connection to the end of the answer. */
   readonly timeout: number;
   readonly signal: AbortSignal;
@@ -22,41 +32,78 @@ export interface Message {
 
 const BODY_KEPT = 4_096;
 
-// One connection for each notification, as a kept one that the receiver has just closed would look like a failure; and a bound
-// on how many there are at once.
-const agents = {
-  http: new HttpAgent({ keepAlive: false, maxSockets: 64 }),
-  https: new HttpsAgent({ keepAlive: false, maxSockets: 64 }),
-};
+// Long enough that the receiver has read what came before a reset, which would else be thrown away with it.
+const UNTIL_READ = 100;
+
+/** Why there is no answer where the connection was meant to break. */
+export const BROKEN_OFF = 'broken off on purpose';
+
+// One connection for each notification, as a kept one that the receiver has just closed would look like a failure. How many there
+// are at once is for the caller to say.
+const agents = { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) };
+
+/** The lines that a request has whatever it says. */
+export function framing(url: URL, bodyLength: number): HeaderLine[] {
+  return [
+    ['Host', url.host],
+    ['Connection', 'close'],
+    ['Content-Length', String(bodyLength)],
+  ];
+}
 
 /**
- * Posts a message to a loopback address and gives the answer. A redirect is an answer like any other.
+ * Posts a message and gives the answer. A redirect is an answer like any other.
  *
- * @throws Error when there was no answer: refused, reset, timed out or aborted.
+ * @throws Error when there was no answer: refused, reset, timed out, broken off or aborted.
  */
-export function send({ url, headers, body, timeout, signal }: Message): Promise<Answer> {
+export function send({ url, headers, body, pace, lookup, timeout, signal }: Message): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const secure = url.protocol === 'https:';
     const req = (secure ? httpsRequest : httpRequest)(url, {
       method: 'POST',
-      headers: { ...headers, 'Content-Length': String(body.byteLength) },
+      // As lines, so that a header can be sent twice and nothing is added.
+      headers: headers.flat(),
       agent: secure ? agents.https : agents.http,
-      lookup: lookupLoopback,
+      ...(lookup === undefined ? {} : { lookup }),
       signal,
     });
-    let timer: NodeJS.Timeout | undefined;
-    // Not before the connection's turn has come: waiting for one is not the receiver's time.
-    req.once('socket', () => {
-      timer = setTimeout(() => req.destroy(new Error(`no answer in ${timeout} ms`)), timeout);
-    });
+    const timer = setTimeout(() => req.destroy(new Error(`no answer in ${timeout} ms`)), timeout);
     req.once('close', () => {
       clearTimeout(timer);
     });
-    req.once('error', reject);
+    // A slow body can run into a connection that was closed after the answer: the first error decides, and none is uncaught.
+    req.on('error', reject);
     req.once('response', (res) => {
       readAnswer(res, resolve);
     });
-    req.end(body);
+    if (pace === undefined) req.end(body);
+    else if (pace.kind === 'slow') writeSlowly(req, body, pace.interval);
+    else breakOff(req, body.subarray(0, pace.after), reject);
+  });
+}
+
+function writeSlowly(req: ClientRequest, body: Uint8Array, interval: number): void {
+  let sent = 0;
+  req.flushHeaders();
+  const timer = setInterval(() => {
+    if (sent < body.byteLength) req.write(body.subarray(sent, ++sent));
+    if (sent < body.byteLength) return;
+    clearInterval(timer);
+    req.end();
+  }, interval);
+  req.once('close', () => clearInterval(timer));
+}
+
+function breakOff(req: ClientRequest, beginning: Uint8Array, reject: (error: Error) => void): void {
+  req.flushHeaders();
+  req.write(beginning, () => {
+    const timer = setTimeout(() => {
+      reject(new Error(BROKEN_OFF));
+      // A reset is what a client that died looks like.
+      req.socket?.resetAndDestroy();
+      req.destroy();
+    }, UNTIL_READ);
+    req.once('close', () => clearTimeout(timer));
   });
 }
 

@@ -6,6 +6,12 @@ import { isLoopbackAddress } from './loopback.js';
 
 type FetchHandler = (request: Request) => Response | Promise<Response>;
 
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number | false;
+  readonly allowRemote: boolean;
+}
+
 export interface Listening {
   /** `http://host:port`. */
   readonly origin: string;
@@ -15,11 +21,12 @@ export interface Listening {
 }
 
 /**
- * Listens on a loopback address. Who answers is said afterwards, because the links that are given out hold the port.
+ * Listens, by default on a loopback address only, or not at all. Who answers is said afterwards, because the links that are given out hold the port.
  *
  * @throws Error when the port is taken.
  */
-export async function listen(host: string, port: number): Promise<Listening> {
+export async function listen({ host, port, allowRemote }: ListenOptions): Promise<Listening> {
+  if (port === false) return { origin: originOf(bare(host)), serve: () => undefined, close: async () => undefined };
   let handler: FetchHandler = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request) => handler(request),
@@ -35,17 +42,25 @@ export async function listen(host: string, port: number): Promise<Listening> {
     });
   });
   const { address, port: bound } = server.address() as AddressInfo;
-  if (!isLoopbackAddress(address)) {
+  if (!allowRemote && !isLoopbackAddress(address)) {
     await close(server);
     throw new ConfigurationError('host', `resolves to ${address}, which is not a loopback address`);
   }
   return {
-    origin: `http://${bare(host).includes(':') ? `[${bare(host)}]` : host}:${bound}`,
+    origin: originOf(bare(host), bound),
     serve: (next) => {
       handler = next;
     },
     close: () => close(server),
   };
+}
+
+/** Where it is reached from this machine. */
+function originOf(host: string, port?: number): string {
+  // An address that stands for all of them is none that can be asked for.
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const suffix = port === undefined ? '' : `:${port}`;
+  return new URL(`http://${reached.includes(':') ? `[${reached}]` : reached}${suffix}`).origin;
 }
 
 function bare(host: string): string {

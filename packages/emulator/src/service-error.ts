@@ -6,6 +6,9 @@ export const ERROR_STATUSES = {
   not_found: 404,
   method_not_allowed: 405,
   idempotency_conflict: 409,
+  idempotency_in_flight: 409,
+  idempotency_mismatch: 422,
+  replay_failed: 500,
   reference_taken: 409,
   request_too_large: 413,
   unsupported_media_type: 415,
@@ -21,12 +24,14 @@ export class ServiceError extends Error {
   constructor(
     readonly code: ServiceErrorCode,
     message: string,
+    /** The field of the request that is at fault. */
+    readonly field?: string,
   ) {
     super(message);
   }
 }
 
 /** @throws ServiceError `invalid_request`, always. */
-export function refuse(message: string): never {
-  throw new ServiceError('invalid_request', message);
+export function refuse(message: string, field?: string): never {
+  throw new ServiceError('invalid_request', message, field);
 }

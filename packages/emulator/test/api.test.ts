@@ -159,6 +159,32 @@ describe('Idempotency-Key', () => {
     expect(await (await postLink(emulator, FIXED, key)).text()).not.toBe(other);
   });
 
+  it.each([
+    ['same_link', 201, undefined],
+    ['same_link_200', 200, undefined],
+    ['refuse', 409, 'idempotency_conflict'],
+    ['in_flight', 409, 'idempotency_in_flight'],
+    ['unprocessable', 422, 'idempotency_mismatch'],
+    ['fail', 500, 'replay_failed'],
+  ] as const)('L02 answers a key that comes again by %s with %d, for the same body and another', async (answer, status, code) => {
+    await restart({ assumed: { replayedKey: answer, replayedKeyOtherBody: answer } });
+    const first = await (await postLink(emulator, FIXED, key)).text();
+    for (const body of [FIXED, { ...FIXED, amount: 1 }]) {
+      const response = await postLink(emulator, body, key);
+      const text = await response.text();
+      expect(response.status).toBe(status);
+      if (code === undefined) expect(text).toBe(first);
+      else expect(JSON.parse(text)).toMatchObject({ error: { code } });
+    }
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ amount: 15_000, status: 'pending' });
+  });
+
+  it('L02 answers a failed replay with another 5xx where that is assumed', async () => {
+    await restart({ assumed: { replayedKey: 'fail', errorStatus: { replay_failed: 503 } } });
+    await postLink(emulator, FIXED, key);
+    expect((await postLink(emulator, FIXED, key)).status).toBe(503);
+  });
+
   it('refuses a key that is empty or too long', async () => {
     expect((await postLink(emulator, FIXED, { 'Idempotency-Key': '' })).status).toBe(400);
     expect((await postLink(emulator, FIXED, { 'Idempotency-Key': 'k'.repeat(256) })).status).toBe(400);

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { isLoopbackAddress, isLoopbackHost, lookupLoopback } from '../src/loopback.js';
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
+import { startReceiver } from './receiver.js';
 
 const open: Emulator[] = [];
 
@@ -36,12 +37,28 @@ describe('startEmulator', () => {
   });
 
   it.each<[string, EmulatorOptions, string]>([
-    ['a host that others reach', { host: '0.0.0.0' }, 'host'],
+    ['M01 a host that others reach', { host: '0.0.0.0' }, 'host'],
     ['an IPv6 host that others reach', { host: '::' }, 'host'],
     ['a host with a name', { host: 'example.com' }, 'host'],
     ['an empty host', { host: '' }, 'host'],
+    ['allowRemote that is no boolean', { allowRemote: 'yes' } as unknown as EmulatorOptions, 'allowRemote'],
+    ['an empty host that others reach', { host: '', allowRemote: true }, 'host'],
+    ['hosts that are no list', { allowHosts: 'a.example' } as unknown as EmulatorOptions, 'allowHosts'],
+    ['a host with a port', { allowHosts: ['a.example:80'] }, 'allowHosts'],
+    ['a host with a port of its own', { allowHosts: ['a.example:8080'] }, 'allowHosts'],
+    ['a host with a path', { allowHosts: ['a.example/x'] }, 'allowHosts'],
+    ['a host that is a URL', { allowHosts: ['http://a.example'] }, 'allowHosts'],
+    ['a host that is empty', { allowHosts: [''] }, 'allowHosts'],
+    ['a host that is no text', { allowHosts: [1] } as unknown as EmulatorOptions, 'allowHosts'],
+    [
+      'M03 a webhook on a host beside those allowed',
+      { webhook: { url: 'http://b.a.example/' }, allowHosts: ['a.example'] },
+      'webhook.url',
+    ],
+    ['a kind that no header takes', { assumed: { otherEvent: 'a b' } }, 'assumed.otherEvent'],
+    ['a content type with a line', { assumed: { notificationContentType: 'a\r\nb' } }, 'assumed.notificationContentType'],
     ['a port that is none', { port: 65_536 }, 'port'],
-    ['a webhook on another machine', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
+    ['M03 a webhook on another machine', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
     ['a webhook with a foreign name', { webhook: { url: 'https://localhost.example.com/' } }, 'webhook.url'],
     ['a webhook on every address', { webhook: { url: 'http://0.0.0.0/' } }, 'webhook.url'],
     ['a webhook behind a user', { webhook: { url: 'http://localhost@127.0.0.1/' } }, 'webhook.url'],
@@ -72,6 +89,81 @@ describe('startEmulator', () => {
   it('says so when the port is taken', async () => {
     const { payUrl } = await start();
     await expect(startEmulator({ port: Number(new URL(payUrl).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('M01 listens where others reach it only if it is told to, and then answers to addresses and its own name', async () => {
+    const emulator = await start({ host: '0.0.0.0', allowRemote: true });
+    expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
+    await createLink(emulator);
+    const statusFor = async (host: string): Promise<number> =>
+      (await emulator.fetch(new Request(`http://${host}/dashboard`))).status;
+    expect(await statusFor('192.0.2.7:80')).toBe(200);
+    expect(await statusFor('[fd00::1]')).toBe(200);
+    expect(await statusFor('evil.example')).toBe(421);
+    expect(await statusFor('127.0.0.1.evil.example')).toBe(421);
+    const named = await start({ host: 'LOCALHOST', allowRemote: true });
+    expect((await named.fetch(new Request('http://localhost/dashboard'))).status).toBe(200);
+  });
+
+  it('M03 sends to another host that is allowed, by whatever its name resolves to', async () => {
+    const emulator = await start({ webhook: { url: 'http://nobody.invalid:9/' }, allowHosts: ['NOBODY.invalid', '[fd00::1]'] });
+    await createLink(emulator);
+    await emulator.pay('order-1');
+    await vi.waitUntil(() => emulator.deliveries()[0]!.attempts.length > 0, { timeout: 10_000 });
+    // Asked of the resolver, and not refused by us.
+    expect(emulator.deliveries()[0]!.attempts[0]!.error).toMatch(/nobody\.invalid/);
+    expect(emulator.deliveries()[0]!.attempts[0]!.error).not.toContain('loopback');
+  });
+
+  it('listens nowhere with port false, and does everything else', async () => {
+    const receiver = await startReceiver();
+    const emulator = await start({ port: false, webhook: { url: receiver.url } });
+    expect([emulator.baseUrl, emulator.payUrl, emulator.dashboardUrl]).toEqual([
+      'http://127.0.0.1/api',
+      'http://127.0.0.1',
+      'http://127.0.0.1/dashboard',
+    ]);
+    const headers = { 'X-Api-Key': emulator.apiKey, 'Content-Type': 'application/json' };
+    const request = new Request(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body: JSON.stringify(FIXED) });
+    expect((await emulator.fetch(request)).status).toBe(201);
+    await emulator.pay('order-1');
+    await vi.waitUntil(() => receiver.received.length === 1, { timeout: 10_000 });
+    expect(await (await emulator.fetch(new Request(emulator.dashboardUrl))).text()).toContain('order-1');
+    await receiver.close();
+  });
+
+  it('B17 shows neither secret when it is logged or serialised whole', async () => {
+    const emulator = await start();
+    for (const text of [inspect(emulator, { showHidden: true, depth: 9 }), inspect({ emulator }), JSON.stringify(emulator)]) {
+      expect(text).toContain(emulator.baseUrl);
+      expect(text).not.toContain(emulator.apiKey);
+      expect(text).not.toContain(emulator.webhookSecret);
+    }
+  });
+
+  it('names a hostile reference in an error so that a terminal does not act on it', async () => {
+    const emulator = await start();
+    const error = await emulator.pay('\u001b[31m\u009b31m\u202e"\n').catch((thrown: unknown) => thrown as Error);
+    expect((error as Error).message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+    expect((error as Error).message).toContain('U+202E');
+  });
+
+  it('prints what a function of assumed throws so that a terminal does not act on it', async () => {
+    const printed = vi.spyOn(console, 'error').mockReturnValue();
+    const emulator = await start({
+      assumed: {
+        errorBody: ({ code }) => {
+          if (code === 'internal_error') return {};
+          throw new Error('\u001b[31m\u202ehidden');
+        },
+      },
+    });
+    const headers = { 'X-Api-Key': emulator.apiKey };
+    expect((await fetch(`${emulator.baseUrl}/v1/payments/x`, { headers })).status).toBe(500);
+    const text = String(printed.mock.calls[0]?.[0]);
+    printed.mockRestore();
+    expect(text).toContain('<U+001B>[31m<U+202E>hidden');
+    expect(text).not.toMatch(/[\u001b\u202e]/);
   });
 
   it('leaves the Request and Response of the process as they are', async () => {

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions, type NotificationSource } from '../src/index.js';
 import { createLink, FIXED } from './merchant.js';
@@ -147,6 +149,39 @@ describe('a delivery', () => {
     random.mockRestore();
   });
 
+  it('waits its turn past deliveriesAtOnce, and overtakes nobody', async () => {
+    let underWay = 0;
+    let most = 0;
+    const order: string[] = [];
+    const server = createServer((req, res) => {
+      most = Math.max(most, ++underWay);
+      req.on('data', (chunk: Buffer) => order.push((JSON.parse(chunk.toString()) as { reference: string }).reference));
+      setTimeout(() => {
+        underWay--;
+        res.end();
+      }, 5);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const emulator = await startEmulator({ webhook: { url }, assumed: { deliveriesAtOnce: 2 } });
+    open.push(emulator, { close: () => new Promise((resolve) => server.close(() => resolve())) });
+    const references = Array.from({ length: 30 }, (_, index) => `order-${index}`);
+    for (const reference of references) await createLink(emulator, { ...FIXED, reference });
+    await Promise.all(references.map((reference) => emulator.pay(reference)));
+    await until(() => emulator.deliveries().every(({ state }) => state === 'delivered'));
+    expect(most).toBe(2);
+    expect(order.indexOf('order-29')).toBeGreaterThan(order.indexOf('order-5'));
+    expect(new Set(order).size).toBe(30);
+  });
+
+  it('is tried again in its turn while others fail, and none is lost', async () => {
+    const { receiver, emulator } = await setUp((_, count) => (count % 3 === 0 ? 500 : 200), { assumed: FAST });
+    for (let index = 0; index < 60; index++) await createLink(emulator, { ...FIXED, reference: `order-${index}` });
+    await Promise.all(Array.from({ length: 60 }, (_, index) => emulator.pay(`order-${index}`)));
+    await until(() => emulator.deliveries().every(({ state }) => state === 'delivered'));
+    expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(60);
+  });
+
   it('is forgotten past deliveriesKept once it was acknowledged, and never before', async () => {
     const failing = (body: string) => body.includes('stuck');
     const { emulator } = await setUp(({ body }) => (failing(body.toString()) ? 500 : 200), { assumed: { deliveriesKept: 2 } });
@@ -181,7 +216,7 @@ describe('redeliver', () => {
 
   it('refuses an id that there is not', async () => {
     const { emulator } = await setUp();
-    await expect(emulator.redeliver('x')).rejects.toThrow('no delivery x');
+    await expect(emulator.redeliver('x')).rejects.toThrow('no delivery "x"');
     const without = await startEmulator();
     open.push(without);
     await expect(without.redeliver('x')).rejects.toThrow('webhook.url');

@@ -1,0 +1,74 @@
+import type { Child } from 'hono/jsx';
+import { DASHBOARD_SCRIPT } from './dashboard-script.js';
+import { DASHBOARD_TEXTS } from './dashboard-texts.js';
+import { Icon, ICON_URL } from './page-icon.js';
+import type { Language } from './page-language.js';
+import { DASHBOARD_STYLE, sourceOfText } from './page-style.js';
+
+/** What the pages of the dashboard may load and run: their own style and script, and nothing else. */
+export const DASHBOARD_POLICY = [
+  "default-src 'none'",
+  `style-src ${sourceOfText(DASHBOARD_STYLE)}`,
+  `script-src ${sourceOfText(DASHBOARD_SCRIPT)}`,
+  "connect-src 'self'",
+  'img-src data:',
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+interface FrameProps {
+  readonly language: Language;
+  readonly title: string;
+  readonly children?: Child;
+}
+
+/** The frame of every page of the dashboard. */
+export function DashboardFrame({ language, title, children }: FrameProps) {
+  const texts = DASHBOARD_TEXTS[language];
+  return (
+    <html lang={language}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{title}</title>
+        <link rel="icon" href={ICON_URL} />
+        <style dangerouslySetInnerHTML={{ __html: DASHBOARD_STYLE }} />
+      </head>
+      <body>
+        <header class="bar">
+          <div>
+            <a class="brand" href="/dashboard">
+              <Icon />
+              Paylink
+            </a>
+            <p class="banner">{texts.testOnly}</p>
+            <p
+              class="live"
+              id="live"
+              role="status"
+              hidden
+              data-texts={JSON.stringify({ live: texts.live, waiting: texts.waiting })}
+            />
+          </div>
+        </header>
+        <main>{children}</main>
+        <script dangerouslySetInnerHTML={{ __html: DASHBOARD_SCRIPT }} />
+      </body>
+    </html>
+  );
+}
+
+/** A page of the dashboard that only says something. */
+export function DashboardMessage({ language, about }: { readonly language: Language; readonly about: 'notFound' | 'refused' }) {
+  const texts = DASHBOARD_TEXTS[language];
+  return (
+    <DashboardFrame language={language} title={texts[about]}>
+      <a class="back" href="/dashboard">
+        ← {texts.back}
+      </a>
+      <h1>{texts[about]}</h1>
+      <p class="lead">{texts[`${about}Hint`]}</p>
+    </DashboardFrame>
+  );
+}

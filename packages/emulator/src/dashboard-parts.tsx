@@ -1,0 +1,107 @@
+import type { EmulatorDelivery } from './delivery.js';
+import { DASHBOARD_TEXTS } from './dashboard-texts.js';
+import { FAULT_TEXTS } from './fault-texts.js';
+import { isExpected, isFault } from './faults.js';
+import { formatAmount, type Language } from './page-language.js';
+import { CURRENCY, type Link, type PaymentStatus } from './payment.js';
+import { clip, Visible } from './visible.js';
+
+/** Small things that several pages of the dashboard show. */
+
+interface Spoken {
+  readonly language: Language;
+}
+
+const STATUS_TONES: Readonly<Record<PaymentStatus, string>> = { pending: '', success: 'good', failed: 'bad', cancelled: 'note' };
+const STATE_TONES: Readonly<Record<EmulatorDelivery['state'], string>> = {
+  pending: '',
+  delivered: 'good',
+  dropped: 'bad',
+  sent: 'note',
+};
+
+export function StatusBadge({ status, language }: Spoken & { readonly status: PaymentStatus }) {
+  return <span class={`badge ${STATUS_TONES[status]}`}>{DASHBOARD_TEXTS[language].status[status]}</span>;
+}
+
+export function StateBadge({ state, language }: Spoken & { readonly state: EmulatorDelivery['state'] }) {
+  return <span class={`badge ${STATE_TONES[state]}`}>{DASHBOARD_TEXTS[language].state[state]}</span>;
+}
+
+/** An instant, in the time of this machine, on which whoever looks at it is. */
+export function Instant({ at, language, precisely }: Spoken & { readonly at: Date; readonly precisely?: boolean }) {
+  const style = precisely === true ? ({ dateStyle: 'medium', timeStyle: 'medium' } as const) : ({ timeStyle: 'medium' } as const);
+  return <time datetime={at.toISOString()}>{new Intl.DateTimeFormat(language, style).format(at)}</time>;
+}
+
+/** What a link costs, or between what the customer chooses. */
+export function amountOf({ price, amount }: Link, language: Language): string {
+  if (amount !== undefined) return formatAmount(amount, CURRENCY, language);
+  if ('amount' in price) return formatAmount(price.amount, CURRENCY, language);
+  return `${formatAmount(price.amountMin, CURRENCY, language)} – ${formatAmount(price.amountMax, CURRENCY, language)}`;
+}
+
+/** What a fault or a disturbance is called. */
+export function nameOfFault(fault: NonNullable<EmulatorDelivery['fault']>, language: Language): string {
+  return isFault(fault) ? FAULT_TEXTS[language][fault].title : DASHBOARD_TEXTS[language].disturbed[fault];
+}
+
+/** Whether a fault was answered as it should be, once it is out. What became of the order is not seen here. */
+export function Verdict({ delivery: { fault, state, attempts }, language }: Spoken & { readonly delivery: EmulatorDelivery }) {
+  if (state !== 'sent' || !isFault(fault)) return <></>;
+  const texts = DASHBOARD_TEXTS[language];
+  const isRight = attempts.every((attempt) => isExpected(fault, attempt));
+  return <span class={isRight ? 'badge good' : 'badge bad'}>{isRight ? texts.asExpected : texts.notAsExpected}</span>;
+}
+
+export interface DeliveryRowsProps extends Spoken {
+  readonly deliveries: readonly EmulatorDelivery[];
+  /** What tells the rows apart: among those of one payment it is not the reference. */
+  readonly by: 'reference' | 'kind';
+}
+
+export function DeliveryRows({ deliveries, language, by }: DeliveryRowsProps) {
+  const texts = DASHBOARD_TEXTS[language];
+  if (deliveries.length === 0) return <p class="empty">{texts.noDeliveries}</p>;
+  return (
+    <ul class="rows">
+      {deliveries.map((delivery) => (
+        <DeliveryRow delivery={delivery} language={language} by={by} />
+      ))}
+    </ul>
+  );
+}
+
+interface DeliveryRowProps extends Spoken, Pick<DeliveryRowsProps, 'by'> {
+  readonly delivery: EmulatorDelivery;
+}
+
+function DeliveryRow({ delivery, language, by }: DeliveryRowProps) {
+  const texts = DASHBOARD_TEXTS[language];
+  const { id, event, reference, state, fault, attempts, attemptCount, createdAt, nextAttemptAt } = delivery;
+  const last = attempts.at(-1);
+  const kind = isFault(fault) ? nameOfFault(fault, language) : event;
+  return (
+    <li data-reference={reference} data-state={state}>
+      <a id={`delivery-${id}`} href={`/dashboard/deliveries/${id}`}>
+        {by === 'kind' ? kind : <Visible text={clip(reference)} />}
+      </a>
+      <span class="money">{last?.response?.status ?? ''}</span>
+      <div class="more">
+        <StateBadge state={state} language={language} />
+        {fault !== undefined && fault !== 'drop' && !(by === 'kind' && isFault(fault)) && (
+          <span class="badge note">{nameOfFault(fault, language)}</span>
+        )}
+        <Verdict delivery={delivery} language={language} />
+        <span>{texts.attemptCount(attemptCount)}</span>
+        <Instant at={createdAt} language={language} />
+        {last?.error !== undefined && <Visible text={clip(last.error, 80)} />}
+        {nextAttemptAt !== undefined && (
+          <span>
+            {texts.nextAttempt} <Instant at={nextAttemptAt} language={language} />
+          </span>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,71 @@
+/**
+ * What makes the dashboard live: it hears that something has changed, asks for the same page again and puts the regions marked
+ * `data-live` into the one that is shown. Without it the page is the same, and has to be reloaded.
+ */
+export const DASHBOARD_SCRIPT = `(() => {
+  'use strict';
+  const state = document.getElementById('live');
+  const texts = JSON.parse(state.dataset.texts);
+  const seen = new Map();
+  let source, retry, running = false, again = false;
+  const regions = () => document.querySelectorAll('[data-live]');
+  for (const region of regions()) seen.set(region.id, region.innerHTML);
+
+  const say = (name) => {
+    state.hidden = false;
+    if (state.dataset.state === name) return;
+    state.dataset.state = name;
+    state.textContent = texts[name];
+  };
+
+  const put = (region, fresh) => {
+    const focused = region.contains(document.activeElement) ? document.activeElement.id : '';
+    const open = new Map();
+    for (const details of region.querySelectorAll('details[id]')) open.set(details.id, details.open);
+    region.replaceChildren(...fresh.childNodes);
+    for (const details of region.querySelectorAll('details[id]')) if (open.has(details.id)) details.open = open.get(details.id);
+    if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
+  };
+
+  const refresh = async () => {
+    if (running) { again = true; return; }
+    running = true;
+    try {
+      const response = await fetch(location.href, { cache: 'no-store' });
+      if (response.ok) {
+        const next = new DOMParser().parseFromString(await response.text(), 'text/html');
+        for (const region of regions()) {
+          const fresh = next.getElementById(region.id);
+          if (fresh === null || fresh.innerHTML === seen.get(region.id)) continue;
+          seen.set(region.id, fresh.innerHTML);
+          put(region, fresh);
+        }
+      }
+    } catch { say('waiting'); }
+    running = false;
+    if (again) { again = false; refresh(); }
+  };
+
+  const connect = () => {
+    clearTimeout(retry);
+    source?.close();
+    source = new EventSource('/dashboard/events');
+    source.onopen = () => { say('live'); refresh(); };
+    source.addEventListener('change', refresh);
+    source.onerror = () => {
+      say('waiting');
+      if (source.readyState === EventSource.CLOSED) retry = setTimeout(connect, 5000);
+    };
+  };
+
+  // A page that nobody sees holds no connection: a browser opens only a few to one host.
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) return connect();
+    clearTimeout(retry);
+    source?.close();
+  });
+  addEventListener('pagehide', () => source?.close());
+  addEventListener('pageshow', (event) => { if (event.persisted) connect(); });
+  connect();
+})();
+`;

@@ -1,0 +1,296 @@
+import type { EmulatorDelivery } from './delivery.js';
+import type { Disturbance } from './disturbances.js';
+import type { Language } from './page-language.js';
+import type { PaymentStatus } from './payment.js';
+
+export interface DashboardTexts {
+  readonly name: string;
+  readonly testOnly: string;
+  readonly live: string;
+  readonly waiting: string;
+  readonly api: string;
+  readonly payPages: string;
+  readonly webhook: string;
+  readonly noWebhook: string;
+  readonly secretsHint: string;
+  readonly overview: string;
+  readonly payments: string;
+  readonly deliveries: string;
+  readonly owed: string;
+  readonly noPayments: string;
+  readonly noDeliveries: string;
+  readonly status: Readonly<Record<PaymentStatus, string>>;
+  readonly state: Readonly<Record<EmulatorDelivery['state'], string>>;
+  readonly disturbed: Readonly<Record<Disturbance['kind'], string>>;
+  readonly create: string;
+  readonly kind: string;
+  readonly fixed: string;
+  readonly free: string;
+  readonly fields: Readonly<Record<LinkField, string>>;
+  readonly hints: Readonly<Record<LinkField, string>>;
+  readonly optional: string;
+  readonly createButton: string;
+  readonly wrongForm: string;
+  readonly filterName: string;
+  readonly contains: string;
+  readonly statusLabel: string;
+  readonly anyStatus: string;
+  readonly filter: string;
+  readonly newer: string;
+  readonly older: string;
+  readonly pageOf: (page: number, pages: number) => string;
+  readonly back: string;
+  readonly payment: string;
+  readonly amount: string;
+  readonly between: (min: string, max: string) => string;
+  readonly createdAt: string;
+  readonly singleUse: string;
+  readonly yes: string;
+  readonly no: string;
+  readonly openPage: string;
+  readonly actions: string;
+  readonly pay: string;
+  readonly paySilently: string;
+  readonly fail: string;
+  readonly cancel: string;
+  readonly amountToPay: string;
+  readonly amountWrong: (min: string, max: string) => string;
+  readonly noActions: string;
+  readonly faults: string;
+  readonly faultsHint: string;
+  readonly send: string;
+  readonly expected: string;
+  readonly asExpected: string;
+  readonly notAsExpected: string;
+  readonly delivery: string;
+  readonly event: string;
+  readonly reference: string;
+  readonly address: string;
+  readonly attempts: string;
+  readonly attempt: string;
+  readonly attemptCount: (count: number) => string;
+  readonly newestOnly: (count: number) => string;
+  readonly nextAttempt: string;
+  readonly notSentYet: string;
+  readonly neverSent: string;
+  readonly fault: string;
+  readonly resend: string;
+  readonly request: string;
+  readonly reply: string;
+  readonly noReply: string;
+  readonly cutOff: string;
+  readonly bytesInHex: (count: number) => string;
+  readonly notFound: string;
+  readonly notFoundHint: string;
+  readonly refused: string;
+  readonly refusedHint: string;
+}
+
+/** The fields of SERVICE.md section 2.1. */
+export type LinkField =
+  'amount' | 'amount_min' | 'amount_max' | 'reference' | 'description' | 'return_url' | 'cancel_url' | 'single_use';
+
+export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
+  en: {
+    name: 'Payment Link Service emulator',
+    testOnly: 'Test environment: no real money',
+    live: 'Live',
+    waiting: 'Reconnecting…',
+    api: 'API',
+    payPages: 'Payment pages',
+    webhook: 'Notifications go to',
+    noWebhook: 'nowhere: start the emulator with webhook.url',
+    secretsHint: 'The API key and the webhook secret are not shown here. Whoever started the emulator has them.',
+    overview: 'Overview',
+    payments: 'Payments',
+    deliveries: 'Deliveries',
+    owed: 'Deliveries owed',
+    noPayments: 'No payments here.',
+    noDeliveries: 'No notifications here.',
+    status: { pending: 'Pending', success: 'Paid', failed: 'Failed', cancelled: 'Cancelled' },
+    state: { pending: 'On its way', delivered: 'Delivered', dropped: 'Dropped', sent: 'Sent with a fault' },
+    disturbed: { drop: 'dropped', delay: 'delayed', reorder: 'kept back' },
+    create: 'Create a payment link',
+    kind: 'Kind of amount',
+    fixed: 'Fixed amount',
+    free: 'Customer chooses',
+    fields: {
+      amount: 'Amount',
+      amount_min: 'Lowest amount',
+      amount_max: 'Highest amount',
+      reference: 'Reference',
+      description: 'Description',
+      return_url: 'Return URL',
+      cancel_url: 'Cancel URL',
+      single_use: 'Single use',
+    },
+    hints: {
+      amount: 'A whole number of CFA francs, 1 or more.',
+      amount_min: 'A whole number of CFA francs, 1 or more.',
+      amount_max: 'A whole number, not below the lowest amount.',
+      reference: 'Your order’s own, and not used by another link.',
+      description: 'What the customer pays for. Needed where the customer chooses.',
+      return_url: 'Where the customer goes after paying: http or https.',
+      cancel_url: 'Where the customer goes after cancelling: http or https.',
+      single_use: 'Can be paid once.',
+    },
+    optional: 'optional',
+    createButton: 'Create link',
+    wrongForm: 'The link was not created. Correct the field that is marked.',
+    filterName: 'Filter payments',
+    contains: 'Reference contains',
+    statusLabel: 'Status',
+    anyStatus: 'Any',
+    filter: 'Filter',
+    newer: 'Newer payments',
+    older: 'Older payments',
+    pageOf: (page, pages) => `Page ${page} of ${pages}`,
+    back: 'All payments',
+    payment: 'Payment',
+    amount: 'Amount',
+    between: (min, max) => `${min} to ${max}, as the customer chooses`,
+    createdAt: 'Created',
+    singleUse: 'Single use',
+    yes: 'Yes',
+    no: 'No',
+    openPage: 'Open the payment page',
+    actions: 'What happens to it',
+    pay: 'Pay',
+    paySilently: 'Pay without notification',
+    fail: 'Let it fail',
+    cancel: 'Cancel it',
+    amountToPay: 'Amount to pay (CFA francs)',
+    amountWrong: (min, max) => `Enter a whole amount from ${min} to ${max}.`,
+    noActions: 'This payment is closed.',
+    faults: 'Send a faulty notification',
+    faultsHint:
+      'Each is sent at once, whether the payment is paid or not, and changes nothing here. Does your server answer as expected?',
+    send: 'Send',
+    expected: 'Expected:',
+    asExpected: 'As expected',
+    notAsExpected: 'Not as expected',
+    delivery: 'Delivery',
+    event: 'Event',
+    reference: 'Reference',
+    address: 'Sent to',
+    attempts: 'Attempts',
+    attempt: 'Attempt',
+    attemptCount: (count) => (count === 1 ? '1 attempt' : `${count} attempts`),
+    newestOnly: (count) => `The newest ${count} are shown.`,
+    nextAttempt: 'Next attempt',
+    notSentYet: 'Not sent yet.',
+    neverSent: 'It was dropped, and never sent. Your reconciliation has to find this payment.',
+    fault: 'Fault',
+    resend: 'Send again',
+    request: 'Request',
+    reply: 'Reply',
+    noReply: 'No reply:',
+    cutOff: 'The rest is not kept.',
+    bytesInHex: (count) => `${count} bytes, in hexadecimal:`,
+    notFound: 'Not found',
+    notFoundHint: 'There is nothing here, or it was forgotten since.',
+    refused: 'Request refused',
+    refusedHint: 'Open the dashboard again, and try once more from its page.',
+  },
+  fr: {
+    name: 'Émulateur du Payment Link Service',
+    testOnly: 'Environnement de test : aucun argent réel',
+    live: 'En direct',
+    waiting: 'Reconnexion…',
+    api: 'API',
+    payPages: 'Pages de paiement',
+    webhook: 'Les notifications vont à',
+    noWebhook: 'nulle part : lancez l’émulateur avec webhook.url',
+    secretsHint: 'La clé d’API et le secret du webhook ne sont pas affichés ici. La personne qui a lancé l’émulateur les a.',
+    overview: 'Vue d’ensemble',
+    payments: 'Paiements',
+    deliveries: 'Notifications',
+    owed: 'Notifications à livrer',
+    noPayments: 'Aucun paiement ici.',
+    noDeliveries: 'Aucune notification ici.',
+    status: { pending: 'En attente', success: 'Payé', failed: 'Échoué', cancelled: 'Annulé' },
+    state: { pending: 'En route', delivered: 'Livrée', dropped: 'Perdue', sent: 'Envoyée avec défaut' },
+    disturbed: { drop: 'perdue', delay: 'retardée', reorder: 'retenue' },
+    create: 'Créer un lien de paiement',
+    kind: 'Genre de montant',
+    fixed: 'Montant fixe',
+    free: 'Le client choisit',
+    fields: {
+      amount: 'Montant',
+      amount_min: 'Montant minimal',
+      amount_max: 'Montant maximal',
+      reference: 'Référence',
+      description: 'Description',
+      return_url: 'URL de retour',
+      cancel_url: 'URL d’annulation',
+      single_use: 'Usage unique',
+    },
+    hints: {
+      amount: 'Un nombre entier de francs CFA, au moins 1.',
+      amount_min: 'Un nombre entier de francs CFA, au moins 1.',
+      amount_max: 'Un nombre entier, pas moins que le montant minimal.',
+      reference: 'Celle de votre commande ; aucun autre lien ne doit l’avoir.',
+      description: 'Ce que le client paie. Nécessaire quand le client choisit.',
+      return_url: 'Où va le client après le paiement : http ou https.',
+      cancel_url: 'Où va le client après une annulation : http ou https.',
+      single_use: 'Peut être payé une fois.',
+    },
+    optional: 'facultatif',
+    createButton: 'Créer le lien',
+    wrongForm: 'Le lien n’a pas été créé. Corrigez le champ signalé.',
+    filterName: 'Filtrer les paiements',
+    contains: 'La référence contient',
+    statusLabel: 'Statut',
+    anyStatus: 'Tous',
+    filter: 'Filtrer',
+    newer: 'Paiements plus récents',
+    older: 'Paiements plus anciens',
+    pageOf: (page, pages) => `Page ${page} sur ${pages}`,
+    back: 'Tous les paiements',
+    payment: 'Paiement',
+    amount: 'Montant',
+    between: (min, max) => `De ${min} à ${max}, au choix du client`,
+    createdAt: 'Créé',
+    singleUse: 'Usage unique',
+    yes: 'Oui',
+    no: 'Non',
+    openPage: 'Ouvrir la page de paiement',
+    actions: 'Ce qui lui arrive',
+    pay: 'Payer',
+    paySilently: 'Payer sans notification',
+    fail: 'Faire échouer',
+    cancel: 'Annuler',
+    amountToPay: 'Montant à payer (F CFA)',
+    amountWrong: (min, max) => `Indiquez un montant entier, de ${min} à ${max}.`,
+    noActions: 'Ce paiement est clos.',
+    faults: 'Envoyer une notification défectueuse',
+    faultsHint:
+      'Chacune part aussitôt, que le paiement soit payé ou non, et ne change rien ici. Votre serveur répond-il comme attendu ?',
+    send: 'Envoyer',
+    expected: 'Attendu :',
+    asExpected: 'Comme attendu',
+    notAsExpected: 'Pas comme attendu',
+    delivery: 'Notification',
+    event: 'Événement',
+    reference: 'Référence',
+    address: 'Envoyée à',
+    attempts: 'Tentatives',
+    attempt: 'Tentative',
+    attemptCount: (count) => (count === 1 ? '1 tentative' : `${count} tentatives`),
+    newestOnly: (count) => `Les ${count} plus récentes sont affichées.`,
+    nextAttempt: 'Prochaine tentative',
+    notSentYet: 'Pas encore envoyée.',
+    neverSent: 'Elle a été perdue, jamais envoyée. C’est à votre rapprochement de trouver ce paiement.',
+    fault: 'Défaut',
+    resend: 'Renvoyer',
+    request: 'Requête',
+    reply: 'Réponse',
+    noReply: 'Pas de réponse :',
+    cutOff: 'La suite n’est pas conservée.',
+    bytesInHex: (count) => `${count} octets, en hexadécimal :`,
+    notFound: 'Introuvable',
+    notFoundHint: 'Il n’y a rien ici, ou c’est oublié depuis.',
+    refused: 'Demande refusée',
+    refusedHint: 'Ouvrez de nouveau le tableau de bord et réessayez depuis sa page.',
+  },
+};

@@ -1,0 +1,204 @@
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { DASHBOARD_POLICY, DashboardMessage } from './dashboard-frame.js';
+import { DeliveryPage } from './delivery-page.js';
+import type { FaultSender } from './fault-sender.js';
+import { isFault } from './faults.js';
+import { readAmount } from './entered-amount.js';
+import type { Ledger } from './ledger.js';
+import type { LinkFormProps } from './link-form.js';
+import { createFromForm, newReference } from './link-from-form.js';
+import type { LiveStreams } from './live-stream.js';
+import type { Settings } from './options.js';
+import type { Outbox } from './outbox.js';
+import { OverviewPage, STATUSES, type PaymentFilter } from './overview-page.js';
+import { chooseLanguage, type Language } from './page-language.js';
+import { answerPage, seeOther } from './page-response.js';
+import { PaymentPage } from './payment-page.js';
+import type { Link, PaymentStatus } from './payment.js';
+import { report } from './report.js';
+import { isFromOwnPage } from './request-guard.js';
+
+export interface DashboardOptions {
+  readonly ledger: Ledger;
+  readonly outbox: Outbox | undefined;
+  readonly faults: FaultSender | undefined;
+  readonly streams: LiveStreams;
+  readonly settings: Settings;
+  readonly baseUrl: string;
+}
+
+// A link's texts at their default limits, percent-encoded.
+const FORM_BYTES = 65_536;
+const ROWS = 25;
+
+/** The dashboard: every payment and notification, and a form or a button for whatever can be done. Works without JavaScript. */
+export function createDashboard(options: DashboardOptions): Hono {
+  const { ledger, outbox, faults, streams, settings } = options;
+  const app = new Hono();
+
+  app.use(async (c, next) => {
+    // A stream takes up a connection, so other sites may not open one either.
+    const isGuarded = c.req.method === 'POST' || c.req.path.endsWith('/events');
+    if (isGuarded && !isFromOwnPage(c.req.raw)) return message(c, 'refused', 403);
+    return next();
+  });
+  app.use(bodyLimit({ maxSize: FORM_BYTES, onError: (c) => message(c, 'refused', 413) }));
+
+  app.get('/', (c) => overview(c, options, { values: { reference: newReference() } }));
+
+  app.post('/', async (c) => {
+    const outcome = createFromForm(await readForm(c), { ledger, assumed: settings.assumed });
+    if ('token' in outcome) return seeOther(c, `/dashboard/payments/${outcome.token}`);
+    return overview(c, options, outcome, 422);
+  });
+
+  app.get('/events', (c) => {
+    // To HEAD the stream would not be sent, and so never end.
+    if (c.req.method !== 'GET') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
+    const stream = streams.open();
+    if (stream === undefined) return c.text('There are too many live pages.\n', 503);
+    return c.body(stream, 200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  });
+
+  app.get('/payments/:token', (c) => withLink(c, ledger, (link) => payment(c, options, link)));
+
+  app.post('/payments/:token/pay', (c) =>
+    withLink(c, ledger, async (link) => {
+      const form = await readForm(c);
+      const entered = form.get('amount') ?? '';
+      const amount = readAmount(link.price, entered);
+      if (amount === undefined) return payment(c, options, link, entered);
+      const isSilent = form.get('notification') === 'drop';
+      const end = isSilent ? outbox?.disturb({ kind: 'drop', count: 1, reference: link.reference }) : undefined;
+      ledger.pay(link.token, amount, form.get('page') ?? undefined);
+      end?.();
+      return seeOther(c, pathOf(link));
+    }),
+  );
+
+  for (const [verb, status] of [['fail', 'failed'] as const, ['cancel', 'cancelled'] as const]) {
+    app.post(`/payments/:token/${verb}`, (c) =>
+      withLink(c, ledger, (link) => {
+        ledger.settle(link.token, status);
+        return seeOther(c, pathOf(link));
+      }),
+    );
+  }
+
+  app.post('/payments/:token/faults', (c) =>
+    withLink(c, ledger, async (link) => {
+      const fault = (await readForm(c)).get('fault');
+      if (faults === undefined || !isFault(fault)) return message(c, 'refused', 400);
+      const { id, outcome } = faults.send(link, fault);
+      outcome.catch(report);
+      return seeOther(c, `/dashboard/deliveries/${id}`);
+    }),
+  );
+
+  app.get('/deliveries/:id', (c) => {
+    const delivery = outbox?.find(c.req.param('id'));
+    if (delivery === undefined) return message(c, 'notFound', 404);
+    const link = ledger.findByReference(delivery.reference);
+    const paymentPath = link === undefined ? undefined : pathOf(link);
+    const language = languageOf(c);
+    return answer(c, <DeliveryPage language={language} delivery={delivery} paymentPath={paymentPath} />);
+  });
+
+  app.post('/deliveries/:id/resend', (c) => {
+    const delivery = outbox?.find(c.req.param('id'));
+    if (delivery === undefined) return message(c, 'notFound', 404);
+    outbox!.resend(delivery.id).catch(report);
+    return seeOther(c, `/dashboard/deliveries/${delivery.id}`);
+  });
+
+  app.notFound((c) => message(c, 'notFound', 404));
+  app.onError((error, c) => {
+    report(error);
+    return message(c, 'refused', 500);
+  });
+  return app;
+}
+
+function overview(
+  c: Context,
+  { ledger, outbox, settings, baseUrl }: DashboardOptions,
+  form: Omit<LinkFormProps, 'language'>,
+  status: ContentfulStatusCode = 200,
+): Promise<Response> {
+  const links = ledger.list();
+  const filter = readFilter(c);
+  const fits = (reference: string): boolean => reference.includes(filter.text);
+  const shown = links.filter((link) => fits(link.reference) && (filter.status === undefined || link.status === filter.status));
+  const pages = Math.max(1, Math.ceil(shown.length / ROWS));
+  const page = Math.min(filter.page, pages);
+  const props = {
+    language: languageOf(c),
+    baseUrl,
+    payUrl: baseUrl.replace(/\/api$/, ''),
+    webhookUrl: settings.target?.url.href,
+    counts: countByStatus(links),
+    owed: outbox?.countPending() ?? 0,
+    filter: { ...filter, page },
+    links: shown.slice((page - 1) * ROWS, page * ROWS),
+    pages,
+    deliveries: outbox?.newest(ROWS, fits) ?? [],
+    form,
+  };
+  return answer(c, <OverviewPage {...props} />, status);
+}
+
+function payment(c: Context, { ledger, outbox }: DashboardOptions, link: Link, wrongAmount?: string): Promise<Response> {
+  const props = {
+    language: languageOf(c),
+    link,
+    can: {
+      pay: ledger.isPayable(link),
+      fail: link.status !== 'failed' && ledger.allows(link, 'failed'),
+      cancel: ledger.allows(link, 'cancelled'),
+    },
+    hasWebhook: outbox !== undefined,
+    deliveries: outbox?.newest(ROWS, (reference) => reference === link.reference) ?? [],
+    wrongAmount,
+  };
+  return answer(c, <PaymentPage {...props} />, wrongAmount === undefined ? 200 : 422);
+}
+
+function countByStatus(links: readonly Link[]): Record<PaymentStatus, number> {
+  const counts = { pending: 0, success: 0, failed: 0, cancelled: 0 };
+  for (const { status } of links) counts[status]++;
+  return counts;
+}
+
+function readFilter(c: Context): PaymentFilter {
+  const status = STATUSES.find((candidate) => candidate === c.req.query('status'));
+  const page = Number(c.req.query('page') ?? '1');
+  return { text: c.req.query('q') ?? '', status, page: Number.isSafeInteger(page) && page > 0 ? page : 1 };
+}
+
+async function readForm(c: Context): Promise<URLSearchParams> {
+  return new URLSearchParams(await c.req.text());
+}
+
+function withLink(c: Context, ledger: Ledger, work: (link: Link) => Response | Promise<Response>): Response | Promise<Response> {
+  const link = ledger.find(c.req.param('token') ?? '');
+  return link === undefined ? message(c, 'notFound', 404) : work(link);
+}
+
+function pathOf({ token }: Link): string {
+  return `/dashboard/payments/${token}`;
+}
+
+function languageOf(c: Context): Language {
+  return chooseLanguage(c.req.header('accept-language'));
+}
+
+function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode): Promise<Response> {
+  return answer(c, <DashboardMessage language={languageOf(c)} about={about} />, status);
+}
+
+function answer(c: Context, page: JSX.Element, status: ContentfulStatusCode = 200): Promise<Response> {
+  return answerPage(c, { page, language: languageOf(c), status, policy: DASHBOARD_POLICY });
+}

@@ -1,0 +1,204 @@
+import { isUtf8 } from 'node:buffer';
+import type { DeliveryAttempt, SentRequest } from './attempt.js';
+import { DashboardFrame } from './dashboard-frame.js';
+import { Instant, nameOfFault, StateBadge, Verdict } from './dashboard-parts.js';
+import { DASHBOARD_TEXTS } from './dashboard-texts.js';
+import type { EmulatorDelivery } from './delivery.js';
+import { FAULT_TEXTS } from './fault-texts.js';
+import { isExpected, isFault } from './faults.js';
+import type { Language } from './page-language.js';
+import type { Answer } from './send.js';
+import { Visible } from './visible.js';
+
+export interface DeliveryPageProps {
+  readonly language: Language;
+  readonly delivery: EmulatorDelivery;
+  /** Where the payment is shown, if it is still remembered. */
+  readonly paymentPath: string | undefined;
+}
+
+/** One notification: how it stands, and each attempt with what went out and what came back. */
+export function DeliveryPage(props: DeliveryPageProps) {
+  const { language, delivery, paymentPath } = props;
+  const texts = DASHBOARD_TEXTS[language];
+  return (
+    <DashboardFrame language={language} title={texts.delivery}>
+      <a class="back" href={paymentPath ?? '/dashboard'}>
+        ← {paymentPath === undefined ? texts.back : texts.payment}
+      </a>
+      <div class="stack">
+        <div class="title">
+          <h1>
+            {texts.delivery} <Visible text={delivery.reference} />
+          </h1>
+          <span id="state" data-live>
+            <StateBadge state={delivery.state} language={language} /> <Verdict delivery={delivery} language={language} />
+          </span>
+        </div>
+        <Facts {...props} />
+        {isResendable(delivery) && (
+          <form method="post" action={`/dashboard/deliveries/${delivery.id}/resend`} class="actions">
+            <button type="submit" class="strong">
+              {texts.resend}
+            </button>
+          </form>
+        )}
+        <section class="card" aria-labelledby="attempts-heading">
+          <h2 id="attempts-heading">{texts.attempts}</h2>
+          <div id="attempts" data-live>
+            <Attempts {...props} />
+          </div>
+        </section>
+      </div>
+    </DashboardFrame>
+  );
+}
+
+/** A fault is sent anew from its payment; only what was meant to be sent can be sent again. */
+function isResendable({ fault }: EmulatorDelivery): boolean {
+  return fault === undefined || !isFault(fault);
+}
+
+function Facts({ language, delivery }: DeliveryPageProps) {
+  const texts = DASHBOARD_TEXTS[language];
+  const { event, url, createdAt, fault, nextAttemptAt } = delivery;
+  return (
+    <dl class="card facts" id="facts" data-live>
+      {fault === undefined && (
+        <div>
+          <dt>{texts.event}</dt>
+          <dd>
+            <code>{event}</code>
+          </dd>
+        </div>
+      )}
+      {fault !== undefined && (
+        <div>
+          <dt>{texts.fault}</dt>
+          <dd>{nameOfFault(fault, language)}</dd>
+          {isFault(fault) && <dd>{FAULT_TEXTS[language][fault].sends}</dd>}
+        </div>
+      )}
+      {fault !== undefined && isFault(fault) && (
+        <div>
+          <dt>{texts.expected.replace(/\s?:$/, '')}</dt>
+          <dd>{FAULT_TEXTS[language][fault].expected}</dd>
+        </div>
+      )}
+      <div>
+        <dt>{texts.address}</dt>
+        <dd>
+          <code>{url}</code>
+        </dd>
+      </div>
+      <div>
+        <dt>{texts.createdAt}</dt>
+        <dd>
+          <Instant at={createdAt} language={language} precisely />
+        </dd>
+      </div>
+      {nextAttemptAt !== undefined && (
+        <div>
+          <dt>{texts.nextAttempt}</dt>
+          <dd>
+            <Instant at={nextAttemptAt} language={language} precisely />
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function Attempts({ language, delivery }: DeliveryPageProps) {
+  const texts = DASHBOARD_TEXTS[language];
+  const { state, fault, attempts, attemptCount } = delivery;
+  if (attempts.length === 0) return <p class="empty">{state === 'dropped' ? texts.neverSent : texts.notSentYet}</p>;
+  return (
+    <>
+      {attempts.length < attemptCount && <p class="soft">{texts.newestOnly(attempts.length)}</p>}
+      {attempts.toReversed().map((attempt, index) => (
+        <Attempt attempt={attempt} fault={fault} language={language} isOpen={index === 0} />
+      ))}
+    </>
+  );
+}
+
+interface AttemptProps {
+  readonly attempt: DeliveryAttempt;
+  readonly fault: EmulatorDelivery['fault'];
+  readonly language: Language;
+  readonly isOpen: boolean;
+}
+
+function Attempt({ attempt, fault, language, isOpen }: AttemptProps) {
+  const { number, startedAt, durationMs, request, response, error } = attempt;
+  const texts = DASHBOARD_TEXTS[language];
+  const isGood = isFault(fault) ? isExpected(fault, attempt) : response !== undefined && response.status <= 299;
+  const duration = new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' }).format(Math.round(durationMs));
+  return (
+    <details class="attempt" id={`attempt-${number}`} open={isOpen}>
+      <summary id={`attempt-${number}-summary`}>
+        <b>
+          {texts.attempt} {number}
+        </b>
+        <span class={isGood ? 'badge good' : 'badge bad'}>{response?.status ?? '—'}</span>
+        <span class="soft">
+          <Instant at={startedAt} language={language} /> · {duration}
+        </span>
+      </summary>
+      <div class="exchange">
+        <div>
+          <h3>{texts.request}</h3>
+          <RequestText request={request} language={language} />
+        </div>
+        <div>
+          <h3>{texts.reply}</h3>
+          {response === undefined ? (
+            <p>
+              {texts.noReply} <Visible text={error ?? ''} />
+            </p>
+          ) : (
+            <ReplyText response={response} language={language} />
+          )}
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function RequestText({ request, language }: { readonly request: SentRequest; readonly language: Language }) {
+  const { method, url, headerLines, body, rawBody } = request;
+  const { pathname, search } = new URL(url);
+  const head = [`${method} ${pathname}${search} HTTP/1.1`, ...headerLines.map(([name, value]) => `${name}: ${value}`)].join('\n');
+  const isText = isUtf8(rawBody);
+  return (
+    <>
+      <pre>
+        <Visible text={isText ? `${head}\n\n${body}` : head} keep={'\n\t'} />
+      </pre>
+      {!isText && (
+        <>
+          <p class="hint">{DASHBOARD_TEXTS[language].bytesInHex(rawBody.byteLength)}</p>
+          <pre>
+            {Buffer.from(rawBody)
+              .toString('hex')
+              .replace(/(..)(?!$)/g, '$1 ')}
+          </pre>
+        </>
+      )}
+    </>
+  );
+}
+
+function ReplyText({ response, language }: { readonly response: Answer; readonly language: Language }) {
+  const { status, headers, body, truncated } = response;
+  const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((line) => `${name}: ${line}`));
+  return (
+    <>
+      <pre>
+        <Visible text={[`HTTP ${status}`, ...lines, '', body].join('\n')} keep={'\n\t'} />
+      </pre>
+      {truncated && <p class="hint">{DASHBOARD_TEXTS[language].cutOff}</p>}
+    </>
+  );
+}

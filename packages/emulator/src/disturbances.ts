@@ -1,0 +1,72 @@
+import { ConfigurationError } from '@paylink/core';
+
+/** What happens to notifications on their way, before a receiver sees anything of them. */
+export interface Disturbance {
+  /**
+   * `drop`: never sent, and not retried. `delay`: first sent after `delay`. `reorder`: kept back until the next notification has
+   * had its first answer.
+   */
+  readonly kind: 'drop' | 'delay' | 'reorder';
+  /** Milliseconds of a `delay`. Default 5,000. */
+  readonly delay?: number | undefined;
+  /** How many notifications it happens to. Default: all that come. */
+  readonly count?: number | undefined;
+  /** Only notifications of this payment. */
+  readonly reference?: string | undefined;
+}
+
+const KINDS = ['drop', 'delay', 'reorder'];
+const KNOWN = ['kind', 'delay', 'count', 'reference'];
+const DEFAULT_DELAY = 5_000;
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+export interface Disturbed {
+  readonly kind: Disturbance['kind'];
+  readonly delay: number;
+}
+
+/** The disturbances that are in force. */
+export class Disturbances {
+  readonly #inForce = new Set<{ readonly disturbance: Disturbance; left: number }>();
+
+  /** Puts one in force, and gives the function that ends it. @throws ConfigurationError that names the option. */
+  add(disturbance: Disturbance): () => void {
+    checkDisturbance(disturbance);
+    const entry = { disturbance: { ...disturbance }, left: disturbance.count ?? Infinity };
+    this.#inForce.add(entry);
+    return () => {
+      this.#inForce.delete(entry);
+    };
+  }
+
+  /** What happens to a notification that is about to be sent: the oldest that fits, counted. */
+  take(reference: string): Disturbed | undefined {
+    for (const entry of this.#inForce) {
+      const { disturbance } = entry;
+      if (disturbance.reference !== undefined && disturbance.reference !== reference) continue;
+      if (--entry.left <= 0) this.#inForce.delete(entry);
+      return { kind: disturbance.kind, delay: disturbance.delay ?? DEFAULT_DELAY };
+    }
+    return undefined;
+  }
+}
+
+/** @throws ConfigurationError that names the option. */
+export function checkDisturbance(disturbance: Disturbance): void {
+  const fault = faultOf(disturbance);
+  if (fault !== undefined) throw new ConfigurationError('disturb', fault);
+}
+
+function faultOf(disturbance: unknown): string | undefined {
+  if (typeof disturbance !== 'object' || disturbance === null) return 'must be an object with a kind';
+  const { kind, delay, count, reference } = disturbance as Disturbance;
+  const unknown = Object.keys(disturbance).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) return `has no ${unknown}; there are ${KNOWN.join(', ')}`;
+  if (!KINDS.includes(kind)) return `must have a kind of ${KINDS.join(', ')}`;
+  if (delay !== undefined && !(Number.isInteger(delay) && delay >= 0 && delay <= LONGEST_TIMER)) {
+    return `must have a delay of 0 to ${LONGEST_TIMER} whole milliseconds`;
+  }
+  if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) return 'must have a count of 1 or more';
+  if (reference !== undefined && typeof reference !== 'string') return 'must have a reference that is a string';
+  return undefined;
+}

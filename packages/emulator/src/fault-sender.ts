@@ -1,0 +1,59 @@
+import { ConfigurationError } from '@paylink/core';
+import type { FaultOutcome } from './delivery.js';
+import { FAULT_NAMES, isFault, type Fault } from './faults.js';
+import { makeFaultyDelivery, type FaultOptions, type Genuine } from './faulty-notifications.js';
+import type { Ledger } from './ledger.js';
+import type { Settings } from './options.js';
+import type { Outbox } from './outbox.js';
+import type { Link, PaymentStatus } from './payment.js';
+
+export interface FaultSenderOptions {
+  readonly ledger: Ledger;
+  readonly outbox: Outbox;
+  readonly settings: Settings;
+}
+
+const LARGEST: Readonly<Record<keyof FaultOptions, number>> = { times: 1_000, delay: 2 ** 31 - 1, interval: 600_000 };
+
+/** Makes faulty notifications of a payment and sends them. */
+export class FaultSender {
+  readonly #options: FaultSenderOptions;
+
+  constructor(options: FaultSenderOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ConfigurationError for a fault or an option that there is not. */
+  send(link: Link, fault: Fault, options: FaultOptions = {}): { readonly id: string; readonly outcome: Promise<FaultOutcome> } {
+    if (!isFault(fault)) throw new ConfigurationError('fault', `must be one of ${FAULT_NAMES.join(', ')}`);
+    checkOptions(options);
+    return this.#options.outbox.sendFault(link.reference, fault, () => makeFaultyDelivery(fault, this.#genuine(link), options));
+  }
+
+  #genuine(link: Link): Genuine {
+    const { webhookSecret: secret, assumed } = this.#options.settings;
+    return {
+      body: this.#bodyFor(link, 'success'),
+      bodyAsItStands: this.#bodyFor(link, link.status),
+      contentType: assumed.notificationContentType,
+      otherEvent: assumed.otherEvent,
+      secret,
+    };
+  }
+
+  #bodyFor(link: Link, status: PaymentStatus): string {
+    const { ledger, settings } = this.#options;
+    const payment = { ...ledger.paymentOf(link), status, token: link.token };
+    return JSON.stringify(settings.assumed.notificationBody(payment));
+  }
+}
+
+function checkOptions(options: FaultOptions): void {
+  for (const [name, value] of Object.entries(options) as [keyof FaultOptions, unknown][]) {
+    if (!Object.hasOwn(LARGEST, name)) {
+      throw new ConfigurationError(name, `is no option of a fault; there are ${Object.keys(LARGEST).join(', ')}`);
+    }
+    const isFit = Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST[name];
+    if (value !== undefined && !isFit) throw new ConfigurationError(name, `must be a whole number from 1 to ${LARGEST[name]}`);
+  }
+}

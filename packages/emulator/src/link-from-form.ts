@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import type { Assumed } from './assumed.js';
+import type { LinkField } from './dashboard-texts.js';
+import { readWholeNumber } from './entered-amount.js';
+import type { Ledger } from './ledger.js';
+import type { LinkFormValues } from './link-form.js';
+import { readLinkRequest } from './link-request.js';
+import { ServiceError } from './service-error.js';
+
+const TEXTS: readonly LinkField[] = ['reference', 'description', 'return_url', 'cancel_url'];
+const AMOUNTS: Readonly<Record<'fixed' | 'free', readonly LinkField[]>> = { fixed: ['amount'], free: ['amount_min', 'amount_max'] };
+
+export type FormOutcome = { readonly token: string } | { readonly values: LinkFormValues; readonly wrongField: LinkField };
+
+/** Creates a link of a form, by the rules of the API; or gives the form back with the field that is wrong. */
+export function createFromForm(form: URLSearchParams, { ledger, assumed }: { ledger: Ledger; assumed: Assumed }): FormOutcome {
+  const values = Object.fromEntries(form) as LinkFormValues;
+  try {
+    return { token: ledger.create(readLinkRequest(toBody(form), assumed), undefined).token };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { values, wrongField: (error.field ?? 'reference') as LinkField };
+  }
+}
+
+/** A reference that no other link has, to begin with. */
+export function newReference(): string {
+  return `order-${randomBytes(4).toString('hex')}`;
+}
+
+/** The body that a merchant's server would send: a field that was left empty is left out. */
+function toBody(form: URLSearchParams): Uint8Array {
+  const fields: Record<string, unknown> = {};
+  for (const name of AMOUNTS[form.get('kind') === 'free' ? 'free' : 'fixed']) {
+    const entered = form.get(name) ?? '';
+    // What is no number stays what it is, for the API's rules to refuse under its name.
+    fields[name] = readWholeNumber(entered) ?? entered;
+  }
+  for (const name of TEXTS) if ((form.get(name) ?? '') !== '') fields[name] = form.get(name);
+  if (form.get('single_use') === 'true') fields['single_use'] = true;
+  return new TextEncoder().encode(JSON.stringify(fields));
+}

@@ -1,0 +1,34 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Language } from './page-language.js';
+
+export interface PageResponse {
+  readonly page: JSX.Element;
+  readonly language: Language;
+  readonly status: ContentfulStatusCode;
+  /** The Content-Security-Policy. */
+  readonly policy: string;
+}
+
+/** Answers with a page that runs, loads and frames nothing but what its policy lets it. */
+export async function answerPage(c: Context, { page, language, status, policy }: PageResponse): Promise<Response> {
+  return c.html(await html`<!doctype html>${page}`, status, {
+    'Content-Language': language,
+    Vary: 'Accept-Language',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': policy,
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    // Not no-referrer: browsers would then send `Origin: null` with our own forms.
+    'Referrer-Policy': 'same-origin',
+  });
+}
+
+/** Redirects after a form. */
+export function seeOther(c: Context, location: string): Response {
+  c.header('Cache-Control', 'no-store');
+  return c.redirect(location, 303);
+}

@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createReceiver, memoryStore } from '@paylink/core';
+
+interface Api {
+  getPayment(reference: string): Promise<{ readonly reference: string; readonly status: string }>;
+}
+
+/** A merchant who does it right: core's receiver on a socket, which credits once what the API confirms. */
+export async function startCoreReceiver(secret: string, confirm: Api) {
+  const credited: string[] = [];
+  const receiver = createReceiver(
+    { secret, confirm, idempotency: memoryStore() },
+    { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
+  );
+  const server = createServer((req, res) => {
+    const delivery = {
+      method: req.method!,
+      header: (name: string) => {
+        const value = req.headers[name.toLowerCase()];
+        return Array.isArray(value) ? value.join(', ') : value;
+      },
+      body: async () => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of req) chunks.push(chunk as Buffer);
+        return Buffer.concat(chunks);
+      },
+    };
+    receiver.receive(delivery, {}).then(
+      ({ status, headers, body }) => res.writeHead(status, headers).end(body),
+      () => res.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    credited,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,129 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { startEmulator, type Disturbance, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { createLink, FIXED, readPayment } from './merchant.js';
+import { startReceiver } from './receiver.js';
+
+const open: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const { close } of open.splice(0)) await close();
+});
+
+async function setUp(options: EmulatorOptions = {}) {
+  const receiver = await startReceiver();
+  const emulator = await startEmulator({ ...options, webhook: { url: receiver.url } });
+  open.push(emulator, receiver);
+  return {
+    receiver,
+    emulator,
+    order: () => receiver.received.map(({ body }) => (JSON.parse(body.toString()) as { reference: string }).reference),
+  };
+}
+
+async function payAll(emulator: Emulator, ...references: string[]): Promise<void> {
+  for (const reference of references) {
+    await createLink(emulator, { ...FIXED, reference });
+    await emulator.pay(reference);
+  }
+}
+
+const until = (holds: () => boolean): Promise<boolean> => vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
+
+describe('disturb', () => {
+  it('H08 drops as many notifications as it is told, which the API knows of all the same', async () => {
+    const { emulator, order } = await setUp();
+    emulator.disturb({ kind: 'drop', count: 2 });
+    await payAll(emulator, 'a', 'b', 'c');
+    await until(() => emulator.deliveries()[2]?.state === 'delivered');
+    expect(order()).toEqual(['c']);
+    expect(emulator.deliveries().map(({ state, fault, attemptCount }) => [state, fault, attemptCount])).toEqual([
+      ['dropped', 'drop', 0],
+      ['dropped', 'drop', 0],
+      ['delivered', undefined, 1],
+    ]);
+    expect(await readPayment(emulator, 'a')).toMatchObject({ status: 'success' });
+  });
+
+  it('survives a body that cannot be made, also where nobody sends it', async () => {
+    const printed = vi.spyOn(console, 'error').mockReturnValue();
+    const notificationBody = ({ reference }: { reference: string }) => ({ reference, toJSON: () => undefined });
+    const { emulator } = await setUp({ assumed: { notificationBody } });
+    emulator.disturb({ kind: 'drop', count: 1 });
+    await payAll(emulator, 'a', 'b');
+    await until(() => printed.mock.calls.length > 0);
+    expect(String(printed.mock.calls[0]?.[0])).toContain('[paylink emulator]');
+    printed.mockRestore();
+    expect(await readPayment(emulator, 'b')).toMatchObject({ status: 'success' });
+  });
+
+  it('H07 lets a dropped notification come late, by redeliver', async () => {
+    const { emulator, order } = await setUp();
+    emulator.disturb({ kind: 'drop' });
+    await payAll(emulator, 'a');
+    expect(await emulator.redeliver(emulator.deliveries()[0]!.id)).toMatchObject({ response: { status: 200 } });
+    expect(order()).toEqual(['a']);
+    expect(emulator.deliveries()[0]).toMatchObject({ state: 'delivered' });
+  });
+
+  it('drops all until it is ended, also from the start, and only of the payment that it names', async () => {
+    const { emulator, order } = await setUp({ disturb: { kind: 'drop', reference: 'a' } });
+    const end = emulator.disturb({ kind: 'drop' });
+    await payAll(emulator, 'b');
+    end();
+    end();
+    await payAll(emulator, 'a', 'c');
+    await until(() => order().length === 1);
+    expect(order()).toEqual(['c']);
+    expect(
+      emulator
+        .deliveries()
+        .map(({ state }) => state)
+        .slice(0, 2),
+    ).toEqual(['dropped', 'dropped']);
+  });
+
+  it('H07 delays, and says when it will come', async () => {
+    const { emulator, order } = await setUp();
+    emulator.disturb({ kind: 'delay', delay: 80, count: 1 });
+    const before = Date.now();
+    await payAll(emulator, 'a');
+    expect(emulator.deliveries()[0]!.nextAttemptAt!.getTime()).toBeGreaterThanOrEqual(before + 80);
+    expect(order()).toEqual([]);
+    await until(() => emulator.deliveries()[0]?.state === 'delivered');
+    expect(emulator.deliveries()[0]!.attempts[0]!.startedAt.getTime() - before).toBeGreaterThanOrEqual(78);
+  });
+
+  it('H07 reorders: keeps one back until the next was answered', async () => {
+    const { emulator, order } = await setUp();
+    emulator.disturb({ kind: 'reorder' });
+    await payAll(emulator, 'a', 'b', 'c', 'd');
+    await until(() => emulator.deliveries().every(({ state }) => state === 'delivered'));
+    expect(order().indexOf('b')).toBeLessThan(order().indexOf('a'));
+    expect(order().indexOf('d')).toBeLessThan(order().indexOf('c'));
+  });
+
+  it('sends what it kept back only once, also when that was sent by hand before', async () => {
+    const { emulator, order } = await setUp();
+    emulator.disturb({ kind: 'reorder', count: 1 });
+    await payAll(emulator, 'a');
+    await emulator.redeliver(emulator.deliveries()[0]!.id);
+    await payAll(emulator, 'b', 'c');
+    await until(() => order().includes('c'));
+    await emulator.close();
+    expect(order().filter((reference) => reference === 'a')).toHaveLength(1);
+  });
+
+  it.each<[string, unknown]>([
+    ['no object', null],
+    ['an unknown kind', { kind: 'lose' }],
+    ['a misspelt option', { kind: 'drop', times: 1 }],
+    ['a count of none', { kind: 'drop', count: 0 }],
+    ['a delay that is none', { kind: 'delay', delay: -1 }],
+    ['a delay that would fire at once', { kind: 'delay', delay: 2 ** 31 }],
+    ['a reference that is none', { kind: 'drop', reference: 1 }],
+  ])('refuses %s, at the start as well', async (_, disturbance) => {
+    const { emulator } = await setUp();
+    expect(() => emulator.disturb(disturbance as Disturbance)).toThrow(expect.objectContaining({ option: 'disturb' }) as Error);
+    await expect(startEmulator({ disturb: disturbance as Disturbance })).rejects.toMatchObject({ option: 'disturb' });
+  });
+});

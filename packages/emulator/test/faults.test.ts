@@ -1,0 +1,281 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FAULTS, startEmulator, type Emulator, type EmulatorOptions, type Fault } from '../src/index.js';
+import { startCoreReceiver } from './core-receiver.js';
+import { createLink, FIXED, readPayment } from './merchant.js';
+import { startRawReceiver, type RawRequest } from './raw-receiver.js';
+
+const open: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const { close } of open.splice(0)) await close();
+});
+
+async function setUp(statusFor?: Parameters<typeof startRawReceiver>[0], options: EmulatorOptions = {}) {
+  const receiver = await startRawReceiver(statusFor);
+  const emulator = await startEmulator({ ...options, webhook: { url: receiver.url } });
+  open.push(emulator, receiver);
+  await createLink(emulator);
+  return { receiver, emulator };
+}
+
+const GENUINE = '{"reference":"order-1"}';
+
+function mac({ webhookSecret }: Emulator, body: string | Buffer): string {
+  return createHmac('sha256', webhookSecret).update(body).digest('hex');
+}
+
+function valuesOf(name: string, { lines }: RawRequest): string[] {
+  return lines.filter((line) => line.toLowerCase().startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
+}
+
+async function sendOne(fault: Fault, options?: EmulatorOptions) {
+  const { receiver, emulator } = await setUp(undefined, options);
+  await emulator.sendFault('order-1', fault);
+  const [request = expect.fail(), ...others] = receiver.received;
+  expect(others).toEqual([]);
+  return { request, emulator, signatures: valuesOf('x-service-signature', request), events: valuesOf('x-service-event', request) };
+}
+
+describe('sendFault, by the bytes on the wire', () => {
+  it('H02 duplicate: sends the genuine notification ten times, all of them before the first is answered', async () => {
+    const { receiver, emulator } = await setUp();
+    const outcome = await emulator.sendFault('order-1', 'duplicate');
+    expect(receiver.received).toHaveLength(10);
+    expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
+    expect(receiver.received[0]!.body.toString()).toBe(GENUINE);
+    expect(valuesOf('x-service-signature', receiver.received[0]!)).toEqual([mac(emulator, GENUINE)]);
+    const { attempts } = outcome.delivery;
+    const latestStart = Math.max(...attempts.map(({ startedAt }) => startedAt.getTime()));
+    expect(attempts.every(({ startedAt, durationMs }) => startedAt.getTime() + durationMs >= latestStart)).toBe(true);
+    await emulator.sendFault('order-1', 'duplicate', { times: 3 });
+    expect(receiver.received).toHaveLength(13);
+  });
+
+  it('H03 repeated: sends the genuine notification again after the answer', async () => {
+    const { receiver, emulator } = await setUp();
+    const { delivery } = await emulator.sendFault('order-1', 'repeated');
+    expect(receiver.received.map(({ body }) => body.toString())).toEqual([GENUINE, GENUINE]);
+    const [first, second] = delivery.attempts;
+    expect(second!.startedAt.getTime()).toBeGreaterThanOrEqual(Math.floor(first!.startedAt.getTime() + first!.durationMs) - 1);
+  });
+
+  it('H07 late: sends nothing before the wait is over', async () => {
+    const { receiver, emulator } = await setUp();
+    const before = Date.now();
+    const { delivery } = await emulator.sendFault('order-1', 'late', { delay: 60 });
+    expect(delivery.attempts[0]!.startedAt.getTime() - before).toBeGreaterThanOrEqual(58);
+    expect(receiver.received.map(({ body }) => body.toString())).toEqual([GENUINE]);
+  });
+
+  it('H07 reordered: sends the success, and then the earlier event of another kind', async () => {
+    const { receiver, emulator } = await setUp();
+    await emulator.sendFault('order-1', 'reordered');
+    expect(receiver.received.map((request) => valuesOf('x-service-event', request))).toEqual([
+      ['payment.succeeded'],
+      ['payment.failed'],
+    ]);
+    for (const request of receiver.received)
+      expect(valuesOf('x-service-signature', request)).toEqual([mac(emulator, request.body)]);
+  });
+
+  it('C01 tampered: changes one letter and keeps the genuine signature', async () => {
+    const { request, emulator, signatures } = await sendOne('tampered');
+    const sent = request.body.toString();
+    expect(sent).toHaveLength(GENUINE.length);
+    expect(Array.from(sent).filter((character, index) => character !== GENUINE[index])).toHaveLength(1);
+    expect(() => JSON.parse(sent) as unknown).not.toThrow();
+    expect(signatures).toEqual([mac(emulator, GENUINE)]);
+  });
+
+  it('B13 wrong_secret: signs the genuine body with a secret that nobody has', async () => {
+    const { request, emulator, signatures } = await sendOne('wrong_secret');
+    expect(request.body.toString()).toBe(GENUINE);
+    expect(signatures).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(signatures).not.toEqual([mac(emulator, GENUINE)]);
+  });
+
+  it('A01 unsigned: has no signature line', async () => {
+    const { request, signatures, events } = await sendOne('unsigned');
+    expect([request.body.toString(), signatures, events]).toEqual([GENUINE, [], ['payment.succeeded']]);
+  });
+
+  it('E06 relabelled: signs the payment as it stands, and says that it succeeded', async () => {
+    const notificationBody = ({ reference, status }: { reference: string; status: string }) => ({ reference, status });
+    const { request, emulator, signatures, events } = await sendOne('relabelled', { assumed: { notificationBody } });
+    expect(JSON.parse(request.body.toString())).toEqual({ reference: 'order-1', status: 'pending' });
+    expect([signatures, events]).toEqual([[mac(emulator, request.body)], ['payment.succeeded']]);
+  });
+
+  it('E07 unknown_event: has the genuine body and signature under the kind that is assumed', async () => {
+    const { request, emulator, signatures, events } = await sendOne('unknown_event', {
+      assumed: { otherEvent: 'payment.refunded' },
+    });
+    expect([request.body.toString(), signatures, events]).toEqual([GENUINE, [mac(emulator, GENUINE)], ['payment.refunded']]);
+  });
+
+  it('C02 re_serialised: has the same JSON in other bytes under the genuine signature', async () => {
+    const { request, emulator, signatures } = await sendOne('re_serialised');
+    expect(request.body.toString()).not.toBe(GENUINE);
+    expect(JSON.parse(request.body.toString())).toEqual(JSON.parse(GENUINE));
+    expect(signatures).toEqual([mac(emulator, GENUINE)]);
+  });
+
+  it('D12 gzip: compresses the body, says so, and keeps the signature of the bytes before', async () => {
+    const { request, emulator, signatures } = await sendOne('gzip');
+    expect(valuesOf('content-encoding', request)).toEqual(['gzip']);
+    expect(gunzipSync(request.body).toString()).toBe(GENUINE);
+    expect(signatures).toEqual([mac(emulator, GENUINE)]);
+  });
+
+  it('A04 two_signatures: sends two header lines, of which one is genuine', async () => {
+    const { request, emulator, signatures } = await sendOne('two_signatures');
+    expect(signatures).toEqual([mac(emulator, GENUINE), expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(signatures[1]).not.toBe(signatures[0]);
+    expect(request.body.toString()).toBe(GENUINE);
+  });
+
+  it('C06 bom: puts the mark in front, and signs it', async () => {
+    const { request, emulator, signatures } = await sendOne('bom');
+    expect(request.body.toString('hex')).toBe(`efbbbf${Buffer.from(GENUINE).toString('hex')}`);
+    expect(signatures).toEqual([mac(emulator, request.body)]);
+  });
+
+  it('D10 slow: sends the genuine body a byte at a time', async () => {
+    const { receiver, emulator } = await setUp();
+    await emulator.sendFault('order-1', 'slow', { interval: 3 });
+    const [request = expect.fail()] = receiver.received;
+    expect(request.body.toString()).toBe(GENUINE);
+    expect(valuesOf('content-length', request)).toEqual([String(GENUINE.length)]);
+    expect(request.pieces).toBeGreaterThan(5);
+  });
+
+  it('D10 slow: takes the answer that comes before the end, and stops', async () => {
+    const { receiver, emulator } = await setUp();
+    await receiver.close();
+    const { createServer } = await import('node:http');
+    const early = createServer((_, res) => res.writeHead(408, { Connection: 'close' }).end());
+    await new Promise<void>((resolve) => early.listen(Number(new URL(receiver.url).port), '127.0.0.1', resolve));
+    const outcome = await emulator.sendFault('order-1', 'slow', { interval: 600_000 });
+    expect(outcome.delivery.attempts[0]).toMatchObject({ response: { status: 408 } });
+    expect(outcome.asExpected).toBe(true);
+    early.closeAllConnections();
+    await new Promise((resolve) => early.close(resolve));
+  });
+
+  it('D07 aborted: sends half of what it announced, and resets the connection', async () => {
+    const { receiver, emulator } = await setUp();
+    const { asExpected, delivery } = await emulator.sendFault('order-1', 'aborted');
+    expect(delivery.attempts[0]).toMatchObject({ error: 'broken off on purpose' });
+    expect(asExpected).toBe(true);
+    await vi.waitUntil(() => receiver.received.length === 1);
+    const [request = expect.fail()] = receiver.received;
+    expect(valuesOf('content-length', request)).toEqual([String(GENUINE.length)]);
+    expect(GENUINE.startsWith(request.body.toString())).toBe(true);
+    expect(request.body.length).toBeLessThan(GENUINE.length);
+    expect(request.brokenBy).toBe('ECONNRESET');
+  });
+});
+
+describe('sendFault', () => {
+  it('tells of every line and byte that it sent', async () => {
+    const { receiver, emulator } = await setUp();
+    for (const fault of ['two_signatures', 'gzip', 'duplicate'] as const) await emulator.sendFault('order-1', fault, { times: 1 });
+    const told = emulator.deliveries().flatMap(({ attempts }) => attempts.map(({ request }) => request));
+    const texts = told.map(({ headerLines, rawBody }) => {
+      const head = ['POST /webhooks/payments?shop=1 HTTP/1.1', ...headerLines.map((line) => line.join(': '))].join('\r\n');
+      return `${head}\r\n\r\n${Buffer.from(rawBody).toString('latin1')}`;
+    });
+    expect(texts).toEqual(receiver.received.map(({ text }) => text));
+  });
+
+  it('is not retried, changes nothing of the payment, and is no delivery that can be sent again', async () => {
+    const { receiver, emulator } = await setUp(() => 500, { assumed: { firstRetryDelay: 1, longestRetryDelay: 1 } });
+    const { delivery, asExpected, expected, rows } = await emulator.sendFault('order-1', 'tampered');
+    expect({ asExpected, expected, rows }).toEqual({ asExpected: false, expected: FAULTS.tampered.expected, rows: ['C01'] });
+    expect(delivery).toMatchObject({ state: 'sent', fault: 'tampered', attemptCount: 1 });
+    expect(delivery).not.toHaveProperty('nextAttemptAt');
+    await expect(emulator.redeliver(delivery.id)).rejects.toThrow('sendFault');
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('refuses what it does not know, by name', async () => {
+    const { emulator } = await setUp();
+    await expect(emulator.sendFault('order-1', 'nope' as Fault)).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      option: 'fault',
+    });
+    await expect(emulator.sendFault('order-1', 'constructor' as Fault)).rejects.toMatchObject({ option: 'fault' });
+    await expect(emulator.sendFault('order-1', 'late', { delay: 0 })).rejects.toMatchObject({ option: 'delay' });
+    await expect(emulator.sendFault('order-1', 'late', { wait: 1 } as object)).rejects.toMatchObject({ option: 'wait' });
+    await expect(emulator.sendFault('nobody', 'late')).rejects.toThrow('no payment');
+    expect(emulator.deliveries()).toEqual([]);
+    const without = await startEmulator();
+    open.push(without);
+    await expect(without.sendFault('order-1', 'late')).rejects.toThrow('webhook.url');
+  });
+
+  it('ends when the emulator closes, whatever it waits for', async () => {
+    const { emulator } = await setUp();
+    const late = emulator.sendFault('order-1', 'late', { delay: 2_000_000 });
+    const slow = emulator.sendFault('order-1', 'slow', { interval: 600_000 });
+    await vi.waitUntil(() => emulator.deliveries().length === 2);
+    await emulator.close();
+    for (const { delivery, asExpected } of await Promise.all([late, slow])) {
+      expect(delivery.attempts[0]!.error).toBe('the emulator was closed');
+      expect(asExpected).toBe(false);
+    }
+  });
+
+  it('M06 names rows that are in the table of the README, for every fault', () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    for (const [fault, { rows }] of Object.entries(FAULTS)) {
+      const line = readme.split('\n').find((text) => text.startsWith(`| \`${fault}\``));
+      expect(line, fault).toBeDefined();
+      for (const row of rows) expect(line).toContain(row);
+    }
+  });
+});
+
+describe('a receiver that does it right', () => {
+  const FAST = { delay: 1, interval: 1 };
+
+  async function setUpRight() {
+    const secret = 'the secret of a shop of this test';
+    const holder: { emulator?: Emulator } = {};
+    const confirm = {
+      getPayment: (reference: string) => readPayment(holder.emulator!, reference) as Promise<{ reference: string; status: string }>,
+    };
+    const receiver = await startCoreReceiver(secret, confirm);
+    const emulator = await startEmulator({ webhook: { url: receiver.url, secret } });
+    holder.emulator = emulator;
+    open.push(emulator, receiver);
+    await createLink(emulator, { ...FIXED, single_use: true });
+    return { receiver, emulator };
+  }
+
+  const optionsFor = (fault: Fault) =>
+    fault === 'late' ? { delay: FAST.delay } : fault === 'slow' ? { interval: FAST.interval } : undefined;
+
+  it.each(Object.keys(FAULTS) as Fault[])('M06 answers as expected and credits once a payment that is paid: %s', async (fault) => {
+    const { receiver, emulator } = await setUpRight();
+    await emulator.pay('order-1');
+    await vi.waitUntil(() => emulator.deliveries()[0]?.state === 'delivered', { timeout: 10_000 });
+    const { asExpected, delivery } = await emulator.sendFault('order-1', fault, optionsFor(fault));
+    expect([delivery.attempts.map(({ response, error }) => response?.status ?? error), asExpected]).toEqual([
+      expect.anything(),
+      true,
+    ]);
+    expect(receiver.credited).toEqual(['order-1']);
+  });
+
+  it.each(Object.keys(FAULTS) as Fault[])('E06 credits nothing of a payment that failed: %s', async (fault) => {
+    const { receiver, emulator } = await setUpRight();
+    await emulator.fail('order-1');
+    await emulator.sendFault('order-1', fault, optionsFor(fault));
+    expect(receiver.credited).toEqual([]);
+  });
+});

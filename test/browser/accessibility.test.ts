@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeInChromium, openChromium } from './chromium.js';
+import { DESKTOP, newCustomer, PHONE } from './customer.js';
+import { PAGE_STATES } from './page-states.js';
+import { openShop, type Shop } from './shop.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describeInChromium('accessibility, as axe finds it', () => {
+  let browser: Browser;
+  let shop: Shop;
+  beforeAll(async () => {
+    [browser, shop] = await Promise.all([openChromium(), openShop()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await shop?.close();
+  });
+
+  describe.each(['light', 'dark'] as const)('in the %s', (colorScheme) => {
+    it.each(PAGE_STATES.map((state) => [state.name, state] as const))('finds nothing wrong with the page: %s', async (_, state) => {
+      const customer = await newCustomer(browser, { colorScheme, viewport: PHONE, locale: 'fr-CI' });
+      await state.show(customer.page, shop);
+      expect(await findings(customer.page)).toEqual([]);
+      await customer.page.setViewportSize(DESKTOP);
+      expect(await findings(customer.page)).toEqual([]);
+      await customer.leave();
+      expect(customer.complaints).toEqual([]);
+    });
+  });
+
+  it('would find a field without a name, and grey on grey', async () => {
+    const customer = await newCustomer(browser);
+    await customer.page.setContent(
+      '<html lang="en"><title>t</title><main><h1>t</h1><p style="color:#aaa">grey words</p><input></main></html>',
+    );
+    expect((await findings(customer.page)).map(({ rule }) => rule)).toEqual(['color-contrast', 'label']);
+    await customer.leave();
+  });
+});
+
+/** Each rule that is broken, with the elements that break it. Run from outside, so that the page's policy stays as it is. */
+async function findings(page: Page): Promise<{ rule: string; help: string; elements: string[] }[]> {
+  await page.evaluate(axe);
+  const results = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run());
+  return results.violations.map(({ id, help, nodes }) => ({ rule: id, help, elements: nodes.map(({ html }) => html) }));
+}

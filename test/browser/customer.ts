@@ -1,0 +1,69 @@
+import type { Browser, BrowserContext, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
+import type { PageGlobals } from './in-page.js';
+
+/** Somebody with a browser of their own: cookies, language and screen. */
+export interface Customer {
+  readonly page: Page;
+  /** What no page may do: break its own policy, ask another machine for something, log an error, open a dialog, throw. */
+  readonly complaints: readonly string[];
+  /** How often a form was sent to an address that ends so. */
+  sent(ending: string): number;
+  leave(): Promise<void>;
+}
+
+export const PHONE = { width: 360, height: 740 };
+export const DESKTOP = { width: 1280, height: 800 };
+
+// Well under a test's own time, so that it is the failing step that is reported.
+const PATIENCE = 8_000;
+
+/** Opens a page that is watched. Default: a phone that asks for English. */
+export async function newCustomer(browser: Browser, options: BrowserContextOptions = {}): Promise<Customer> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: PHONE, ...options });
+  context.setDefaultTimeout(PATIENCE);
+  const complaints: string[] = [];
+  const forms: string[] = [];
+  await watch(context, complaints);
+  const page = await context.newPage();
+  page.on('request', (request) => {
+    if (request.method() === 'POST') forms.push(new URL(request.url()).pathname);
+  });
+  return {
+    page,
+    complaints,
+    sent: (ending) => forms.filter((path) => path.endsWith(ending)).length,
+    leave: () => context.close(),
+  };
+}
+
+async function watch(context: BrowserContext, complaints: string[]): Promise<void> {
+  await context.route(
+    (url) => !['127.0.0.1', 'localhost'].includes(url.hostname),
+    async (route) => {
+      complaints.push(`request to ${new URL(route.request().url()).host}`);
+      await route.abort();
+    },
+  );
+  await context.exposeBinding('violated', (_, what: string) => complaints.push(`policy: ${what}`));
+  await context.addInitScript(() => {
+    const { document, violated } = globalThis as unknown as PageGlobals & { violated: (what: string) => void };
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+      violated(`${effectiveDirective} ${blockedURI}`);
+    });
+  });
+  context.on('console', (message) => {
+    if (isFault(message)) complaints.push(`console: ${message.text()}`);
+  });
+  context.on('weberror', (error) => complaints.push(`thrown: ${error.error().message}`));
+  context.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+}
+
+function isFault(message: ConsoleMessage): boolean {
+  // Chromium says this of every page that is answered with such a status, which a refused amount rightly is.
+  return (
+    message.type() === 'error' && !/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text())
+  );
+}

@@ -1,0 +1,157 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { describeInChromium, openChromium } from './chromium.js';
+import { newCustomer, type Customer } from './customer.js';
+import { HOSTILE } from './hostile-texts.js';
+import type { PageElement, PageGlobals, PageNode } from './in-page.js';
+import { amountField, overhang, payButton, skipTheBrowsersChecks } from './pay-page.js';
+import { openShop, type Shop } from './shop.js';
+
+describeInChromium('what somebody wrote to harm the customer', () => {
+  let browser: Browser;
+  let shop: Shop;
+  let customer: Customer;
+  beforeAll(async () => {
+    const assumed = { descriptionLength: 20_000, referenceLength: 20_000 };
+    [browser, shop] = await Promise.all([openChromium(), openShop({ assumed })]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await shop?.close();
+  });
+  afterEach(async () => {
+    await customer.leave();
+    expect(customer.complaints).toEqual([]);
+  });
+
+  async function open(fields: Record<string, unknown>): Promise<Page> {
+    const url = await shop.createLink(fields);
+    customer = await newCustomer(browser);
+    await customer.page.goto(url);
+    return customer.page;
+  }
+
+  it.each(Object.entries(HOSTILE))('neither runs nor breaks a page as description and reference: %s', async (_, text) => {
+    const page = await open({ description: text, reference: text, return_url: undefined });
+    await expectUnharmed(page, text);
+    await payButton(page).click();
+    await page.getByRole('heading', { name: /received/ }).waitFor();
+    await expectUnharmed(page, text);
+    expect(await shop.timesCredited(text)).toBe(1);
+    expect(await shop.readPayment(text)).toMatchObject({ reference: text, status: 'success' });
+  });
+
+  it.each([
+    'javascript:document.title="harmed"',
+    ' JaVaScRiPt:alert(1)',
+    'data:text/html,<script>alert(1)</script>',
+    'file:///etc/passwd',
+  ])('is no link where it is an address that is not of the web: %s', async (address) => {
+    customer = await newCustomer(browser);
+    expect(await shop.tryLink({ amount: 100, reference: `to ${address}`, return_url: address })).not.toBe(201);
+    expect(await shop.tryLink({ amount: 100, reference: `from ${address}`, cancel_url: address })).not.toBe(201);
+  });
+
+  it.each([
+    ['markup', '?a="><script>window.harmed=1</script>'],
+    ['quotes', `?a='"\``],
+    ['a policy', '?a=;script-src *;'],
+    ['a line', '?a=%0d%0aSet-Cookie:harmed=1'],
+    ['1,900 characters', `?a=${'a'.repeat(1_900)}`],
+  ])('leads back to the merchant, and nowhere else, with %s in the address', async (name, query) => {
+    const page = await open({ reference: `back with ${name}`, single_use: true, return_url: `${shop.thanks}${query}` });
+    const link = page.url();
+    await payButton(page).click();
+    await page.waitForURL((url) => url.href.startsWith(shop.thanks));
+    await page.goto(link);
+    await expectUnharmed(page, 'received');
+    await page.getByRole('link').click();
+    await page.waitForURL((url) => url.href.startsWith(shop.thanks));
+    expect(await page.context().cookies()).toEqual([]);
+  });
+
+  const ENTRIES = [
+    'a script',
+    'an attribute',
+    'a quoted attribute',
+    'another direction of writing',
+    '10,000 characters without a blank',
+  ];
+  it.each(ENTRIES)('comes back as text where it was entered as an amount: %s', async (name) => {
+    const page = await open({ amount_min: 5, amount_max: 10, reference: `entered ${name}` });
+    await skipTheBrowsersChecks(page);
+    await amountField(page).evaluate((input: PageElement) => (input.type = 'text'));
+    // Short enough for the service to look at it at all.
+    await amountField(page).fill(HOSTILE[name]!.slice(0, 500));
+    await payButton(page).click();
+    await page.getByRole('alert').waitFor();
+    await expectUnharmed(page, '');
+  });
+
+  it('is noticed by this test, if it runs', async () => {
+    customer = await newCustomer(browser);
+    await customer.page.goto(shop.basket);
+    await customer.page.setContent('<script>window.harmed = 1</script><p style="width: 2000px">W</p>');
+    await expect(expectUnharmed(customer.page, 'W')).rejects.toThrow();
+    expect(await overhang(customer.page)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['an inline script', '<script>1</script>', /^policy: script-src-elem inline/],
+    ['an attribute', '<p style="color: red">W</p>', /^policy: style-src-attr inline/],
+    ['another machine', '<img src="http://elsewhere.example/w.png" alt="">', /^policy: img-src|^request to elsewhere/],
+  ])('is noticed by this test, if a page’s policy has to stop it: %s', async (_, markup, complaint) => {
+    customer = await newCustomer(browser);
+    const { page } = customer;
+    await page.route('**/harmful', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        headers: { 'Content-Security-Policy': "default-src 'none'" },
+        body: `<!doctype html><title>t</title>${markup}`,
+      }),
+    );
+    await page.goto(`${shop.emulator.payUrl}/harmful`);
+    await expect.poll(() => customer.complaints.some((entry) => complaint.test(entry))).toBe(true);
+    (customer.complaints as string[]).length = 0;
+  });
+});
+
+/** The text is on the page as text, no script ran, no element came of it, and everything is within the screen. */
+async function expectUnharmed(page: Page, text: string): Promise<void> {
+  expect(await page.evaluate(() => 'harmed' in globalThis)).toBe(false);
+  expect(await page.title()).not.toBe('harmed');
+  expect(await page.locator('img, svg[onload], iframe, [onerror], [onclick]').count()).toBe(0);
+  expect(await page.locator('body').textContent()).toContain(text);
+  expect(await overhang(page)).toBe(0);
+  expect(await beyondTheScreen(page)).toEqual([]);
+  expect(await readsBackwards(page)).toBe(false);
+}
+
+/** Buttons, fields and links that are not all within the width of the screen, or too low for a thumb. */
+async function beyondTheScreen(page: Page): Promise<string[]> {
+  const { width } = page.viewportSize()!;
+  const names = [];
+  for (const target of await page.locator('button, input:not([type=hidden]), a').all()) {
+    const box = (await target.boundingBox())!;
+    if (box.x < 0 || box.x + box.width > width || box.height < 24) names.push(await target.innerText());
+  }
+  return names;
+}
+
+/** Whether a sign that turns the direction of writing has reached the texts of the page itself. */
+function readsBackwards(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const { document } = globalThis as unknown as PageGlobals;
+    const TEXT = 3;
+    const leftOf = (text: PageNode, offset: number): number => {
+      const range = document.createRange();
+      range.setStart(text, offset);
+      range.setEnd(text, offset + 1);
+      return range.getBoundingClientRect().left;
+    };
+    return Array.from(document.querySelectorAll('button, .amount, a')).some(({ childNodes }) => {
+      const text = Array.from(childNodes).find((node) => node.nodeType === TEXT && (node.textContent ?? '').trim().length > 1);
+      return text !== undefined && leftOf(text, 1) < leftOf(text, 0);
+    });
+  });
+}

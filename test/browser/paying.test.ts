@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { describeInChromium, openChromium } from './chromium.js';
+import { newCustomer, type Customer } from './customer.js';
+import type { PageElement, PageGlobals } from './in-page.js';
+import { amountField, cancelButton, failButton, overhang, payButton, skipTheBrowsersChecks } from './pay-page.js';
+import { openShop, type Shop } from './shop.js';
+
+const FREE = { amount_min: 500, amount_max: 20_000 };
+
+describeInChromium('a customer in Chromium', () => {
+  let browser: Browser;
+  let shop: Shop;
+  let customer: Customer;
+  beforeAll(async () => {
+    [browser, shop] = await Promise.all([openChromium(), openShop()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await shop?.close();
+  });
+  afterEach(async () => {
+    await customer.leave();
+    expect(customer.complaints).toEqual([]);
+  });
+
+  async function open(fields: Record<string, unknown> = {}, options?: BrowserContextOptions) {
+    const reference = randomUUID();
+    const url = await shop.createLink({ reference, ...fields });
+    customer = await newCustomer(browser, options);
+    await customer.page.goto(url);
+    return { page: customer.page, reference, url };
+  }
+
+  it('sees the amount and what it is for, pays, and comes back to return_url', async () => {
+    const { page, reference } = await open({ description: 'Two coffees', amount: 15_000 });
+    const text = await page.locator('main').innerText();
+    expect(text).toContain('Two coffees');
+    expect(text).toContain(reference);
+    expect(text).toContain(inFrancs(15_000, 'en'));
+    await payButton(page).click();
+    await page.waitForURL(shop.thanks);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 15_000 });
+    expect(await shop.timesCredited(reference)).toBe(1);
+  });
+
+  it('cancels, comes to cancel_url, and finds the link closed', async () => {
+    const { page, reference, url } = await open();
+    await cancelButton(page).click();
+    await page.waitForURL(shop.basket);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'cancelled' });
+    await page.goto(url);
+    expect(await payButton(page).count()).toBe(0);
+    expect(await shop.timesCredited(reference)).toBe(0);
+  });
+
+  it('lets a payment fail, is told so, and can try again', async () => {
+    const { page, reference } = await open();
+    await failButton(page).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').innerText()).toMatch(/failed/);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'failed' });
+    await payButton(page).click();
+    await page.waitForURL(shop.thanks);
+    expect(await shop.timesCredited(reference)).toBe(1);
+  });
+
+  it.each(['499', '20001', ''])('enters the free amount "%s", which is out of bounds, and is not let through', async (amount) => {
+    const { page, reference } = await open(FREE);
+    await amountField(page).fill(amount);
+    await payButton(page).click();
+    await page.locator('input:invalid, input[aria-invalid=true]').waitFor();
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'pending' });
+    await amountField(page).fill('1500');
+    await payButton(page).click();
+    await page.waitForURL(shop.thanks);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 1_500 });
+  });
+
+  it.each(['499', '20001'])('is told the bounds by the service, where the browser does not check "%s"', async (amount) => {
+    const { page, reference } = await open(FREE);
+    await skipTheBrowsersChecks(page);
+    await amountField(page).fill(amount);
+    await payButton(page).click();
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.innerText()).toContain(inFrancs(500, 'en'));
+    expect(await alert.innerText()).toContain(inFrancs(20_000, 'en'));
+    expect(await amountField(page).inputValue()).toBe(amount);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'pending' });
+    await amountField(page).fill('500');
+    await payButton(page).click();
+    await page.waitForURL(shop.thanks);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 500 });
+  });
+
+  it.each([500, 20_000])('pays a free amount at its bound, %d', async (amount) => {
+    const { page, reference } = await open(FREE);
+    await amountField(page).fill(String(amount));
+    await payButton(page).click();
+    await page.waitForURL(shop.thanks);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount });
+  });
+
+  it('opens a single-use link twice, and pays it once', async () => {
+    const { page, reference, url } = await open({ single_use: true });
+    const other = await page.context().newPage();
+    await other.goto(url);
+    await payButton(page).click();
+    await page.waitForURL(shop.thanks);
+    // Opened while it was not paid yet.
+    await payButton(other).click();
+    await other.waitForURL(shop.thanks);
+    await other.goto(url);
+    expect(await payButton(other).count()).toBe(0);
+    expect(await other.getByRole('heading', { level: 1 }).innerText()).toMatch(/received/);
+    expect(await shop.timesCredited(reference)).toBe(1);
+  });
+
+  it.each([true, false])('double-clicks on pay: one payment, one notification (single_use %s)', async (single_use) => {
+    const { page, reference } = await open({ single_use });
+    await payButton(page).dblclick();
+    await page.waitForURL(shop.thanks);
+    expect(await shop.timesCredited(reference)).toBe(1);
+    expect(shop.emulator.deliveries().filter((delivery) => delivery.reference === reference)).toHaveLength(1);
+  });
+
+  it('sends the page again while the first answer is on its way: one payment, one notification', async () => {
+    const { page, reference } = await open({ single_use: false });
+    const { x, y, width, height } = (await payButton(page).boundingBox())!;
+    const click = () => page.mouse.click(x + width / 2, y + height / 2);
+    await page.route('**/pay', async (route) => {
+      if (customer.sent('/pay') > 1) return route.continue();
+      // The service has the first one; the customer sees nothing of it yet, and clicks once more.
+      await route.fetch({ maxRedirects: 0 });
+      return click();
+    });
+    await click();
+    // Not by its address: the browser gives up the first way there, as it should.
+    await page.getByRole('heading', { name: 'Thank you' }).waitFor();
+    expect(customer.sent('/pay')).toBe(2);
+    expect(await shop.timesCredited(reference)).toBe(1);
+  });
+
+  it('goes back after paying a single-use link, and cannot pay again', async () => {
+    const { page, reference } = await open({ single_use: true });
+    await payButton(page).click();
+    await page.waitForURL(shop.thanks);
+    await page.goBack();
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toMatch(/received/);
+    expect(await payButton(page).count()).toBe(0);
+    expect(await shop.timesCredited(reference)).toBe(1);
+  });
+
+  it('goes back after cancelling, and cannot pay any more', async () => {
+    const { page, reference } = await open();
+    await cancelButton(page).click();
+    await page.waitForURL(shop.basket);
+    await page.goBack();
+    expect(await payButton(page).count()).toBe(0);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('stays with the service, and can read it, where the merchant gave no addresses to go back to', async () => {
+    const { page } = await open({ return_url: undefined, cancel_url: undefined });
+    await payButton(page).click();
+    await page.getByRole('heading', { name: 'received' }).waitFor();
+    expect(await page.locator('main').innerText()).toContain(inFrancs(15_000, 'en'));
+  });
+
+  it('is told where there is no such link', async () => {
+    customer = await newCustomer(browser);
+    const response = await customer.page.goto(`${shop.emulator.payUrl}/link/nothing-here`);
+    expect(response?.status()).toBe(404);
+    expect(await customer.page.getByRole('heading', { level: 1 }).innerText()).toMatch(/not found/i);
+  });
+
+  it('pays, cancels and is corrected without JavaScript', async () => {
+    const plain = { javaScriptEnabled: false };
+    const free = await open(FREE, plain);
+    await amountField(free.page).fill('700');
+    await payButton(free.page).click();
+    await free.page.waitForURL(shop.thanks);
+    expect(await shop.readPayment(free.reference)).toMatchObject({ status: 'success', amount: 700 });
+    await customer.leave();
+    expect(customer.complaints).toEqual([]);
+
+    const fixed = await open({}, plain);
+    await failButton(fixed.page).click();
+    await fixed.page.getByRole('alert').waitFor();
+    await cancelButton(fixed.page).click();
+    await fixed.page.waitForURL(shop.basket);
+    expect(await shop.readPayment(fixed.reference)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('pays with the keyboard alone, and sees where the focus is', async () => {
+    const { page, reference } = await open(FREE);
+    await tabTo(customer, 'INPUT');
+    await page.keyboard.type('900');
+    await tabTo(customer, 'BUTTON');
+    expect(await page.locator(':focus').innerText()).toMatch(/^Pay/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(shop.thanks);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 900 });
+  });
+
+  it('cancels with the keyboard alone', async () => {
+    const { page, reference } = await open();
+    await tabTo(customer, 'BUTTON');
+    await tabTo(customer, 'BUTTON');
+    expect(await page.locator(':focus').innerText()).toMatch(/^Cancel/);
+    await page.keyboard.press('Space');
+    await page.waitForURL(shop.basket);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it.each([
+    ['fr-CI', 'fr'],
+    ['fr-FR', 'fr'],
+    ['en-GB', 'en'],
+    ['de-DE', 'en'],
+  ])('who asks for %s reads %s, and amounts as they are written there', async (locale, language) => {
+    const { page } = await open({ amount: 1_234_567 }, { locale });
+    expect(await page.locator('html').getAttribute('lang')).toBe(language);
+    expect(await page.locator('main').innerText()).toContain(inFrancs(1_234_567, language));
+    expect(await payButton(page).innerText()).toContain(language === 'fr' ? 'Payer' : 'Pay');
+    expect(await overhang(page)).toBe(0);
+  });
+
+  it.each([320, 360, 768, 1280])('reads a page that does not scroll sideways at %d pixels', async (width) => {
+    const { page } = await open({ amount: Number.MAX_SAFE_INTEGER }, { viewport: { width, height: 700 } });
+    expect(await overhang(page)).toBe(0);
+  });
+});
+
+/** As every JavaScript engine writes an amount; the francs of West Africa have no cents. */
+function inFrancs(amount: number, language: string): string {
+  return new Intl.NumberFormat(language, { style: 'currency', currency: 'XOF' }).format(amount);
+}
+
+/** Presses Tab until an element of this name has the focus, and expects that to be visible on each. */
+async function tabTo({ page }: Customer, name: string): Promise<void> {
+  for (let presses = 0; presses < 10; presses++) {
+    await page.keyboard.press('Tab');
+    const focused = page.locator(':focus');
+    if ((await focused.count()) === 0) continue;
+    const focus = await focused.evaluate((element: PageElement) => {
+      const { outlineStyle, outlineWidth, boxShadow } = (globalThis as unknown as PageGlobals).getComputedStyle(element);
+      return { name: element.tagName, isVisible: (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none' };
+    });
+    expect(focus).toMatchObject({ isVisible: true });
+    if (focus.name === name) return;
+  }
+  throw new Error(`no ${name} gets the focus`);
+}

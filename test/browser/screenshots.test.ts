@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describeInChromium, openChromium } from './chromium.js';
+import { DESKTOP, newCustomer, PHONE } from './customer.js';
+import { PAGE_STATES } from './page-states.js';
+import { overhang } from './pay-page.js';
+import { openShop, type Shop } from './shop.js';
+
+/** The folder where the pictures are kept; without it they are taken and thrown away. */
+const KEPT = process.env['PAYLINK_SCREENSHOTS'];
+
+// A picture that grows past it would make every clone of the repository heavier.
+const MOST_BYTES = 200_000;
+
+// Of a page that is longer, the picture is its beginning.
+const TALLEST = 1_600;
+
+describeInChromium('pictures of every page', () => {
+  let browser: Browser;
+  let shop: Shop;
+  let folder: string;
+  beforeAll(async () => {
+    folder = KEPT === undefined ? await mkdtemp(join(tmpdir(), 'paylink-screenshots-')) : resolve(KEPT);
+    await mkdir(folder, { recursive: true });
+    browser = await openChromium();
+  });
+  // A new one for each picture, so that it shows nothing of the others.
+  beforeEach(async () => {
+    shop = await openShop();
+  });
+  afterEach(() => shop.close());
+  afterAll(async () => {
+    await browser?.close();
+    if (KEPT === undefined && folder !== undefined) await rm(folder, { recursive: true });
+  });
+
+  describe.each([
+    ['phone', PHONE],
+    ['desktop', DESKTOP],
+  ])('on a %s', (screen, viewport) => {
+    describe.each(['light', 'dark'] as const)('in the %s', (colorScheme) => {
+      it.each(PAGE_STATES.map((state) => [state.name, state] as const))(
+        'shows the page within the screen: %s',
+        async (name, state) => {
+          const customer = await newCustomer(browser, { viewport, colorScheme, locale: 'fr-CI', reducedMotion: 'reduce' });
+          await state.show(customer.page, shop);
+          expect(await overhang(customer.page)).toBe(0);
+          const path = join(folder, `${name}-${screen}-${colorScheme}.png`);
+          const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(TALLEST, await heightOf(customer.page)) };
+          await customer.page.screenshot({ path, clip, fullPage: true, animations: 'disabled', caret: 'hide' });
+          expect((await stat(path)).size).toBeLessThan(MOST_BYTES);
+          await customer.leave();
+          expect(customer.complaints).toEqual([]);
+        },
+      );
+    });
+  });
+});
+
+async function heightOf(page: Page): Promise<number> {
+  const { height } = (await page.locator('html').boundingBox())!;
+  return Math.max(height, page.viewportSize()!.height);
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
+import { memoryStore } from '@paylink/core';
+import { paymentWebhook } from '@paylink/express';
+import express from 'express';
+import { vi } from 'vitest';
+
+/** A merchant on Express, with Paylink's middleware, and the emulated service that sends its customers back. */
+export interface Shop {
+  readonly emulator: Emulator;
+  readonly thanks: string;
+  readonly basket: string;
+  /** The references of the notifications that reached the merchant's handler, in their order. */
+  readonly credited: readonly string[];
+  /** Creates a link as the merchant's server does, and gives the address of its page. Fields that are undefined are left out. */
+  createLink(fields?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** What the API answers to a link of these fields. */
+  tryLink(fields: Readonly<Record<string, unknown>>): Promise<number>;
+  /** What the API reads of a payment. */
+  readPayment(reference: string): Promise<ApiPayment>;
+  /**
+   * How often the merchant was notified of a payment, once everything that was under way has come. For that it pays another
+   * link, and waits for its notification and for all of the service's deliveries.
+   */
+  timesCredited(reference: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+interface ApiPayment {
+  readonly reference: string;
+  readonly status: 'pending' | 'success' | 'failed' | 'cancelled';
+  readonly amount: number;
+}
+
+const SECRET = 'the secret of a shop that only a test has';
+
+export interface ShopOptions extends Pick<EmulatorOptions, 'assumed'> {
+  /** Credits each order once, and only what the API confirms, as a shop should. Default false: then every notification shows. */
+  readonly isCareful?: boolean;
+}
+
+export async function openShop({ assumed, isCareful = false }: ShopOptions = {}): Promise<Shop> {
+  const credited: string[] = [];
+  // Shorter than by default, so that a sender who trickles is given up soon.
+  const options = { secret: SECRET, bodyTimeout: 2_000 };
+  const handlers = { 'payment.succeeded': ({ reference }: { reference: string }) => void credited.push(reference) };
+  const careful = {
+    ...options,
+    idempotency: memoryStore(),
+    confirm: { getPayment: (reference: string) => readPayment(reference) },
+  };
+  const server = await listen(
+    express()
+      .post('/webhooks/payments', isCareful ? paymentWebhook(careful, handlers) : paymentWebhook(options, handlers))
+      .get('/thanks', (_, res) => void res.send(pageOf('Thank you')))
+      .get('/basket', (_, res) => void res.send(pageOf('Your basket'))),
+  );
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const emulator = await startEmulator({ webhook: { url: `${origin}/webhooks/payments`, secret: SECRET }, assumed });
+  const thanks = `${origin}/thanks`;
+  const basket = `${origin}/basket`;
+  const headers = { Authorization: `Bearer ${emulator.apiKey}`, 'Content-Type': 'application/json' };
+
+  function post(fields: Readonly<Record<string, unknown>>): Promise<Response> {
+    const body = JSON.stringify({ description: 'A basket', return_url: thanks, cancel_url: basket, ...fields });
+    return fetch(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body });
+  }
+
+  async function readPayment(reference: string): Promise<ApiPayment> {
+    const response = await fetch(`${emulator.baseUrl}/v1/payments/${encodeURIComponent(reference)}`, { headers });
+    return (await response.json()) as ApiPayment;
+  }
+
+  async function createLink(fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const response = await post({ reference: randomUUID(), ...('amount_min' in fields ? {} : { amount: 15_000 }), ...fields });
+    if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
+    return ((await response.json()) as { url: string }).url;
+  }
+
+  return {
+    emulator,
+    thanks,
+    basket,
+    credited,
+    createLink,
+    tryLink: async (fields) => (await post(fields)).status,
+    readPayment,
+    async timesCredited(reference) {
+      const marker = randomUUID();
+      await createLink({ reference: marker });
+      await emulator.pay(marker);
+      await vi.waitUntil(() => credited.includes(marker) && emulator.deliveries().every(({ state }) => state !== 'pending'), {
+        timeout: 10_000,
+      });
+      return credited.filter((entry) => entry === reference).length;
+    },
+    async close() {
+      await emulator.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function listen(app: express.Express): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = app.listen(0, '127.0.0.1', (error?: Error) => {
+      if (error === undefined) resolve(server);
+      else reject(error);
+    });
+  });
+}
+
+function pageOf(title: string): string {
+  return `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>${title}</title><h1>${title}</h1></html>`;
+}

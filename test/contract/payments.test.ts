@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Emulator } from '@paylink/emulator';
+import { createLink, fixedLink, freeLink, isSuccess, newReference, readPayment } from './merchant.js';
+import { announceLeftOut, isReal, openEmulator, openService, type Service } from './service.js';
+
+const STATUSES = ['pending', 'success', 'failed', 'cancelled'];
+
+let service: Service;
+beforeAll(async () => {
+  service = await openService();
+});
+afterAll(() => service.close());
+
+describe.each([
+  ['a fixed amount', fixedLink],
+  ['a free amount', freeLink],
+])('4.2 reading the payment of a link for %s', (_, request) => {
+  const fields = request();
+  let body: unknown;
+  beforeAll(async () => {
+    expect((await createLink(service, fields)).status).toBe(201);
+    const answer = await readPayment(service, fields.reference);
+    expect(isSuccess(answer)).toBe(true);
+    body = answer.body;
+  });
+
+  it('4.2 finds it by the reference that was given at creation', () => {
+    expect(body).toMatchObject({ reference: fields.reference });
+  });
+
+  it('4.2 gives one of the four statuses', () => {
+    expect(STATUSES).toContain((body as { status: unknown }).status);
+  });
+
+  it('3 is pending before anything has happened', () => {
+    expect(body).toMatchObject({ status: 'pending' });
+  });
+
+  it('2.3 has a type that is a string', () => {
+    expect(body).toMatchObject({ type: expect.any(String) as string });
+  });
+
+  it('2.3 has the currency XOF', () => {
+    expect(body).toMatchObject({ currency: 'XOF' });
+  });
+});
+
+// What a free amount reads as before the customer has chosen one is not shown.
+it('2.3 has the amount that was fixed, as an integer', async () => {
+  const fields = fixedLink();
+  await createLink(service, fields);
+  expect((await readPayment(service, fields.reference)).body).toMatchObject({ amount: fields.amount });
+});
+
+announceLeftOut('section 3, the statuses success, failed and cancelled (nothing is paid, and nothing can be made to fail)');
+
+describe.skipIf(isReal)('3 the states, on the emulator', () => {
+  let emulator: Emulator;
+  beforeAll(async () => {
+    emulator = await openEmulator();
+  });
+  afterAll(() => emulator?.close());
+
+  it.each([
+    ['success', 'pay'],
+    ['failed', 'fail'],
+    ['cancelled', 'cancel'],
+  ] as const)('3 reads %s', async (status, end) => {
+    const reference = newReference();
+    await createLink(emulator, fixedLink({ reference }));
+    await emulator[end](reference);
+    expect((await readPayment(emulator, reference)).body).toMatchObject({ reference, status, currency: 'XOF', amount: 100 });
+  });
+
+  it('2.3 reads a free amount, once it is paid, as the integer within its bounds that the customer chose', async () => {
+    const fields = freeLink();
+    await createLink(emulator, fields);
+    await emulator.pay(fields.reference, { amount: 123 });
+    expect((await readPayment(emulator, fields.reference)).body).toMatchObject({ amount: 123, status: 'success' });
+  });
+});

@@ -1,0 +1,118 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { memoryStore } from '@paylink/core';
+import { paymentWebhook } from '@paylink/express';
+import type { Random } from '../durability/random.js';
+import express, { type NextFunction, type Request, type Response } from 'express';
+
+/** What befalls a request, and how often: together 30 of 100. */
+const TROUBLES = [
+  { share: 0.15, befall: answer500 },
+  { share: 0.07, befall: cutBefore },
+  { share: 0.06, befall: cutAfter },
+  { share: 0.02, befall: hang },
+] as const;
+
+/** A merchant on Express with Paylink's middleware, in a bad way. */
+export class BadReceiver {
+  readonly secret = 'the secret of a merchant in a bad way';
+  /** How often each order was credited, by its reference. */
+  readonly credited = new Map<string, number>();
+  /** Requests that came in, and those of them that something befell. */
+  arrived = 0;
+  troubled = 0;
+  /** The most requests that were open at once. */
+  peak = 0;
+  #open = 0;
+  #server: Server | undefined;
+  #port = 0;
+  #healthy = false;
+  readonly #app = express();
+
+  constructor(random: Random) {
+    this.#app.post(
+      '/webhooks/payments',
+      (req, res, next) => {
+        this.#count(res);
+        this.#befall(random.next(), req, res, next);
+      },
+      paymentWebhook(
+        { secret: this.secret, idempotency: memoryStore() },
+        {
+          'payment.succeeded': ({ reference }) => {
+            this.credited.set(reference, (this.credited.get(reference) ?? 0) + 1);
+          },
+        },
+      ),
+    );
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/webhooks/payments`;
+  }
+
+  /** Listens; after `die` on the same port. */
+  async live(): Promise<void> {
+    const server = createServer(this.#app);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(this.#port, '127.0.0.1', resolve);
+    });
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  /** Breaks off every connection, and takes no more. */
+  async die(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  /** From now on nothing befalls a request. */
+  recover(): void {
+    this.#healthy = true;
+  }
+
+  #count(res: Response): void {
+    this.arrived += 1;
+    this.#open += 1;
+    this.peak = Math.max(this.peak, this.#open);
+    res.once('close', () => (this.#open -= 1));
+  }
+
+  #befall(chance: number, req: Request, res: Response, next: NextFunction): void {
+    let bound = 0;
+    const trouble = TROUBLES.find(({ share }) => chance < (bound += share));
+    if (this.#healthy || trouble === undefined) {
+      next();
+      return;
+    }
+    this.troubled += 1;
+    trouble.befall(req, res, next);
+  }
+}
+
+function answer500(_: Request, res: Response): void {
+  res.status(500).end();
+}
+
+function cutBefore(req: Request): void {
+  req.socket.destroy();
+}
+
+/** The order is credited, and the service never hears of it. */
+function cutAfter(req: Request, res: Response, next: NextFunction): void {
+  res.writeHead = () => {
+    req.socket.destroy();
+    return res;
+  };
+  res.end = () => res;
+  next();
+}
+
+function hang(): void {
+  // The service has to give up by itself.
+}

@@ -1,0 +1,85 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** What the process can be told of `assumed`: functions do not go over IPC. */
+export type Switches = Readonly<Record<string, number>>;
+
+export type Question =
+  | { readonly ask: 'start'; readonly webhook: { readonly url: string; readonly secret: string }; readonly assumed: Switches }
+  | { readonly ask: 'pay'; readonly references: readonly string[] }
+  | { readonly ask: 'stand' }
+  | { readonly ask: 'measure' };
+
+export interface Answer {
+  readonly failed?: string;
+  /** Payments that succeeded. */
+  readonly paid?: number;
+  /** Deliveries that it still shows, and how many of these nobody has acknowledged. */
+  readonly kept?: number;
+  readonly owed?: number;
+  /** Attempts that it still shows, of all of them. */
+  readonly attempts?: number;
+  /** Bytes on the heap and beside it, after a collection of garbage. */
+  readonly live?: number;
+}
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** The emulator of emulator-process.ts, as it is built. */
+export class EmulatorChild {
+  readonly #process: ChildProcess;
+  output = '';
+
+  constructor() {
+    this.#process = fork(at('./emulator-process.ts'), {
+      execArgv: ['--expose-gc', '--import', 'tsx'],
+      // Without the paths of the root's tsconfig: they lead to the sources, and what is tested is what was built.
+      env: { ...process.env, TSX_TSCONFIG_PATH: at('../../tsconfig.base.json') },
+      silent: true,
+    });
+    for (const stream of [this.#process.stdout!, this.#process.stderr!]) {
+      stream.on('data', (text: Buffer) => (this.output += text.toString()));
+    }
+  }
+
+  start(webhook: { readonly url: string; readonly secret: string }, assumed: Switches): Promise<Answer> {
+    return this.#ask({ ask: 'start', webhook, assumed });
+  }
+
+  /** Creates a link for each through the API, and pays it. Does not wait for the notifications. */
+  pay(references: readonly string[]): Promise<Answer> {
+    return this.#ask({ ask: 'pay', references });
+  }
+
+  async stand(): Promise<{ paid: number; kept: number; owed: number; attempts: number }> {
+    return (await this.#ask({ ask: 'stand' })) as { paid: number; kept: number; owed: number; attempts: number };
+  }
+
+  /** Bytes that are held, after a collection of garbage. */
+  async measure(): Promise<number> {
+    return (await this.#ask({ ask: 'measure' })).live!;
+  }
+
+  async end(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const gone = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await gone;
+  }
+
+  async #ask(question: Question): Promise<Answer> {
+    const answer = new Promise<Answer>((resolve, reject) => {
+      const ended = (): void => reject(new Error(`the emulator's process has ended: ${this.output}`));
+      this.#process.once('exit', ended);
+      this.#process.once('message', (message) => {
+        this.#process.off('exit', ended);
+        resolve(message as Answer);
+      });
+    });
+    this.#process.send(question);
+    const { failed, ...rest } = await answer;
+    if (failed !== undefined) throw new Error(failed);
+    return rest;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * An emulator in a process of its own, so that what it holds can be measured without the receiver's. Run with --expose-gc;
+ * asked over IPC, one question at a time.
+ */
+import { startEmulator, type Emulator } from '@paylink/emulator';
+import type { Answer, Question } from './emulator-child.js';
+
+let emulator: Emulator;
+let paid = 0;
+
+const ANSWERS: { [Kind in Question['ask']]: (question: Extract<Question, { ask: Kind }>) => Promise<Answer> } = {
+  async start({ webhook, assumed }) {
+    emulator = await startEmulator({ webhook, assumed });
+    return {};
+  },
+  async pay({ references }) {
+    for (const reference of references) await payOne(reference);
+    return {};
+  },
+  async stand() {
+    const deliveries = emulator.deliveries();
+    return {
+      paid,
+      kept: deliveries.length,
+      owed: deliveries.filter(({ state }) => state === 'pending').length,
+      attempts: deliveries.reduce((sum, { attempts }) => sum + attempts.length, 0),
+    };
+  },
+  async measure() {
+    // Once more after what the first one has let go of is finalised.
+    globalThis.gc!();
+    await new Promise((resolve) => setImmediate(resolve));
+    globalThis.gc!();
+    const { heapUsed, external } = process.memoryUsage();
+    return { live: heapUsed + external };
+  },
+};
+
+async function payOne(reference: string): Promise<void> {
+  const request = new Request(`${emulator.baseUrl}/v1/payment-links`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${emulator.apiKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ amount: 15_000, reference, description: 'A basket', single_use: true }),
+  });
+  const response = await emulator.fetch(request);
+  if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
+  await emulator.pay(reference);
+  paid += 1;
+}
+
+process.on('message', (question: Question) => {
+  ANSWERS[question.ask](question as never).then(
+    (answer) => process.send!(answer),
+    (error: unknown) => process.send!({ failed: String(error) } satisfies Answer),
+  );
+});

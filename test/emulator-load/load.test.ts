@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, expect, it, vi } from 'vitest';
+import { Random } from '../durability/random.js';
+import { BadReceiver } from './bad-receiver.js';
+import { EmulatorChild } from './emulator-child.js';
+
+const PAYMENTS = 10_000;
+const SEED = 20_251_121;
+const MEBIBYTE = 2 ** 20;
+
+/**
+ * Bytes that 7,000 more payments may leave behind. What a heap holds after a collection goes up and down by some MiB; links that are
+ * never forgotten would be 11 of them, deliveries 19.
+ */
+const ALLOWED = 8 * MEBIBYTE;
+
+// Ten thousand payments and half as many failures, with one receiver that is gone for a while: on two cores, and slow ones.
+const PATIENCE = 150_000;
+
+let emulator: EmulatorChild;
+let receiver: BadReceiver;
+afterEach(async () => {
+  await emulator.end();
+  await receiver.die();
+  expect(emulator.output).toBe('');
+});
+
+async function start(assumed: Record<string, number>): Promise<void> {
+  receiver = new BadReceiver(new Random(SEED));
+  await receiver.live();
+  emulator = new EmulatorChild();
+  await emulator.start({ url: receiver.url, secret: receiver.secret }, assumed);
+}
+
+function names(from: number, to: number): string[] {
+  return Array.from({ length: to - from }, (_, index) => `order-${from + index}`);
+}
+
+async function allAreDelivered(): Promise<void> {
+  await vi.waitUntil(async () => (await emulator.stand()).owed === 0, { timeout: PATIENCE, interval: 200 });
+}
+
+/** What is held once it is below the bound, or what it stays at. */
+async function settled(bound: number): Promise<number> {
+  let live = await emulator.measure();
+  for (let tries = 0; live > bound && tries < 10; tries++) {
+    await pause(500);
+    live = await emulator.measure();
+  }
+  return live;
+}
+
+it(
+  'M06 delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory',
+  async ({ annotate }) => {
+    // Hanging requests are given up soon, and retries come soon, so that hours of trouble fit into seconds.
+    await start({ linksKept: 500, deliveriesKept: 500, deliveryTimeout: 1_000, firstRetryDelay: 40, longestRetryDelay: 1_500 });
+    const started = performance.now();
+
+    // Past the bounds of what is kept, so that from here on nothing has a reason to grow.
+    await emulator.pay(names(0, 3_000));
+    await allAreDelivered();
+    const before = await emulator.measure();
+
+    await emulator.pay(names(3_000, 5_000));
+    await receiver.die();
+    const missed = await emulator.stand();
+    await emulator.pay(names(5_000, 6_000));
+    await pause(3_000);
+    const during = await emulator.stand();
+    await receiver.live();
+    await emulator.pay(names(6_000, PAYMENTS));
+    await allAreDelivered();
+    // What the last of them held is let go when their connections are.
+    const after = await settled(before + ALLOWED);
+
+    const { peak, arrived, troubled, credited } = receiver;
+    const grown = (after - before) / MEBIBYTE;
+    const seconds = ((performance.now() - started) / 1_000).toFixed(0);
+    await annotate(
+      `${arrived} requests, ${troubled} in trouble, at most ${peak} at once; ${during.owed} owed while it was gone; ` +
+        `${(before / MEBIBYTE).toFixed(1)} MiB held after 3,000, ${grown.toFixed(1)} more after 10,000; ${seconds} s`,
+    );
+    expect(missed.owed).toBeGreaterThan(0);
+    expect(during.owed).toBeGreaterThanOrEqual(1_000);
+    expect(troubled / arrived).toBeGreaterThan(0.25);
+    expect(troubled / arrived).toBeLessThan(0.35);
+
+    expect(await emulator.stand()).toMatchObject({ paid: PAYMENTS, owed: 0, kept: 500 });
+    expect(names(0, PAYMENTS).filter((reference) => credited.get(reference) !== 1)).toEqual([]);
+    expect(credited.size).toBe(PAYMENTS);
+    expect(after - before).toBeLessThan(ALLOWED);
+    expect(peak).toBeLessThan(200);
+  },
+  PATIENCE,
+);
+
+it(
+  'M06 holds 2,000 notifications that nobody takes, and what came of each attempt, in bounded memory, and delivers them after all',
+  async ({ annotate }) => {
+    const owed = 2_000;
+    await start({ linksKept: 100, firstRetryDelay: 1, longestRetryDelay: 1, attemptsKept: 10 });
+    await receiver.die();
+    receiver.recover();
+    const before = await emulator.measure();
+    await emulator.pay(names(0, owed));
+    // Every one of them has tried as often as is kept.
+    await vi.waitUntil(async () => (await emulator.stand()).attempts === owed * 10, { timeout: PATIENCE, interval: 500 });
+    const full = await emulator.measure();
+    const tried = receiver.arrived;
+    await pause(2_000);
+    const later = await settled(full + ALLOWED);
+    const each = (full - before) / owed;
+    await annotate(
+      `${(each / 1_024).toFixed(1)} KiB for each that is owed; ${((later - full) / MEBIBYTE).toFixed(1)} MiB more in 2 s`,
+    );
+    expect(tried).toBe(0);
+    expect(each).toBeLessThan(40 * 1_024);
+    expect(later - full).toBeLessThan(ALLOWED);
+
+    await receiver.live();
+    await allAreDelivered();
+    expect(receiver.credited.size).toBe(owed);
+  },
+  PATIENCE,
+);

