@@ -1,0 +1,55 @@
+/** Two webhooks that credit an order once, with the mark and the credit in one transaction. */
+import { postgresStore } from '@paylink/postgres';
+import { paymentWebhook } from '@paylink/express';
+import express, { type Express } from 'express';
+import { isSigned } from './by-hand.js';
+import { SECRET, URL_PATH } from './delivery.js';
+import type { Pool } from './postgres-pool.js';
+
+export const CONTESTANTS = { byHand, paylink } satisfies Record<string, (pool: Pool) => Promise<Express>>;
+export type Contestant = keyof typeof CONTESTANTS;
+
+const CREDIT = 'UPDATE orders SET credited = credited + 1 WHERE reference = $1';
+
+async function paylink(pool: Pool): Promise<Express> {
+  const store = postgresStore(pool);
+  await store.migrate();
+  const webhook = paymentWebhook(
+    { secret: SECRET, idempotency: store },
+    { 'payment.succeeded': ({ reference }, { tx }) => tx.query(CREDIT, [reference]) },
+  );
+  return express().post(URL_PATH, webhook);
+}
+
+/** What a careful developer writes: BEGIN, the mark, the credit, COMMIT. */
+async function byHand(pool: Pool): Promise<Express> {
+  await pool.query('CREATE TABLE IF NOT EXISTS marks (key text PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now())');
+
+  async function creditOnce(reference: string): Promise<void> {
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      const mark = await client.query('INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING', [
+        `payment.succeeded:${reference}`,
+      ]);
+      if (mark.rowCount === 1) await client.query(CREDIT, [reference]);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+
+  return express().post(URL_PATH, express.raw({ type: '*/*' }), async (req, res) => {
+    const body = req.body as Buffer;
+    if (!isSigned(body, req.get('x-service-signature') ?? '', SECRET)) {
+      res.status(401).json({ error: 'invalid_signature' });
+      return;
+    }
+    const { reference } = JSON.parse(body.toString()) as { reference: string };
+    if (req.get('x-service-event') === 'payment.succeeded') await creditOnce(reference);
+    res.json({ received: true });
+  });
+}

@@ -1,0 +1,20 @@
+/** One of the two in a process of its own: `postgres-server.ts <contestant> <database>`, forked by postgres.ts. */
+import type { AddressInfo } from 'node:net';
+import { CONTESTANTS, type Contestant } from './postgres-contestants.js';
+import { openPool } from './postgres-pool.js';
+
+const [contestant, connectionString] = process.argv.slice(2) as [Contestant, string];
+const app = await CONTESTANTS[contestant](openPool(connectionString, 10));
+const server = app.listen(0, '127.0.0.1', () => {
+  process.send!((server.address() as AddressInfo).port);
+});
+// The connections wait while the other has its turn.
+server.keepAliveTimeout = 600_000;
+
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send!(user + system);
+});
+process.on('disconnect', () => {
+  process.exit();
+});

@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import type { Express } from 'express';
+import { Pool } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+
+type CreateApp = (secret: string | undefined, pool: Pool) => Promise<Express>;
+
+let postgres: PostgresServer;
+let admin: Pool;
+beforeAll(async () => {
+  await generatePrismaClient();
+  postgres = await startPostgres({ fsync: 'off' });
+  admin = new Pool({ connectionString: postgres.url });
+  await admin.query(
+    'CREATE TABLE orders (reference text PRIMARY KEY, amount int NOT NULL, credited int NOT NULL DEFAULT 0, paid_at timestamptz)',
+  );
+}, 120_000);
+afterAll(async () => {
+  await admin.end();
+  await postgres.close();
+});
+
+/** What `pnpm --filter example-orms generate` does. */
+async function generatePrismaClient(): Promise<void> {
+  const cli = join(dirname(createRequire(import.meta.url).resolve('prisma/package.json')), 'build', 'index.js');
+  // Generating needs no schema engine, and Prisma would download one all the same.
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' };
+  await promisify(execFile)(process.execPath, [cli, 'generate'], { cwd: join(import.meta.dirname, '..'), env });
+}
+
+const apps: Record<string, () => Promise<CreateApp>> = {
+  Drizzle: async () => (await import('../src/drizzle.js')).createApp,
+  Kysely: async () => (await import('../src/kysely.js')).createApp,
+  // Only when its client is generated.
+  Prisma: async () => (await import('../src/prisma.js')).createApp,
+};
+
+describe.each(Object.keys(apps))('the credit through %s', (name) => {
+  let pool: Pool;
+  let server: Server;
+  let url: string;
+  let reference: string;
+
+  beforeEach(async () => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined);
+    pool = new Pool({ connectionString: postgres.url, max: 5 });
+    server = (await (await apps[name]!())(TEST_SECRET, pool)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/payments`;
+    reference = `${name}-${Math.random()}`;
+    await admin.query('INSERT INTO orders (reference, amount) VALUES ($1, 5000)', [reference]);
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await admin.query('DROP TRIGGER IF EXISTS obstacle ON orders; ALTER TABLE orders DROP CONSTRAINT IF EXISTS obstacle');
+    server.close();
+    server.closeAllConnections();
+    await pool.end();
+  });
+
+  const deliver = async (to = reference): Promise<number> =>
+    (await signedDelivery({ secret: TEST_SECRET, reference: to }).send(url)).status;
+  const credited = async (): Promise<number> =>
+    (await admin.query<{ credited: number }>('SELECT credited FROM orders WHERE reference = $1', [reference])).rows[0]!.credited;
+  const marks = async (): Promise<number | null> =>
+    (await admin.query('SELECT 1 FROM paylink_marks WHERE key = sha256($1)', [Buffer.from(`payment.succeeded:${reference}`)]))
+      .rowCount;
+
+  it('H01 H02 credits once, however often and at once a delivery comes', async () => {
+    const statuses = await Promise.all(Array.from({ length: 20 }, () => deliver()));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(await deliver()).toBe(200);
+    expect([await credited(), await marks()]).toEqual([5000, 1]);
+  });
+
+  it('G01 leaves neither credit nor mark when the handler throws, and credits when it no longer does', async () => {
+    await admin.query('ALTER TABLE orders ADD CONSTRAINT obstacle CHECK (credited = 0) NOT VALID');
+    expect(await deliver()).toBe(500);
+    expect([await credited(), await marks()]).toEqual([0, 0]);
+    await admin.query('ALTER TABLE orders DROP CONSTRAINT obstacle');
+    expect(await deliver()).toBe(200);
+    expect([await credited(), await marks()]).toEqual([5000, 1]);
+    expect(await deliver('an order of nobody')).toBe(500);
+  });
+
+  it('I02 leaves neither credit nor mark when the commit fails', async () => {
+    await admin.query(`
+      CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'at the commit'; END $$;
+      CREATE CONSTRAINT TRIGGER obstacle AFTER UPDATE ON orders DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`);
+    expect(await deliver()).toBe(503);
+    expect([await credited(), await marks()]).toEqual([0, 0]);
+    await admin.query('DROP TRIGGER obstacle ON orders');
+    expect(await deliver()).toBe(200);
+    expect([await credited(), await marks()]).toEqual([5000, 1]);
+  });
+
+  it('I12 runs again what the server has rolled back for another transaction (40001)', async () => {
+    await admin.query(`
+      DROP SEQUENCE IF EXISTS tries;
+      CREATE SEQUENCE tries;
+      CREATE OR REPLACE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('tries') < 3 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER obstacle BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION conflict()`);
+    expect(await deliver()).toBe(200);
+    expect([await credited(), await marks()]).toEqual([5000, 1]);
+  });
+});

@@ -1,0 +1,30 @@
+import type { RunResult } from '@paylink/core';
+
+/** The statements of one run. */
+export interface RunStatements {
+  readonly claim: string;
+  /** Fails unless it runs in the transaction that wrote the mark. */
+  readonly stillIn: (transaction: string) => string;
+  readonly isDone: string;
+}
+
+/** What a store needs of a database. */
+export interface Database<Tx> {
+  /** Runs one statement outside of a transaction, and gives its rows. */
+  query(sql: string): Promise<readonly unknown[]>;
+  /** Runs statements in one transaction. */
+  execute(statements: readonly string[]): Promise<void>;
+  /** Claims, works and commits in one transaction, once. After an abort nothing of `work` takes effect. */
+  run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult>;
+}
+
+/** The number of the transaction that the mark was written in; undefined where somebody else has it, or had it. */
+export function readClaim(rows: readonly unknown[] | undefined): string | undefined {
+  if (rows === undefined) throw new TypeError('the database gave no rows: `query` must give the rows of the statement');
+  return (rows[0] as { readonly transaction: string } | undefined)?.transaction;
+}
+
+/** Why a claim wrote no mark. */
+export function readRefusal(rowsOfDone: readonly unknown[]): 'duplicate' | 'in_progress' {
+  return rowsOfDone.length > 0 ? 'duplicate' : 'in_progress';
+}

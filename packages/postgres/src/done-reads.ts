@@ -1,0 +1,50 @@
+interface Waiting {
+  readonly digest: string;
+  readonly resolve: (isDone: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Reads under way at a time: two, so that one that hangs on a lost connection does not hold up all. */
+const AT_ONCE = 2;
+const LARGEST = 200;
+
+/**
+ * Asks for many keys in one statement where many deliveries come at once: each comes with a read, and a flood of replays should
+ * not take the connections that new orders need. A read is sent after it was asked for, never shared with one that is under way.
+ */
+export class DoneReads {
+  readonly #read: (digests: readonly string[]) => Promise<ReadonlySet<unknown>>;
+  readonly #waiting: Waiting[] = [];
+  #underWay = 0;
+
+  /** @param read gives those of the digests that are done */
+  constructor(read: (digests: readonly string[]) => Promise<ReadonlySet<unknown>>) {
+    this.#read = read;
+  }
+
+  isDone(digest: string): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ digest, resolve, reject });
+      this.#startNext();
+    });
+  }
+
+  #startNext(): void {
+    if (this.#underWay === AT_ONCE || this.#waiting.length === 0) return;
+    this.#underWay += 1;
+    const batch = this.#waiting.splice(0, LARGEST);
+    void this.#answer(batch).then(() => {
+      this.#underWay -= 1;
+      this.#startNext();
+    });
+  }
+
+  async #answer(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const done = await this.#read(batch.map(({ digest }) => digest));
+      for (const { digest, resolve } of batch) resolve(done.has(digest));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+}

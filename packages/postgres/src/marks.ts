@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { ConfigurationError } from '@paylink/core';
+
+/** Where the marks are kept. */
+export interface MarkTable {
+  /** Default: the first schema of the connection's `search_path`. */
+  readonly schema?: string | undefined;
+  /** Default `paylink_marks`. */
+  readonly table?: string | undefined;
+}
+
+/** One for all tables, since two of them can be in one new schema. */
+const MIGRATION_LOCK = '7295431806124597';
+
+/**
+ * The SQL of the marks. None of it has parameters, so that several statements go in one message of the simple protocol and
+ * every driver can run them: what is put in is hexadecimal digits and numbers of our own making, and quoted identifiers.
+ */
+export class Marks {
+  readonly #table: string;
+  readonly #schema: string | undefined;
+  readonly #lockOfTable: bigint;
+
+  /** @throws ConfigurationError when a name cannot be one of PostgreSQL. */
+  constructor({ schema, table = 'paylink_marks' }: MarkTable) {
+    this.#schema = schema === undefined ? undefined : identifier('schema', schema);
+    this.#table = [...(this.#schema === undefined ? [] : [this.#schema]), identifier('table', table)].join('.');
+    this.#lockOfTable = createHash('sha256').update(this.#table).digest().readBigUInt64BE();
+  }
+
+  /** Gives a row with the `key` of each that is done, in the form of `digestOf`. */
+  whichAreDone(digests: readonly string[]): string {
+    return `SELECT encode(key, 'hex') AS key FROM ${this.#table} WHERE key IN (${digests.map(keyLiteral).join(', ')})`;
+  }
+
+  /**
+   * Takes the lock if nobody else has it, and writes the mark if it is not there; gives the number of the transaction, or no row
+   * where it has written nothing. It never waits, which is what the lock is for: that only one run is done is the primary key's
+   * doing. The mark comes first, so that a handler that commits by itself cannot commit the credit without it.
+   */
+  claim(digest: string, idleTimeout: number): string {
+    const conditions = [
+      `pg_try_advisory_xact_lock(${this.#lockOf(digest)})`,
+      // Not a SET of its own, which would be a message more where each statement is one.
+      `set_config('idle_in_transaction_session_timeout', '${idleTimeout}', true) IS NOT NULL`,
+    ];
+    return `INSERT INTO ${this.#table} (key) SELECT ${keyLiteral(digest)} WHERE ${conditions.join(' AND ')}
+ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction`;
+  }
+
+  /**
+   * Fails unless it runs in that very transaction: with 25P02 where a statement has failed before it, with 22012 (division by
+   * zero) where the handler has ended the transaction by itself.
+   */
+  stillIn(transaction: string): string {
+    return `SELECT 1 / (pg_current_xact_id_if_assigned() IS NOT DISTINCT FROM '${digitsOf(transaction)}')::int`;
+  }
+
+  /** One batch; the oldest rows lie at the table's beginning, so that it needs no index of its own. */
+  forget(olderThan: Date, batch: number): string {
+    return `WITH old AS (
+  DELETE FROM ${this.#table} WHERE key IN (SELECT key FROM ${this.#table} WHERE done_at < '${olderThan.toISOString()}' LIMIT ${batch}) RETURNING 1
+)
+SELECT count(*)::int AS forgotten FROM old`;
+  }
+
+  exists(): string {
+    return `SELECT 1 WHERE to_regclass('${this.#table.replaceAll("'", "''")}') IS NOT NULL`;
+  }
+
+  /** CREATE ... IF NOT EXISTS alone can fail when two sessions run it at once. */
+  lockedMigration(): string[] {
+    return [
+      // As a text, since some drivers cannot read the type void.
+      `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})::text`,
+      // A session learns what others have created when it opens a table, and not by the lock that they held.
+      'SELECT 1 FROM pg_namespace LIMIT 0',
+      ...this.migration(),
+    ];
+  }
+
+  migration(): string[] {
+    return [
+      ...(this.#schema === undefined ? [] : [`CREATE SCHEMA IF NOT EXISTS ${this.#schema}`]),
+      `CREATE TABLE IF NOT EXISTS ${this.#table} (
+  key bytea PRIMARY KEY CHECK (octet_length(key) = 32),
+  done_at timestamptz NOT NULL DEFAULT now()
+)`,
+    ];
+  }
+
+  /** Of the table too, so that two stores of one database are not in each other's way. */
+  #lockOf(digest: string): string {
+    return BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`) ^ this.#lockOfTable).toString();
+  }
+}
+
+/**
+ * The SQL that `migrate()` runs, for migrations of your own.
+ *
+ * @throws ConfigurationError when a name cannot be one of PostgreSQL.
+ */
+export function migrationSql(table: MarkTable = {}): string {
+  return new Marks(table)
+    .migration()
+    .map((statement) => `${statement};\n`)
+    .join('');
+}
+
+/** Ends the session that is in this transaction, if it still goes on. Locks are listed by the lower 32 bits of its number. */
+export function terminateTransaction(transaction: string): string {
+  const id = BigInt.asUintN(32, BigInt(digitsOf(transaction)));
+  return `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'transactionid' AND transactionid = '${id}' AND mode = 'ExclusiveLock'`;
+}
+
+function digitsOf(transaction: string): string {
+  if (!/^\d+$/.test(transaction)) throw new TypeError('the server gave no number for its transaction');
+  return transaction;
+}
+
+/** The receiver gives the SHA-256 in hexadecimal already; whoever calls the store by another way may give any text. */
+export function digestOf(key: string): string {
+  return /^[0-9a-f]{64}$/.test(key) ? key : createHash('sha256').update(key).digest('hex');
+}
+
+/** Half as long in the index as its hexadecimal digits, and `sha256('payment.succeeded:order-42')` finds it by hand. */
+function keyLiteral(digest: string): string {
+  return `decode('${digest}', 'hex')`;
+}
+
+/** PostgreSQL cuts longer names off in silence, and two tables would be one. */
+function identifier(option: string, name: unknown): string {
+  const fit = typeof name === 'string' && name !== '' && !name.includes('\0') && Buffer.byteLength(name) < 64;
+  if (!fit) throw new ConfigurationError(option, 'must be a name of 1 to 63 bytes, unquoted');
+  return `"${name.replaceAll('"', '""')}"`;
+}

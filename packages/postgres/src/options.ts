@@ -1,0 +1,54 @@
+import { ConfigurationError } from '@paylink/core';
+import type { PgClient, RunSql } from './databases.js';
+import type { MarkTable } from './marks.js';
+
+export interface StoreOptions extends MarkTable {
+  /**
+   * Milliseconds after which the server ends a transaction of the store that nobody speaks in any more (its
+   * `idle_in_transaction_session_timeout`), so that a frozen process or a lost host does not hold an order for hours. 0 is never.
+   * Default 60,000; must be longer than the longest pause of a handler between two statements.
+   */
+  readonly idleTimeout?: number | undefined;
+}
+
+export interface PoolOptions<Client, Tx = Client> extends StoreOptions {
+  /** Default: the server's own, which is `read committed` unless configured. */
+  readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
+  /** What handlers get as `tx`, made from the client that holds the transaction: an ORM over it. Default: the client. */
+  readonly tx?: ((client: Client) => Tx) | undefined;
+}
+
+export interface TransactionOptions<Tx> extends StoreOptions {
+  /**
+   * Not needed where the transactions have a `query`, `execute` or `$queryRawUnsafe` that takes SQL as a text, as those of PGlite,
+   * Drizzle and Prisma have.
+   */
+  readonly query?: RunSql<Tx> | undefined;
+}
+
+/** The options as JavaScript callers may give them. */
+export type AnyOptions = PoolOptions<PgClient, unknown> & TransactionOptions<object>;
+
+const STORE_OPTIONS = ['schema', 'table', 'idleTimeout'];
+const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], transactions: [...STORE_OPTIONS, 'query'] };
+const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'];
+
+/** @throws ConfigurationError that names the option. */
+export function checkOptions(options: unknown, kind: 'pool' | 'transactions'): asserts options is AnyOptions {
+  if (typeof options !== 'object' || options === null) throw new ConfigurationError('options', 'must be an object');
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && !KNOWN[kind].includes(name)) {
+      throw new ConfigurationError(name, `is no option here; there are ${KNOWN[kind].join(', ')}`);
+    }
+  }
+  const { idleTimeout = 0, isolation, tx, query } = options as Record<string, unknown>;
+  const isBound = Number.isInteger(idleTimeout) && (idleTimeout as number) >= 0 && (idleTimeout as number) < 2 ** 31;
+  if (!isBound) throw new ConfigurationError('idleTimeout', 'must be a whole number of milliseconds from 0 to 2147483647');
+  if (isolation !== undefined && !ISOLATIONS.includes(isolation as string)) {
+    throw new ConfigurationError('isolation', `must be one of ${ISOLATIONS.join(', ')}`);
+  }
+  if (tx !== undefined && typeof tx !== 'function') {
+    throw new ConfigurationError('tx', 'must be a function that makes what handlers get from a client');
+  }
+  if (query !== undefined && typeof query !== 'function') throw new ConfigurationError('query', 'must be a function (tx, sql)');
+}

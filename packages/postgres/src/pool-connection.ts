@@ -1,0 +1,107 @@
+import { untilAborted } from './aborting.js';
+import type { PgClient, PgPool } from './databases.js';
+import { terminateTransaction } from './marks.js';
+import { stopListening, takeClient } from './take-client.js';
+
+/** One result of a message of the simple protocol. */
+interface Result {
+  readonly command: string;
+  readonly rows: readonly unknown[];
+}
+
+/** How long an answer to COMMIT is waited for after the time is over. */
+const COMMIT_GRACE = 10_000;
+
+/** A connection of a pool, for one transaction. On abort it is destroyed, unless it is waiting for the answer to COMMIT. */
+export class PoolConnection<Client extends PgClient> {
+  readonly client: Client;
+  /** The server's number of the transaction, once it has written something. */
+  transaction: string | undefined;
+  readonly #pool: PgPool;
+  readonly #signal: AbortSignal;
+  #state: 'usable' | 'committing' | 'given up' = 'usable';
+  #grace: NodeJS.Timeout | undefined;
+
+  private constructor(pool: PgPool, client: Client, signal: AbortSignal) {
+    this.#pool = pool;
+    this.client = client;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** @throws the signal's reason, also while it waits for an exhausted pool; what comes later goes back untouched. */
+  static async take<Client extends PgClient>(pool: PgPool, signal: AbortSignal): Promise<PoolConnection<Client>> {
+    signal.throwIfAborted();
+    const connecting = takeClient<Client>(pool);
+    try {
+      return new PoolConnection(pool, await untilAborted(signal, connecting), signal);
+    } catch (error) {
+      connecting.then((client) => {
+        client.release();
+        stopListening(client);
+      }, ignore);
+      throw error;
+    }
+  }
+
+  async query(sql: string): Promise<readonly Result[]> {
+    const answer = (await this.client.query(sql)) as Result | readonly Result[];
+    return Array.isArray(answer) ? (answer as readonly Result[]) : [answer as Result];
+  }
+
+  /** Runs the statement and commits, in one message. @throws unless the server says COMMIT. */
+  async commit(statement: string): Promise<void> {
+    this.#signal.throwIfAborted();
+    this.#state = 'committing';
+    const results = await this.query(`${statement}; COMMIT`);
+    this.#state = 'usable';
+    const answer = results.at(-1)?.command;
+    if (answer !== 'COMMIT') throw new Error(`the server answered COMMIT with ${String(answer)}: nothing was committed`);
+  }
+
+  /** Ends the transaction without effect: by ROLLBACK, or by the connection's end where that fails. */
+  async rollBack(): Promise<void> {
+    if (this.#state === 'given up') return;
+    if (this.#signal.aborted) {
+      this.#destroy();
+      return;
+    }
+    this.#state = 'usable';
+    await this.query('ROLLBACK').catch(() => this.#destroy());
+  }
+
+  /** Gives the connection back to its pool. */
+  end(): void {
+    clearTimeout(this.#grace);
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    if (this.#state === 'given up') return;
+    this.#state = 'given up';
+    this.client.release();
+    stopListening(this.client);
+  }
+
+  readonly #onAbort = (): void => {
+    if (this.#state === 'committing') this.#grace = setTimeout(() => this.#destroy(), COMMIT_GRACE);
+    else this.#destroy();
+  };
+
+  /** Closes the socket, so that the server rolls back; the pool is told to forget it. */
+  #destroy(): void {
+    if (this.#state === 'given up') return;
+    this.#state = 'given up';
+    this.client.release(true);
+    // The pool only says goodbye, and a frozen server or network would never answer.
+    (this.client as { connection?: { stream?: { destroy?(): void } } }).connection?.stream?.destroy?.();
+    this.#terminate();
+  }
+
+  /** A server that is in the middle of a statement does not look at its socket, and would hold the order's lock until the end. */
+  #terminate(): void {
+    if (this.transaction === undefined) return;
+    this.#pool.query({ text: terminateTransaction(this.transaction), query_timeout: 10_000 }).catch(ignore);
+  }
+}
+
+function ignore(): void {
+  // Nobody waits for it any more.
+}

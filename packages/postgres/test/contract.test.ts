@@ -1,0 +1,62 @@
+import { PGlite } from '@electric-sql/pglite';
+import { testIdempotencyStore } from '@paylink/testing';
+import { postgresStore } from '@paylink/postgres';
+import type { PoolClient } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
+import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { Shop } from './shop.js';
+
+let server: PostgresServer;
+let shop: Shop;
+let lite: PGlite;
+
+beforeAll(async () => {
+  server = await startPostgres({ fsync: 'off' });
+  shop = await Shop.open(server);
+  lite = new PGlite();
+  await postgresStore(lite).migrate();
+}, 120_000);
+afterEach(() => shop.rest());
+afterAll(async () => {
+  await lite.close();
+  await shop.close();
+  await server.close();
+});
+
+const runner = { describe, it };
+
+testIdempotencyStore('a store on a pool of pg', () => postgresStore(shop.pool({ max: 10 })), runner);
+
+testIdempotencyStore('a store on a pool of one connection', () => postgresStore(shop.pool({ max: 1 })), runner, {
+  oneAtATime: true,
+});
+
+testIdempotencyStore(
+  'a store on a pool that is serializable',
+  () => postgresStore(shop.pool({ max: 10 }), { isolation: 'serializable' }),
+  runner,
+);
+
+testIdempotencyStore(
+  'a store on transactions of somebody else',
+  () => {
+    const pool = shop.pool({ max: 10 });
+    const transaction = async (work: (tx: PoolClient) => Promise<void>): Promise<void> => {
+      const client = await pool.connect();
+      try {
+        await client.query('BEGIN');
+        await work(client);
+        await client.query('COMMIT');
+      } catch (error) {
+        await client.query('ROLLBACK');
+        throw error;
+      } finally {
+        client.release();
+      }
+    };
+    return postgresStore({ transaction });
+  },
+  runner,
+);
+
+testIdempotencyStore('a store on PGlite', () => postgresStore(lite), runner, { oneAtATime: true });

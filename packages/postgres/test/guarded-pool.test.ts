@@ -1,0 +1,108 @@
+import { guardedPool, postgresStore } from '@paylink/postgres';
+import { Pool, type PoolClient } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { credit, latch, Shop } from './shop.js';
+
+let server: PostgresServer;
+let shop: Shop;
+beforeAll(async () => {
+  server = await startPostgres({ fsync: 'off' });
+  shop = await Shop.open(server);
+}, 120_000);
+afterEach(() => shop.rest());
+afterAll(async () => {
+  await shop.close();
+  await server.close();
+});
+
+/** As ORMs do it: nothing of theirs stops a client from being used when its transaction is over. */
+async function transaction(pool: Pool, work: (tx: PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await work(client);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+describe('a guarded pool', () => {
+  it('is the pool, but for its connections', async () => {
+    const pool = shop.pool();
+    const guarded = guardedPool(pool);
+    expect(guarded).toBeInstanceOf(Pool);
+    expect((await guarded.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    const client = await guarded.connect();
+    expect((await client.query('SELECT 2 AS two')).rows).toEqual([{ two: 2 }]);
+    expect([guarded.totalCount, guarded.idleCount]).toEqual([pool.totalCount, pool.idleCount]);
+    client.release();
+    await shop.expectAtRest(pool);
+  });
+
+  it('G03 refuses what comes after the end of a transaction until the next begins, and all when it has gone back', async () => {
+    const pool = shop.pool({ max: 1 });
+    const client = await guardedPool(pool).connect();
+    for (const end of ['COMMIT', 'rollback']) {
+      await client.query('BEGIN');
+      await client.query(end);
+      expect(() => client.query('SELECT 1')).toThrow('the transaction is over');
+    }
+    await client.query('begin');
+    await client.query('SAVEPOINT one');
+    await client.query('ROLLBACK TO SAVEPOINT one');
+    await client.query('SELECT 1');
+    await client.query('commit');
+    client.release();
+    const next = await pool.connect();
+    expect(() => client.query('BEGIN')).toThrow('the transaction is over');
+    next.release();
+  });
+
+  it('G03 stops what a handler kept of the transaction of an ORM, where a guard around `tx` alone would not', async () => {
+    const pool = shop.pool({ max: 1 });
+    const reference = await shop.order();
+    const timeIsOver = latch();
+    const guarded = guardedPool(pool);
+    let late: Promise<unknown> | undefined;
+    // A nested transaction, as Drizzle's: `tx` made the inner one before the end, and that knows nothing of any guard.
+    const store = postgresStore(
+      {
+        transaction: (work: (tx: { nested: () => PoolClient }) => Promise<void>) =>
+          transaction(guarded, (tx) => work({ nested: () => tx })),
+      },
+      { query: async (tx, sql) => (await (tx?.nested() ?? pool).query<object>(sql)).rows },
+    );
+    const controller = new AbortController();
+    const run = store.run(
+      reference,
+      async ({ tx }) => {
+        const inner = tx.nested();
+        await credit(inner, reference);
+        late = timeIsOver.opened.then(() => credit(inner, reference)).catch((error: unknown) => error);
+        controller.abort(new Error('over'));
+        await new Promise(() => undefined);
+      },
+      { signal: controller.signal },
+    );
+    await expect(run).rejects.toThrow('over');
+    timeIsOver.open();
+    expect(await late).toMatchObject({ message: expect.stringContaining('the transaction is over') as string });
+    expect(await shop.creditsOf(reference)).toBe(0);
+    await shop.expectAtRest(pool);
+  });
+
+  it('does not end the process when a connection breaks that an ORM holds', async () => {
+    const pool = shop.pool();
+    const client = await guardedPool(pool).connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    await shop.admin.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid]);
+    await vi.waitFor(() => expect(client.query('SELECT 1')).rejects.toThrow());
+    client.release();
+    await shop.expectAtRest(pool);
+  });
+});

@@ -1,0 +1,133 @@
+import { inspect } from 'node:util';
+import { ConfigurationError } from '@paylink/core';
+import { migrationSql, postgresStore, type MarkTable } from '@paylink/postgres';
+import { Client, Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { neverAborted } from './shop.js';
+
+let server: PostgresServer;
+let pool: Pool;
+beforeAll(async () => {
+  server = await startPostgres({ fsync: 'off' });
+  pool = new Pool({ connectionString: server.url });
+}, 120_000);
+afterAll(async () => {
+  await pool.end();
+  await server.close();
+});
+
+const nothing = () => Promise.resolve();
+
+/** As JavaScript callers do, who do not read our types. */
+const make = postgresStore as unknown as (pool: unknown, options?: unknown) => unknown;
+
+describe('postgresStore, made wrongly', () => {
+  it.each<[string, unknown, unknown?]>([
+    ['pool', undefined],
+    ['pool', null],
+    ['pool', 'postgres://localhost'],
+    ['pool', {}],
+    ['pool', new Client()],
+    ['options', new Pool(), null],
+    ['schma', new Pool(), { schma: 'shop' }],
+    ['table', new Pool(), { table: '' }],
+    ['table', new Pool(), { table: 'a'.repeat(64) }],
+    ['schema', new Pool(), { schema: 7 }],
+    ['idleTimeout', new Pool(), { idleTimeout: -1 }],
+    ['idleTimeout', new Pool(), { idleTimeout: '5s' }],
+    ['isolation', new Pool(), { isolation: 'snapshot' }],
+    ['tx', new Pool(), { tx: {} }],
+    ['query', new Pool(), { query: () => [] }],
+    ['query', { transaction: nothing }, { query: 'sql' }],
+    ['isolation', { transaction: nothing }, { isolation: 'serializable' }],
+  ])('names the option %s', (option, database, ...options) => {
+    const thrown = vi.fn();
+    try {
+      make(database, ...options);
+    } catch (error) {
+      thrown(error);
+    }
+    expect(thrown).toHaveBeenCalledWith(expect.any(ConfigurationError));
+    expect(thrown).toHaveBeenCalledWith(expect.objectContaining({ option }));
+  });
+
+  it('says of a Client what to give in its place', () => {
+    expect(() => make(new Client())).toThrow('new Pool(...)');
+  });
+
+  it('does not show the password of the pool', () => {
+    const store = postgresStore(new Pool({ connectionString: 'postgres://shop:hush-hush@127.0.0.1/shop' }));
+    expect(inspect(store, { depth: 9, showHidden: true })).not.toContain('hush-hush');
+  });
+});
+
+describe('the table of the marks', () => {
+  const tables: MarkTable[] = [{}, { table: 'My "marks"; --' }, { schema: 'pay link' }, { schema: "o'brien", table: 'marks' }];
+
+  it.each(tables)('is made once by many that migrate at the same time, and used by its name: %o', async (table) => {
+    const stores = Array.from({ length: 8 }, () => postgresStore(pool, table));
+    const sibling = postgresStore(pool, { ...table, table: 'sibling' });
+    await Promise.all([...stores, sibling].map((store) => store.migrate()));
+    await stores[0]!.migrate();
+    expect(await stores[1]!.run('a key', nothing, { signal: neverAborted })).toBe('done');
+    expect(await stores[2]!.isDone('a key')).toBe(true);
+  });
+
+  it('keeps stores of different tables apart', async () => {
+    const other = postgresStore(pool, { table: 'other_marks' });
+    await other.migrate();
+    expect(await other.isDone('a key')).toBe(false);
+    const inner = () => other.run('nested', nothing, { signal: neverAborted }).then((result) => expect(result).toBe('done'));
+    expect(await postgresStore(pool).run('nested', inner, { signal: neverAborted })).toBe('done');
+  });
+
+  it('can be made by the SQL in migrations of your own', async () => {
+    const table = { schema: 'own', table: 'marks' };
+    await pool.query(migrationSql(table));
+    await pool.query(migrationSql(table));
+    expect(await postgresStore(pool, table).run('a key', nothing, { signal: neverAborted })).toBe('done');
+  });
+
+  it('is told to be missing, and how to make it, at the first use', async () => {
+    for (const table of [{ table: 'nowhere' }, { schema: 'nowhere' }]) {
+      const store = postgresStore(pool, table);
+      await expect(store.isDone('a key')).rejects.toThrow('store.migrate()');
+      const work = vi.fn(nothing);
+      await expect(store.run('a key', work, { signal: neverAborted })).rejects.toThrow('store.migrate()');
+      expect(work).not.toHaveBeenCalled();
+    }
+    expect(pool.totalCount).toBe(pool.idleCount);
+  });
+
+  it('can be migrated at every start by a role that may not create anything', async () => {
+    await pool.query('CREATE ROLE shop LOGIN; GRANT SELECT, INSERT, DELETE ON paylink_marks TO shop');
+    const limited = new Pool({ connectionString: server.url.replace('postgres@', 'shop@') });
+    const store = postgresStore(limited);
+    await store.migrate();
+    expect(await store.run('by shop', nothing, { signal: neverAborted })).toBe('done');
+    await limited.end();
+  });
+
+  it('H01 forgets only when it is told to, only what is older, and then a replay runs again', async () => {
+    const store = postgresStore(pool, { table: 'forgetful' });
+    await store.migrate();
+    for (const key of ['old', 'new']) await store.run(key, nothing, { signal: neverAborted });
+    await pool.query("UPDATE forgetful SET done_at = now() - interval '3 years' WHERE key = sha256('old')");
+    await pool.query(
+      "INSERT INTO forgetful SELECT sha256(n::text::bytea), now() - interval '4 years' FROM generate_series(1, 25000) AS n",
+    );
+    expect(await store.run('old', nothing, { signal: neverAborted })).toBe('duplicate');
+    expect(await store.forget({ olderThan: new Date(Date.now() - 2 * 365 * 86_400_000) })).toBe(25_001);
+    expect([await store.isDone('old'), await store.isDone('new')]).toEqual([false, true]);
+    expect(await store.run('old', nothing, { signal: neverAborted })).toBe('done');
+  });
+
+  it.each([undefined, 'yesterday', new Date(Number.NaN), new Date(Date.now() + 60_000)])(
+    'does not forget what is older than %s',
+    async (olderThan) => {
+      const store = postgresStore(pool);
+      await expect(store.forget({ olderThan } as { olderThan: Date })).rejects.toThrow('olderThan');
+    },
+  );
+});

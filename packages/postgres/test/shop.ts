@@ -1,0 +1,114 @@
+import { createReceiver, type Reply } from '@paylink/core';
+import { postgresStore, type PoolOptions } from '@paylink/postgres';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { expect, vi } from 'vitest';
+import { WireProxy } from '../../../test/durability/wire-proxy.js';
+import type { PostgresServer } from '../../../test/engines/postgres.js';
+
+export const neverAborted: AbortSignal = new AbortController().signal;
+
+type Credit = (tx: PoolClient, reference: string, signal: AbortSignal) => unknown;
+
+/** A merchant's database with orders, and receivers in front of it. */
+export class Shop {
+  /** Not the merchant's: what the tests look with. */
+  readonly admin: Pool;
+  readonly #server: PostgresServer;
+  readonly #pools: Pool[] = [];
+  readonly #proxies: WireProxy[] = [];
+  #orders = 0;
+
+  private constructor(server: PostgresServer) {
+    this.#server = server;
+    this.admin = new Pool({ connectionString: server.url, max: 2 });
+  }
+
+  static async open(server: PostgresServer): Promise<Shop> {
+    const shop = new Shop(server);
+    await postgresStore(shop.admin).migrate();
+    await shop.admin.query('CREATE TABLE IF NOT EXISTS orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)');
+    return shop;
+  }
+
+  /** A pool of the merchant's, named so that its connections can be told from others. */
+  pool(config: PoolConfig = {}): Pool {
+    const pool = new Pool({ connectionString: this.#server.url, application_name: 'merchant', max: 5, ...config });
+    pool.on('error', () => undefined);
+    this.#pools.push(pool);
+    return pool;
+  }
+
+  /** A pool that goes through a proxy, where faults befall its statements. */
+  async faultyPool(config: PoolConfig = {}): Promise<{ readonly pool: Pool; readonly proxy: WireProxy }> {
+    const proxy = await WireProxy.before(this.#server.port);
+    this.#proxies.push(proxy);
+    return { proxy, pool: this.pool({ connectionString: proxy.urlOf(this.#server.url), ...config }) };
+  }
+
+  async order(): Promise<string> {
+    const reference = `order-${process.pid}-${(this.#orders += 1)}-${Math.random()}`;
+    await this.admin.query('INSERT INTO orders (reference) VALUES ($1)', [reference]);
+    return reference;
+  }
+
+  async creditsOf(reference: string): Promise<number> {
+    const { rows } = await this.admin.query<{ credited: number }>('SELECT credited FROM orders WHERE reference = $1', [reference]);
+    return rows[0]!.credited;
+  }
+
+  /** Sends a genuine delivery of this reference to a receiver over the pool. Gives the status. */
+  receiver(
+    pool: Pool,
+    handler: Credit = credit,
+    { handlerTimeout = 20_000, ...options }: PoolOptions<PoolClient> & { handlerTimeout?: number } = {},
+  ): (reference: string) => Promise<number> {
+    const quiet = { error: () => undefined, warn: () => undefined };
+    const receiver = createReceiver(
+      { secret: TEST_SECRET, idempotency: postgresStore(pool, options), handlerTimeout, logger: quiet },
+      { 'payment.succeeded': ({ reference }, { tx, signal }) => handler(tx, reference, signal) },
+    );
+    return async (reference) => {
+      const { headers, rawBody } = signedDelivery({ secret: TEST_SECRET, reference });
+      const delivery = { method: 'POST', header: (name: string) => headers[name], body: () => Promise.resolve(rawBody) };
+      const reply = await receiver
+        .receive(delivery, {})
+        .catch((error: unknown): Reply => ({ status: 500, headers: {}, body: String(error) }));
+      return reply.status;
+    };
+  }
+
+  /** Expects every connection back in its pool, and no transaction of the merchant's open on the server. */
+  async expectAtRest(pool: Pool): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        expect({ lent: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }).toEqual({ lent: 0, waiting: 0 });
+        const open = "SELECT state, query FROM pg_stat_activity WHERE application_name = 'merchant' AND state <> 'idle'";
+        expect((await this.admin.query(open)).rows).toEqual([]);
+      },
+      { timeout: 10_000, interval: 10 },
+    );
+  }
+
+  /** Ends the merchant's side. */
+  async rest(): Promise<void> {
+    for (const pool of this.#pools.splice(0)) await pool.end();
+    for (const proxy of this.#proxies.splice(0)) await proxy.close();
+  }
+
+  async close(): Promise<void> {
+    await this.rest();
+    await this.admin.end();
+  }
+}
+
+export async function credit(tx: Pick<PoolClient, 'query'>, reference: string): Promise<void> {
+  await tx.query('UPDATE orders SET credited = credited + 1 WHERE reference = $1', [reference]);
+}
+
+/** A promise with what settles it. */
+export function latch(): { readonly opened: Promise<void>; open(): void } {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}

@@ -1,0 +1,546 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { WebhookError } from '@paylink/core';
+import { postgresStore } from '@paylink/postgres';
+import type { PoolClient } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import type { Fault } from '../../../test/durability/wire-proxy.js';
+import { credit, latch, neverAborted, Shop } from './shop.js';
+
+let server: PostgresServer;
+let shop: Shop;
+beforeAll(async () => {
+  server = await startPostgres({ fsync: 'off', deadlock_timeout: '50ms', max_connections: 40 });
+  shop = await Shop.open(server);
+}, 120_000);
+afterEach(() => shop.rest());
+afterAll(async () => {
+  await shop.close();
+  await server.close();
+});
+
+const until = (condition: () => unknown): Promise<void> =>
+  vi.waitFor(async () => expect(await condition()).toBe(true), { timeout: 10_000, interval: 5 });
+
+describe('a delivery', () => {
+  it('H01 H03 is credited once, however often it comes', async () => {
+    const pool = shop.pool();
+    const deliver = shop.receiver(pool);
+    const reference = await shop.order();
+    for (let time = 0; time < 4; time += 1) expect(await deliver(reference)).toBe(200);
+    expect(await shop.creditsOf(reference)).toBe(1);
+    await shop.expectAtRest(pool);
+  });
+
+  it('H02 is credited once when 100 come at once, and all are answered', async () => {
+    const pool = shop.pool();
+    const handler = vi.fn(credit);
+    const deliver = shop.receiver(pool, handler);
+    const reference = await shop.order();
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => deliver(reference)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(handler).toHaveBeenCalledTimes(1);
+    expect(await shop.creditsOf(reference)).toBe(1);
+    await shop.expectAtRest(pool);
+  });
+
+  it('H02 I09 is credited once when 100 come at once to two stores that know nothing of each other', async () => {
+    const pools = [shop.pool(), shop.pool()];
+    const slowly = async (tx: PoolClient, reference: string): Promise<void> => {
+      await credit(tx, reference);
+      await tx.query('SELECT pg_sleep(0.05)');
+    };
+    const [first, second] = pools.map((pool) => shop.receiver(pool, slowly));
+    const reference = await shop.order();
+    const statuses = await Promise.all(Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? first! : second!)(reference)));
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(statuses).toContain(200);
+    expect(await shop.creditsOf(reference)).toBe(1);
+    for (const deliver of [first!, second!]) expect(await deliver(reference)).toBe(200);
+    expect(await shop.creditsOf(reference)).toBe(1);
+    for (const pool of pools) await shop.expectAtRest(pool);
+  });
+
+  it('I09 is refused at once with 503 while another process is at it', async () => {
+    const { opened, open } = latch();
+    const atIt = latch();
+    const slow = shop.receiver(shop.pool(), async (tx, reference) => {
+      await credit(tx, reference);
+      atIt.open();
+      await opened;
+    });
+    const reference = await shop.order();
+    const first = slow(reference);
+    await atIt.opened;
+    const handler = vi.fn(credit);
+    expect(await shop.receiver(shop.pool(), handler)(reference)).toBe(503);
+    open();
+    expect(await first).toBe(200);
+    expect(handler).not.toHaveBeenCalled();
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
+  it('leaves the pool to other orders while replays of a slow one wait', async () => {
+    const pool = shop.pool({ max: 2 });
+    const { opened, open } = latch();
+    const slowOne = await shop.order();
+    const atIt = latch();
+    const deliver = shop.receiver(pool, async (tx, reference) => {
+      await credit(tx, reference);
+      if (reference !== slowOne) return;
+      atIt.open();
+      await opened;
+    });
+    const replays = [deliver(slowOne)];
+    await atIt.opened;
+    replays.push(...Array.from({ length: 10 }, () => deliver(slowOne)));
+    const other = await shop.order();
+    expect(await deliver(other)).toBe(200);
+    expect(pool.waitingCount).toBe(0);
+    open();
+    expect(new Set(await Promise.all(replays))).toEqual(new Set([200]));
+    expect([await shop.creditsOf(slowOne), await shop.creditsOf(other)]).toEqual([1, 1]);
+  });
+
+  it('I06 is refused when the pool is exhausted until its time is over, and no connection is lost by that', async () => {
+    const pool = shop.pool({ max: 1 });
+    const held = await pool.connect();
+    const handler = vi.fn(credit);
+    const deliver = shop.receiver(pool, handler, { handlerTimeout: 100 });
+    const reference = await shop.order();
+    const store = postgresStore(pool);
+    const controller = new AbortController();
+    const waiting = store.run('straight', () => Promise.resolve(), { signal: controller.signal });
+    expect(await deliver(reference)).toBe(503);
+    controller.abort(new Error('over'));
+    await expect(waiting).rejects.toThrow('over');
+    held.release();
+    await shop.expectAtRest(pool);
+    expect(handler).not.toHaveBeenCalled();
+    expect(await deliver(reference)).toBe(200);
+    expect(await store.isDone('straight')).toBe(false);
+  });
+
+  it('marks the SHA-256 of kind and reference, so that a mark can be found by hand', async () => {
+    const reference = await shop.order();
+    await shop.receiver(shop.pool())(reference);
+    const found = 'SELECT done_at FROM paylink_marks WHERE key = sha256($1)';
+    expect((await shop.admin.query(found, [Buffer.from(`payment.succeeded:${reference}`)])).rows).toHaveLength(1);
+  });
+});
+
+describe('a handler that fails', () => {
+  it('G01 leaves neither credit nor mark when it throws, and its own error is thrown on', async () => {
+    const pool = shop.pool();
+    const store = postgresStore(pool);
+    const reference = await shop.order();
+    const error = new WebhookError('unknown_order', { status: 503 });
+    const failing = store.run(
+      reference,
+      async ({ tx }) => {
+        await credit(tx, reference);
+        throw error;
+      },
+      { signal: neverAborted },
+    );
+    expect(await failing.catch((thrown: unknown) => thrown)).toBe(error);
+    expect(await shop.creditsOf(reference)).toBe(0);
+    expect(await store.isDone(reference)).toBe(false);
+    await shop.expectAtRest(pool);
+  });
+
+  it('I02 is never done when it has swallowed an SQL error, since the server answers COMMIT with ROLLBACK', async () => {
+    const pool = shop.pool();
+    const reference = await shop.order();
+    const deliver = shop.receiver(pool, async (tx) => {
+      await credit(tx, reference);
+      await tx.query('SELECT 1 / 0').catch(() => undefined);
+    });
+    for (let time = 0; time < 2; time += 1) expect(await deliver(reference)).toBe(503);
+    expect(await shop.creditsOf(reference)).toBe(0);
+    expect(await shop.receiver(pool)(reference)).toBe(200);
+    await shop.expectAtRest(pool);
+  });
+
+  it('I02 is never done when a statement that it did not await fails', async () => {
+    const reference = await shop.order();
+    const deliver = shop.receiver(shop.pool(), async (tx) => {
+      await credit(tx, reference);
+      void tx.query('SELECT 1 / 0').catch(() => undefined);
+    });
+    expect(await deliver(reference)).toBe(503);
+    expect(await shop.creditsOf(reference)).toBe(0);
+  });
+
+  it('is done with a savepoint around the statement that fails', async () => {
+    const reference = await shop.order();
+    const deliver = shop.receiver(shop.pool(), async (tx) => {
+      await credit(tx, reference);
+      await tx.query('SAVEPOINT mail');
+      await tx.query('SELECT 1 / 0').catch(() => tx.query('ROLLBACK TO SAVEPOINT mail'));
+    });
+    expect(await deliver(reference)).toBe(200);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
+  it('I02 is never done when a deferred constraint fails at COMMIT', async () => {
+    await shop.admin.query('CREATE TABLE IF NOT EXISTS mails (id int UNIQUE DEFERRABLE INITIALLY DEFERRED)');
+    const reference = await shop.order();
+    const deliver = shop.receiver(shop.pool(), async (tx) => {
+      await credit(tx, reference);
+      await tx.query('INSERT INTO mails VALUES (1), (1)');
+    });
+    expect(await deliver(reference)).toBe(503);
+    expect(await shop.creditsOf(reference)).toBe(0);
+  });
+
+  it.each(['BEGIN', 'start transaction', 'COMMIT', ' end', 'rollback;', 'ROLLBACK AND CHAIN', 'abort', "PREPARE TRANSACTION 'x'"])(
+    'is told what to do when it says %s',
+    async (statement) => {
+      const store = postgresStore(shop.pool());
+      const reference = await shop.order();
+      const run = store.run(
+        reference,
+        async ({ tx }) => {
+          await credit(tx, reference);
+          await tx.query({ text: statement });
+        },
+        { signal: neverAborted },
+      );
+      await expect(run).rejects.toThrow('SAVEPOINT');
+      expect(await shop.creditsOf(reference)).toBe(0);
+      expect(await store.isDone(reference)).toBe(false);
+    },
+  );
+
+  it('is not done when it ends the transaction behind our back, and is credited at most once', async () => {
+    const pool = shop.pool();
+    const rolledBack = await shop.order();
+    const rollsBack = shop.receiver(pool, (tx, reference) => credit(tx, reference).then(() => tx.query('SELECT 1; ROLLBACK')));
+    expect(await rollsBack(rolledBack)).toBe(503);
+    const inAnother = shop.receiver(pool, async (tx, reference) => {
+      await tx.query('SELECT 1; ROLLBACK; BEGIN');
+      await credit(tx, reference);
+    });
+    expect(await inAnother(rolledBack)).toBe(503);
+    expect(await shop.creditsOf(rolledBack)).toBe(0);
+
+    const committed = await shop.order();
+    const commits = shop.receiver(pool, (tx, reference) => credit(tx, reference).then(() => tx.query('SELECT 1; COMMIT')));
+    expect(await commits(committed)).toBe(503);
+    // The mark was committed with the credit, so that coming again does no harm.
+    expect(await commits(committed)).toBe(200);
+    expect(await shop.creditsOf(committed)).toBe(1);
+    await shop.expectAtRest(pool);
+  });
+
+  it('cannot end or lend out the connection', async () => {
+    const pool = shop.pool();
+    const reference = await shop.order();
+    const deliver = shop.receiver(pool, async (tx, order) => {
+      tx.release();
+      expect(() => tx.end()).toThrow('tx.end()');
+      expect(() => tx.connect()).toThrow('tx.connect()');
+      await credit(tx, order);
+    });
+    expect(await deliver(reference)).toBe(200);
+    await shop.expectAtRest(pool);
+  });
+});
+
+describe('a handler whose time is over', () => {
+  it('G03 I06 takes no effect when it never settles; its connection is destroyed and none is missing', async () => {
+    const pool = shop.pool({ max: 1 });
+    const reference = await shop.order();
+    const deliver = shop.receiver(pool, (tx, order) => credit(tx, order).then(() => new Promise(() => undefined)), {
+      handlerTimeout: 200,
+    });
+    expect(await deliver(reference)).toBe(503);
+    await shop.expectAtRest(pool);
+    expect(await shop.creditsOf(reference)).toBe(0);
+    expect(await shop.receiver(pool)(reference)).toBe(200);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
+  it('G03 cannot write late, neither its own order nor into the transaction that has the pool next', async () => {
+    const pool = shop.pool({ max: 1 });
+    const [late, next] = [await shop.order(), await shop.order()];
+    const otherAtIt = latch();
+    const lateHasTried = latch();
+    let refused: unknown;
+    const deliver = shop.receiver(
+      pool,
+      async (tx, reference, signal) => {
+        if (reference === next) {
+          await credit(tx, reference);
+          otherAtIt.open();
+          await lateHasTried.opened;
+          return;
+        }
+        await credit(tx, reference);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await otherAtIt.opened;
+        refused = await credit(tx, reference).catch((error: unknown) => error);
+        lateHasTried.open();
+      },
+      { handlerTimeout: 1_000 },
+    );
+    expect(await deliver(late)).toBe(503);
+    expect(await deliver(next)).toBe(200);
+    expect(refused).toMatchObject({ message: expect.stringContaining('the transaction is over') as string });
+    expect([await shop.creditsOf(late), await shop.creditsOf(next)]).toEqual([0, 1]);
+    await shop.expectAtRest(pool);
+  });
+
+  it('G03 ends the statement that is under way, on the server too, so that the order is free for the next delivery', async () => {
+    const pool = shop.pool();
+    const reference = await shop.order();
+    const failed = latch();
+    const hangs = async (tx: PoolClient): Promise<void> => {
+      await credit(tx, reference);
+      await tx.query('SELECT pg_sleep(60)').catch(() => failed.open());
+    };
+    expect(await shop.receiver(pool, hangs, { handlerTimeout: 200 })(reference)).toBe(503);
+    await failed.opened;
+    const next = shop.receiver(shop.pool());
+    await vi.waitFor(async () => expect(await next(reference)).toBe(200), { timeout: 5_000, interval: 20 });
+    expect(await shop.creditsOf(reference)).toBe(1);
+    await shop.expectAtRest(pool);
+  });
+
+  it('cannot use `tx` after it has ended in time either', async () => {
+    const pool = shop.pool({ max: 1 });
+    const reference = await shop.order();
+    let kept: PoolClient | undefined;
+    const deliver = shop.receiver(pool, (tx, order) => {
+      kept = tx;
+      return credit(tx, order);
+    });
+    expect(await deliver(reference)).toBe(200);
+    expect(() => kept!.query('SELECT 1')).toThrow('the transaction is over');
+  });
+
+  it('I07 waits for the answer to a COMMIT that was sent, and gives the connection back', async () => {
+    const { pool, proxy } = await shop.faultyPool({ max: 1 });
+    const store = postgresStore(pool);
+    const reference = await shop.order();
+    const controller = new AbortController();
+    let slow = false;
+    proxy.fault = (sql) => {
+      if (!sql.endsWith('COMMIT')) return undefined;
+      slow = true;
+      return { kind: 'slow', milliseconds: 300 };
+    };
+    const running = store.run(reference, ({ tx }) => credit(tx, reference), { signal: controller.signal });
+    await until(() => slow);
+    controller.abort(new Error('too late'));
+    expect(await running).toBe('done');
+    expect(await shop.creditsOf(reference)).toBe(1);
+    expect(pool.totalCount).toBe(1);
+    await shop.expectAtRest(pool);
+  });
+});
+
+describe('a server that fails', () => {
+  const steps = ['the look', 'claim', 'credit', 'commit'];
+  const kinds: Fault['kind'][] = ['cut-before', 'cut-after'];
+
+  it.each(steps.flatMap((step, number) => kinds.map((kind) => ({ step, number, kind }))))(
+    'I01 I02 I07 credits once when the connection is $kind at the $step',
+    async ({ number, kind, step }) => {
+      const { pool, proxy } = await shop.faultyPool();
+      const deliver = shop.receiver(pool);
+      const reference = await shop.order();
+      proxy.strike(number, { kind } as Fault);
+      // The handler's own statement fails in the handler, and what it throws is its own.
+      expect(await deliver(reference)).toBe(step === 'credit' ? 500 : 503);
+      expect(proxy.statements).toHaveLength(number + 1);
+      const lostAnswer = step === 'commit' && kind === 'cut-after';
+      await until(async () => (await shop.creditsOf(reference)) === (lostAnswer ? 1 : 0));
+      proxy.heal();
+      await vi.waitFor(async () => expect(await deliver(reference)).toBe(200));
+      expect(await shop.creditsOf(reference)).toBe(1);
+      await shop.expectAtRest(pool);
+    },
+  );
+
+  it('I06 gives up a connection on which COMMIT is never answered, some time after the end of the time', async () => {
+    const { pool, proxy } = await shop.faultyPool({ max: 1 });
+    const store = postgresStore(pool);
+    const reference = await shop.order();
+    const controller = new AbortController();
+    let sent = false;
+    proxy.fault = (sql) => {
+      if (!sql.endsWith('COMMIT')) return undefined;
+      sent = true;
+      return { kind: 'silent-before' };
+    };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const running = store
+        .run(reference, ({ tx }) => credit(tx, reference), { signal: controller.signal })
+        .catch(() => 'rejected');
+      while (!sent) await new Promise(setImmediate);
+      controller.abort();
+      vi.advanceTimersByTime(10_000);
+      expect(await running).toBe('rejected');
+    } finally {
+      vi.useRealTimers();
+    }
+    proxy.cutAll();
+    await shop.expectAtRest(pool);
+    expect(await shop.creditsOf(reference)).toBe(0);
+  });
+
+  it('I02 credits nothing when the backend is terminated while the handler is at something else, and the process lives', async () => {
+    const pool = shop.pool();
+    const reference = await shop.order();
+    const deliver = shop.receiver(pool, async (tx, order) => {
+      const { rows } = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await credit(tx, order);
+      await shop.admin.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid]);
+      const gone = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
+      await until(async () => (await shop.admin.query(gone, [rows[0]!.pid])).rowCount === 0);
+      await pause(20);
+    });
+    expect(await deliver(reference)).toBe(503);
+    expect(await shop.creditsOf(reference)).toBe(0);
+    expect(await shop.receiver(pool)(reference)).toBe(200);
+    await shop.expectAtRest(pool);
+  });
+
+  it('I01 refuses with 503 while the server is away, and credits once it is back', async () => {
+    const own = await startPostgres({ fsync: 'off' });
+    const market = await Shop.open(own);
+    market.admin.on('error', () => undefined);
+    const pool = market.pool();
+    const deliver = market.receiver(pool);
+    const reference = await market.order();
+    await own.kill();
+    expect(await deliver(reference)).toBe(503);
+    await own.start();
+    await vi.waitFor(async () => expect(await deliver(reference)).toBe(200), { timeout: 10_000 });
+    expect(await market.creditsOf(reference)).toBe(1);
+    await market.close();
+    await own.close();
+  }, 30_000);
+
+  it('I03 ends the transaction of a process that is frozen in it, so that another can take the order', async () => {
+    const pool = shop.pool();
+    const reference = await shop.order();
+    const frozen = latch();
+    const atIt = latch();
+    const deliver = shop.receiver(
+      pool,
+      async (tx, order) => {
+        await credit(tx, order);
+        atIt.open();
+        await frozen.opened;
+      },
+      { idleTimeout: 100 },
+    );
+    const first = deliver(reference);
+    await atIt.opened;
+    const other = shop.receiver(shop.pool());
+    await vi.waitFor(async () => expect(await other(reference)).toBe(200), { timeout: 5_000, interval: 20 });
+    frozen.open();
+    expect(await first).toBe(503);
+    expect(await shop.creditsOf(reference)).toBe(1);
+    await shop.expectAtRest(pool);
+  });
+});
+
+describe("transactions that are in each other's way", () => {
+  it('I12 runs both again until both are credited, where each has read what the other writes (40001)', async () => {
+    const pool = shop.pool();
+    const [first, second] = [await shop.order(), await shop.order()];
+    let calls = 0;
+    const bothHaveRead = latch();
+    const deliver = shop.receiver(
+      pool,
+      async (tx, reference) => {
+        await tx.query('SELECT sum(credited) FROM orders');
+        calls += 1;
+        if (calls === 2) bothHaveRead.open();
+        await bothHaveRead.opened;
+        await credit(tx, reference);
+      },
+      { isolation: 'serializable' },
+    );
+    expect(await Promise.all([deliver(first), deliver(second)])).toEqual([200, 200]);
+    expect(calls).toBeGreaterThan(2);
+    expect([await shop.creditsOf(first), await shop.creditsOf(second)]).toEqual([1, 1]);
+  });
+
+  it('I12 runs the victim of a deadlock again (40P01), also when its handler has wrapped the error', async () => {
+    const pool = shop.pool();
+    const [first, second] = [await shop.order(), await shop.order()];
+    let calls = 0;
+    const bothHoldOne = latch();
+    const deliver = shop.receiver(pool, async (tx, reference) => {
+      await credit(tx, reference);
+      calls += 1;
+      if (calls === 2) bothHoldOne.open();
+      await bothHoldOne.opened;
+      const other = reference === first ? second : first;
+      try {
+        await tx.query('SELECT FROM orders WHERE reference = $1 FOR UPDATE', [other]);
+      } catch (error) {
+        throw new Error('the stock could not be counted', { cause: new Error('a layer between', { cause: error }) });
+      }
+    });
+    expect(await Promise.all([deliver(first), deliver(second)])).toEqual([200, 200]);
+    expect(calls).toBe(3);
+    expect([await shop.creditsOf(first), await shop.creditsOf(second)]).toEqual([1, 1]);
+  });
+
+  it('I12 gives up after three times, and throws on what the handler threw last', async () => {
+    const store = postgresStore(shop.pool());
+    const thrown: Error[] = [];
+    const run = store.run(
+      'three times',
+      () => {
+        thrown.push(Object.assign(new Error('a conflict that does not end'), { code: '40001' }));
+        throw thrown.at(-1)!;
+      },
+      { signal: neverAborted },
+    );
+    const error: unknown = await run.catch((reason: unknown) => reason);
+    expect(thrown).toHaveLength(3);
+    expect(error).toBe(thrown[2]);
+  });
+
+  it('does not run a handler again for any other error, nor after its time', async () => {
+    const store = postgresStore(shop.pool());
+    const work = vi.fn(() => Promise.reject(Object.assign(new Error('unique'), { code: '23505' })));
+    await expect(store.run('once', work, { signal: neverAborted })).rejects.toThrow('unique');
+    expect(work).toHaveBeenCalledTimes(1);
+
+    const controller = new AbortController();
+    const late = vi.fn(() => {
+      controller.abort(new Error('over'));
+      return Promise.reject(Object.assign(new Error('conflict'), { code: '40001' }));
+    });
+    await expect(store.run('once', late, { signal: controller.signal })).rejects.toThrow('over');
+    expect(late).toHaveBeenCalledTimes(1);
+  });
+});
+
+it('costs two messages beside those of the handler, and one before it', async () => {
+  const { pool, proxy } = await shop.faultyPool();
+  const deliver = shop.receiver(pool);
+  const reference = await shop.order();
+  await deliver(reference);
+  expect(proxy.statements).toEqual([
+    expect.stringMatching(/^SELECT encode/),
+    expect.stringMatching(/^BEGIN; INSERT/),
+    expect.stringMatching(/^UPDATE orders/),
+    expect.stringMatching(/^SELECT .*; COMMIT$/),
+  ]);
+  proxy.statements.length = 0;
+  await deliver(reference);
+  expect(proxy.statements).toHaveLength(1);
+  // Nothing of the delivery but a digest of its reference goes into the store's own SQL.
+  expect(proxy.statements[0]).toContain(createHash('sha256').update(`payment.succeeded:${reference}`).digest('hex'));
+});
