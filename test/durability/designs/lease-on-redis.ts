@@ -1,0 +1,22 @@
+import { redisStore } from '@paylink/redis';
+import { Redis } from 'ioredis';
+import { creditWithOrder } from '../credit-order.js';
+import type { Design } from './design.js';
+
+// Short, since a killed receiver's orders wait for its end.
+const LEASE_MS = 200;
+
+const store: Design['store'] = ({ pool, redis }) => {
+  if (redis === undefined) throw new Error('this design needs the URL of a Redis');
+  const leases = redisStore(new Redis(redis), { leaseMs: LEASE_MS });
+  return {
+    isDone: (key) => leases.isDone(key),
+    run: (key, work, options) => leases.run(key, () => work({ tx: pool }), options),
+  };
+};
+
+/** `redisStore` with a handler that relies on it alone, against its documentation. */
+export const leaseOnRedis: Design = { store, needsRedis: true, loses: false, doubles: true };
+
+/** `redisStore` as its documentation asks for: the order is marked in the statement that credits it. */
+export const leaseAndPaidAt: Design = { store, credit: creditWithOrder, needsRedis: true, loses: false, doubles: false };

@@ -1,0 +1,280 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createClient, reconcile } from '@paylink/client';
+import { startEmulator, type Emulator } from '@paylink/emulator';
+import { paymentWebhook } from '@paylink/express';
+import { postgresStore } from '@paylink/postgres';
+import { expectNothingAmiss } from '../adapters/watch.js';
+import { mustStaySecret } from '../adapters/secrets.js';
+import { startPostgres, type PostgresServer } from '../engines/postgres.js';
+import { creditOrder, type Queryable } from './credit-order.js';
+import { genuine, SECRET } from './delivery.js';
+import { Shop } from './shop.js';
+
+const HANDLER_TIMEOUT = 1_000;
+
+interface Context {
+  readonly tx: Queryable;
+  readonly signal: AbortSignal;
+}
+type Handler = (reference: string, context: Context) => Promise<void>;
+
+const well: Handler = (reference, { tx }) => creditOrder(tx, reference);
+
+let server: PostgresServer;
+let shop: Shop;
+/** What the merchant's handler does. */
+let handler: Handler;
+beforeAll(async () => {
+  server = await startPostgres({ fsync: 'off' });
+}, 60_000);
+afterAll(() => server.close());
+afterEach(async () => {
+  await shop.close();
+  expectNothingAmiss();
+});
+
+async function openShop({ connections = 5, handlerTimeout = HANDLER_TIMEOUT } = {}): Promise<void> {
+  mustStaySecret(SECRET);
+  handler = well;
+  shop = await Shop.open(server, {
+    connections,
+    webhook: (pool) =>
+      paymentWebhook(
+        { secret: SECRET, idempotency: postgresStore(pool), handlerTimeout },
+        { 'payment.succeeded': ({ reference }, context) => handler(reference, context) },
+      ),
+  });
+}
+
+/** Makes what is thrown at once a rejection too. */
+async function attempt(work: () => Promise<unknown>): Promise<void> {
+  await work();
+}
+
+/** Something that a test lets happen. */
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+describe('a handler that fails', () => {
+  it('G01 leaves no credit when it throws after it', async () => {
+    await openShop();
+    const reference = await shop.order();
+    handler = async (...call) => {
+      await well(...call);
+      throw new Error('the mail could not be sent');
+    };
+    expect(await shop.notify(reference)).toBe(500);
+    expect(await shop.book.creditsOf(reference)).toBe(0);
+    handler = well;
+    await shop.notifyUntilAcknowledged(reference);
+    await shop.expectAtRest();
+  });
+
+  it('G03 G06 leaves no credit and no connection behind when it never settles', async () => {
+    await openShop({ connections: 2 });
+    const references = await shop.book.addOrders(4);
+    handler = async (...call) => {
+      await well(...call);
+      await new Promise(() => undefined);
+    };
+    for (const reference of references) expect(await shop.notify(reference)).toBe(503);
+    await shop.expectAtRest();
+    expect((await shop.book.verdict()).credited).toBe(0);
+    handler = well;
+    for (const reference of references) await shop.notifyUntilAcknowledged(reference);
+  });
+
+  it('G03 can write nothing after its time is over, to its own order or to that of another', async () => {
+    await openShop({ connections: 1 });
+    const [late, other] = await shop.book.addOrders(2);
+    const otherIsAtIt = gate();
+    const lateHasTried = gate();
+    const refused: unknown[] = [];
+    handler = async (reference, context) => {
+      if (reference === other) {
+        await well(reference, context);
+        otherIsAtIt.open();
+        return lateHasTried.opened;
+      }
+      // The one connection is the other order's by then.
+      await otherIsAtIt.opened;
+      for (const sql of ["INSERT INTO credits VALUES ('stray', 1)", 'DELETE FROM credits', 'ROLLBACK', 'COMMIT']) {
+        await attempt(() => context.tx.query(sql)).catch((error: unknown) => refused.push(error));
+      }
+      lateHasTried.open();
+    };
+    expect(await shop.notify(late!)).toBe(503);
+    expect(await shop.notify(other!)).toBe(200);
+    expect(refused).toHaveLength(4);
+    expect(await shop.book.creditsOf(late!)).toBe(0);
+    expect((await shop.book.verdict()).credited).toBe(1);
+    handler = well;
+    await shop.notifyUntilAcknowledged(late!);
+    await shop.expectAtRest();
+  });
+
+  it('can write nothing after it has returned, by a write that it did not wait for', async () => {
+    await openShop({ connections: 1 });
+    const [first, other] = await shop.book.addOrders(2);
+    const otherIsAtIt = gate();
+    const strayHasTried = gate();
+    let stray: unknown;
+    handler = async (reference, context) => {
+      await well(reference, context);
+      if (reference === other) {
+        otherIsAtIt.open();
+        return strayHasTried.opened;
+      }
+      void otherIsAtIt.opened
+        .then(() => context.tx.query('DELETE FROM credits'))
+        .catch((error: unknown) => (stray = error))
+        .finally(strayHasTried.open);
+      return undefined;
+    };
+    expect(await shop.notify(first!)).toBe(200);
+    expect(await shop.notify(other!)).toBe(200);
+    expect(stray).toBeInstanceOf(Error);
+    expect(await shop.book.creditsOf(first!)).toBe(1);
+    await shop.expectAtRest();
+  });
+
+  it('I02 is not acknowledged when it swallowed an SQL error, since the server answers COMMIT with ROLLBACK', async () => {
+    await openShop();
+    const reference = await shop.order();
+    handler = async (...call) => {
+      await well(...call);
+      await call[1].tx.query('SELECT 1 / 0').catch(() => undefined);
+    };
+    expect(await shop.notify(reference)).toBe(503);
+    expect(await shop.book.creditsOf(reference)).toBe(0);
+    handler = well;
+    await shop.notifyUntilAcknowledged(reference);
+    await shop.expectAtRest();
+  });
+
+  it('G07 credits when the sender has gone away, and the next delivery is told so', async () => {
+    await openShop();
+    const reference = await shop.order();
+    const begun = gate();
+    handler = async (...call) => {
+      begun.open();
+      await well(...call);
+    };
+    const request = genuine(reference);
+    await shop.sender.abandon(request);
+    await begun.opened;
+    await vi.waitFor(async () => expect(await shop.book.creditsOf(reference)).toBe(1), { timeout: 5_000 });
+    expect(await shop.notify(reference)).toBe(200);
+  });
+});
+
+describe('replays', () => {
+  it('H11 of a done order cost one look at the database, and write nothing', async () => {
+    await openShop();
+    const reference = await shop.order();
+    await shop.notifyUntilAcknowledged(reference);
+    shop.proxy.statements.length = 0;
+    for (let time = 0; time < 5; time += 1) expect(await shop.notify(reference)).toBe(200);
+    expect(shop.proxy.statements).toHaveLength(5);
+    for (const sql of shop.proxy.statements) expect(sql).toMatch(/^\s*select\b/i);
+  });
+
+  it('H02 of one slow order, ten at once, leave the pool to the others', async () => {
+    await openShop({ connections: 3, handlerTimeout: 10_000 });
+    const [slow, ...others] = await shop.book.addOrders(11);
+    const slowMayEnd = gate();
+    handler = async (reference, context) => {
+      if (reference === slow) await slowMayEnd.opened;
+      await well(reference, context);
+    };
+    const replays = Array.from({ length: 10 }, () => shop.notify(slow!));
+    await vi.waitFor(() => expect(shop.merchant.pool.totalCount).toBeGreaterThan(0));
+    for (const reference of others) expect(await shop.notify(reference)).toBe(200);
+    slowMayEnd.open();
+    for (const status of await Promise.all(replays)) expect([200, 503]).toContain(status);
+    await shop.notifyUntilAcknowledged(slow!);
+    await shop.expectAtRest();
+  });
+});
+
+describe('with the service asked', () => {
+  let emulator: Emulator;
+  beforeEach(async () => {
+    emulator = await startEmulator();
+  });
+  afterEach(() => emulator.close());
+
+  async function openConfirmingShop(baseUrl = emulator.baseUrl, connections = 5): Promise<ReturnType<typeof createClient>> {
+    mustStaySecret(SECRET);
+    mustStaySecret(emulator.apiKey);
+    const client = createClient({ baseUrl, apiKey: emulator.apiKey });
+    shop = await Shop.open(server, {
+      connections,
+      webhook: (pool) =>
+        paymentWebhook(
+          { secret: SECRET, idempotency: postgresStore(pool), confirm: client, handlerTimeout: 2_000 },
+          { 'payment.succeeded': ({ reference }, { tx }) => creditOrder(tx, reference) },
+        ),
+    });
+    return client;
+  }
+
+  it('H07 credits a payment that failed first and succeeded later', async () => {
+    const client = await openConfirmingShop();
+    const reference = await shop.order();
+    await client.createPaymentLink({ amount: 1_000, reference, description: 'A basket' });
+    expect(await shop.notify(reference)).toBe(503);
+    await emulator.fail(reference);
+    expect(await shop.sender.attempt(genuine(reference))).toBe(200);
+    expect(await shop.book.creditsOf(reference)).toBe(0);
+    await emulator.pay(reference);
+    await shop.notifyUntilAcknowledged(reference);
+  });
+
+  it('H08 credits once when the reconciliation and a late notification come at once', async () => {
+    const client = await openConfirmingShop();
+    const references = await shop.book.addOrders(20);
+    for (const reference of references) {
+      await client.createPaymentLink({ amount: 1_000, reference, description: 'A basket' });
+      await emulator.pay(reference);
+    }
+    const { pool } = shop.merchant;
+    const [report] = await Promise.all([
+      reconcile({
+        client,
+        references,
+        idempotency: postgresStore(pool),
+        concurrency: 4,
+        onSuccess: ({ reference }, { tx }) => creditOrder(tx, reference),
+      }),
+      ...references.map((reference) => shop.notifyUntilAcknowledged(reference)),
+    ]);
+    expect(report.errors).toEqual([]);
+    await shop.book.acknowledgeAll(references);
+    expect(await shop.book.verdict()).toMatchObject({ credited: 20, lost: 0, doubled: 0, alien: 0 });
+    await shop.expectAtRest();
+  });
+
+  it('I06 leaves the pool idle while the service hangs, and refuses with 503', async () => {
+    const hanging = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(hanging, 'listening');
+    let asked = 0;
+    hanging.on('connection', (socket) => {
+      asked += 1;
+      socket.on('error', () => undefined);
+    });
+    await openConfirmingShop(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}/api`, 2);
+    const references = await shop.book.addOrders(10);
+    const notifying = references.map((reference) => shop.notify(reference));
+    await vi.waitFor(() => expect(asked).toBe(10), { timeout: 1_500 });
+    await shop.expectAtRest();
+    expect(new Set(await Promise.all(notifying))).toEqual(new Set([503]));
+    expect((await shop.book.verdict()).credited).toBe(0);
+    hanging.close();
+  });
+});

@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export interface Bundle {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** receiver-process.ts and all that it needs in one file: a process starts in a third of the time, and more can be killed. */
+export async function bundleReceiver(): Promise<Bundle> {
+  const folder = await mkdtemp(join(tmpdir(), 'paylink-durability-'));
+  const path = join(folder, 'receiver.mjs');
+  await build({
+    entryPoints: [at('./receiver-process.ts')],
+    outfile: path,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    external: ['pg-native'],
+    // Express and pg are CommonJS, and call for Node's own modules by `require`.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    // Without the paths of the root's tsconfig: they lead to the sources, and what is tested is what was built.
+    tsconfig: at('../../tsconfig.base.json'),
+    logLevel: 'warning',
+  });
+  return { path, remove: () => rm(folder, { recursive: true, force: true }) };
+}

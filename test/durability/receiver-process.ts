@@ -1,0 +1,42 @@
+/** A merchant's server as a process of its own, so that it can be killed. Started by receivers.ts, and told to listen by it. */
+import type { AddressInfo } from 'node:net';
+import { paymentWebhook } from '@paylink/express';
+import express from 'express';
+import pg from 'pg';
+import { creditOrder } from './credit-order.js';
+import { PATH, SECRET } from './delivery.js';
+import { designs } from './designs/index.js';
+import type { Order, ReceiverSettings, Told } from './receivers.js';
+
+const settings = JSON.parse(process.argv[2]!) as ReceiverSettings;
+const tell = (message: Told): void => void process.send!(message);
+
+const pool = new pg.Pool({ connectionString: settings.database, max: settings.connections });
+pool.on('error', () => undefined);
+const { store, credit } = designs[settings.design];
+const app = express();
+app.post(
+  PATH,
+  paymentWebhook(
+    { secret: SECRET, idempotency: store({ pool, redis: settings.redis }) },
+    { 'payment.succeeded': ({ reference }, { tx }) => creditOrder(tx, reference, settings.workMs, credit) },
+  ),
+);
+
+process.on('message', (order: Order) => {
+  if (order === 'memory') {
+    gc?.();
+    const { rss, heapUsed, external } = process.memoryUsage();
+    tell({ memory: { rss, live: heapUsed + external } });
+    return;
+  }
+  const server = app.listen(order.port, '127.0.0.1', () => {
+    tell({ port: (server.address() as AddressInfo).port });
+  });
+});
+// Nobody is left to kill it.
+process.on('disconnect', () => process.exit());
+
+// Connected before it is ready, so that a spare can take over at once.
+await pool.query('SELECT 1');
+tell({ ready: true });

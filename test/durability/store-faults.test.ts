@@ -1,0 +1,243 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { paymentWebhook } from '@paylink/express';
+import { postgresStore } from '@paylink/postgres';
+import { startPostgres, type PostgresServer } from '../engines/postgres.js';
+import { expectNothingAmiss } from '../adapters/watch.js';
+import { mustStaySecret } from '../adapters/secrets.js';
+import { creditOrder, type Queryable } from './credit-order.js';
+import { SECRET } from './delivery.js';
+import { isAcknowledged } from './sender.js';
+import { Shop } from './shop.js';
+import { commits, type Fault } from './wire-proxy.js';
+
+const HANDLER_TIMEOUT = 1_000;
+/** Longer than a handler may take, so that it ends nobody who is at work. */
+const IDLE_TIMEOUT = 2_000;
+
+let server: PostgresServer;
+let shop: Shop;
+/** How often the merchant's handler has begun, and what it does besides its credit. */
+let handled = 0;
+let besides: (tx: Queryable, reference: string) => Promise<void>;
+beforeAll(async () => {
+  server = await startPostgres({ deadlock_timeout: '50ms', fsync: 'off' });
+}, 60_000);
+afterAll(() => server.close());
+beforeEach(async () => {
+  mustStaySecret(SECRET);
+  handled = 0;
+  besides = async () => undefined;
+  shop = await Shop.open(server, {
+    webhook: (pool) =>
+      paymentWebhook(
+        { secret: SECRET, idempotency: postgresStore(pool, { idleTimeout: IDLE_TIMEOUT }), handlerTimeout: HANDLER_TIMEOUT },
+        {
+          'payment.succeeded': async ({ reference }, { tx }) => {
+            handled += 1;
+            await besides(tx, reference);
+            await creditOrder(tx, reference);
+          },
+        },
+      ),
+  });
+});
+afterEach(async () => {
+  await shop.close();
+  expectNothingAmiss();
+});
+
+/** The statements of one delivery that nothing befalls. */
+async function statementsOfOne(): Promise<readonly string[]> {
+  await shop.notify(await shop.order());
+  shop.proxy.statements.length = 0;
+  expect(await shop.notify(await shop.order())).toBe(200);
+  const statements = [...shop.proxy.statements];
+  // The look at the mark, then BEGIN, the handler's two, and COMMIT.
+  expect(statements.length).toBeGreaterThanOrEqual(5);
+  expect(statements.filter(commits)).toHaveLength(1);
+  return statements;
+}
+
+interface Struck {
+  readonly sql: string;
+  readonly status: number;
+  /** How often the order was credited when the reply had come. */
+  readonly credits: number;
+}
+
+/** Lets the fault befall each statement in turn, each time for an order of its own. */
+async function strikeEach(fault: Fault): Promise<Struck[]> {
+  const results: Struck[] = [];
+  for (const [number, sql] of (await statementsOfOne()).entries()) {
+    const reference = await shop.order();
+    shop.proxy.strike(number, fault);
+    const status = await shop.notify(reference);
+    expect([200, 500, 503], sql).toContain(status);
+    results.push({ sql, status, credits: await shop.book.creditsOf(reference) });
+    shop.proxy.heal();
+    await shop.notifyUntilAcknowledged(reference);
+  }
+  await shop.expectAtRest();
+  return results;
+}
+
+describe('a store that fails at one statement, each in turn', () => {
+  it.each<[string, Fault]>([
+    ['I01 I02 never acknowledges without a credit when the connection breaks before the statement', { kind: 'cut-before' }],
+    ['I02 I07 never acknowledges without a credit when it breaks after, and nobody knows what was done', { kind: 'cut-after' }],
+    ['I06 never acknowledges without a credit when the statement is never answered', { kind: 'silent-before' }],
+    ['I06 I07 never acknowledges without a credit when it is done and never answered', { kind: 'silent-after' }],
+    ['I12 never acknowledges without a credit when the disk is full', { kind: 'error', code: '53100', at: 'first' }],
+    [
+      'I12 never acknowledges without a credit when it is full at the last statement of a message',
+      { kind: 'error', code: '53100', at: 'last' },
+    ],
+  ])(
+    '%s, and credits once when it is well again',
+    async (_title, fault) => {
+      const results = await strikeEach(fault);
+      // Whatever fails must be refused: the sender comes again.
+      expect(results.filter(({ status }) => isAcknowledged(status))).toEqual([]);
+    },
+    60_000,
+  );
+
+  it.each([
+    ['40001', 'first'],
+    ['40001', 'last'],
+    ['40P01', 'first'],
+    ['40P01', 'last'],
+  ] as const)('I12 runs the work again after %s at the %s statement of a message, and acknowledges', async (code, at) => {
+    const [look, ...inTransaction] = await strikeEach({ kind: 'error', code, at });
+    // The look at the mark is outside of the transaction.
+    expect(look!.sql).toMatch(/^\s*select\b/i);
+    expect(inTransaction.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
+  it('I06 credits once when the host of a receiver was lost, as soon as the server has given up its transaction', async () => {
+    const results = await strikeEach({ kind: 'lost-after' });
+    expect(results.filter(({ status }) => isAcknowledged(status))).toEqual([]);
+    // Only COMMIT leaves no lock behind for the next one to wait for.
+    expect(shop.sender.attempts.refused).toBeGreaterThan(2 * results.length);
+  }, 60_000);
+
+  it('I02 acknowledges nothing but what is done when the connection ends with the answer', async () => {
+    const results = await strikeEach({ kind: 'end-after' });
+    // The look at the mark and COMMIT have been answered. Whatever is between them is lost with the connection.
+    const [look, ...inTransaction] = results;
+    expect(look!.status).toBe(200);
+    for (const { sql, status } of inTransaction) expect(isAcknowledged(status), sql).toBe(commits(sql));
+  });
+
+  it('I06 acknowledges when the statement is only slow', async () => {
+    const results = await strikeEach({ kind: 'slow', milliseconds: HANDLER_TIMEOUT / 5 });
+    expect(results.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+});
+
+describe('a store that fails for a while', () => {
+  it('I01 refuses with 503 while the store is down, and credits once it is up', async () => {
+    const reference = await shop.order();
+    shop.proxy.goDown();
+    for (let time = 0; time < 3; time += 1) expect(await shop.notify(reference)).toBe(503);
+    expect(await shop.book.creditsOf(reference)).toBe(0);
+    shop.proxy.heal();
+    await shop.notifyUntilAcknowledged(reference);
+    await shop.expectAtRest();
+  });
+
+  it('I06 refuses with 503 in bounded time while the store takes connections and never answers', async () => {
+    const references = await shop.book.addOrders(20);
+    shop.proxy.cutAll();
+    shop.proxy.door = 'silent';
+    expect(new Set(await Promise.all(references.map((reference) => shop.notify(reference))))).toEqual(new Set([503]));
+    shop.proxy.heal();
+    await Promise.all(references.map((reference) => shop.notifyUntilAcknowledged(reference)));
+    await shop.expectAtRest();
+  });
+
+  it('I01 outlives a server that ends a connection in the packet that opens it', async () => {
+    const references = await shop.book.addOrders(5);
+    shop.proxy.cutAll();
+    shop.proxy.door = 'ending';
+    for (const reference of references) expect(await shop.notify(reference)).toBe(503);
+    // Once more, with a connection for the look at the mark, and none for the transaction.
+    for (const reference of references) {
+      shop.proxy.heal();
+      shop.proxy.fault = () => {
+        shop.proxy.door = 'ending';
+        return { kind: 'end-after' };
+      };
+      expect(await shop.notify(reference)).toBe(503);
+    }
+    shop.proxy.heal();
+    for (const reference of references) await shop.notifyUntilAcknowledged(reference);
+    await shop.expectAtRest();
+  });
+
+  it.each(['40001', '40P01'])('I12 gives up after a few times when %s does not end, and credits later', async (code) => {
+    const reference = await shop.order();
+    shop.proxy.fault = (sql) => (commits(sql) ? { kind: 'error', code, at: 'last' } : undefined);
+    expect(await shop.notify(reference)).toBe(503);
+    expect(handled).toBeGreaterThan(1);
+    expect(handled).toBeLessThanOrEqual(4);
+    expect(await shop.book.creditsOf(reference)).toBe(0);
+    shop.proxy.heal();
+    await shop.notifyUntilAcknowledged(reference);
+  });
+
+  it('I01 I02 loses nothing and doubles nothing when PostgreSQL itself is killed', async () => {
+    const references = await shop.book.addOrders(300);
+    const waiting = [...references];
+    const lane = async (): Promise<void> => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await shop.sender.untilAcknowledged(next);
+    };
+    const paying = Promise.all(Array.from({ length: 10 }, lane));
+    for (const left of [250, 150, 50]) {
+      await expect.poll(() => waiting.length, { timeout: 20_000, interval: 1 }).toBeLessThan(left);
+      await server.kill();
+      // Its backends notice a moment later, and until then nobody else may have its shared memory.
+      await vi.waitFor(() => server.start(), { timeout: 20_000, interval: 50 });
+    }
+    await paying;
+    await shop.book.acknowledgeAll(references);
+    expect(await shop.book.verdict()).toMatchObject({ acknowledged: 300, credited: 300, lost: 0, doubled: 0, alien: 0 });
+    expect(shop.sender.attempts.refused).toBeGreaterThan(0);
+    await shop.expectAtRest();
+  }, 60_000);
+});
+
+describe("transactions that really are in each other's way", () => {
+  it('I12 acknowledges both orders after a deadlock, which the server ends by failing one', async () => {
+    const [first, second] = await shop.book.addOrders(2);
+    const lock = (tx: Queryable, reference: string) => tx.query('SELECT FROM orders WHERE reference = $1 FOR UPDATE', [reference]);
+    let holding = 0;
+    let bothHold!: () => void;
+    const both = new Promise<void>((resolve) => (bothHold = resolve));
+    besides = async (tx, reference) => {
+      await lock(tx, reference);
+      holding += 1;
+      if (holding === 2) bothHold();
+      await both;
+      await lock(tx, reference === first ? second! : first!);
+    };
+    expect(await Promise.all([shop.notify(first!), shop.notify(second!)])).toEqual([200, 200]);
+    expect(handled).toBe(3);
+  });
+
+  it('I12 credits once where every transaction is serializable, and some fail for it', async () => {
+    await shop.book.query(
+      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$",
+    );
+    const references = await shop.book.addOrders(40);
+    // Each reads what the others write.
+    besides = async (tx) => {
+      await tx.query('SELECT sum(amount) FROM credits');
+    };
+    await Promise.all(references.map((reference) => shop.notifyUntilAcknowledged(reference)));
+    expect(handled).toBeGreaterThan(40);
+    await shop.book.acknowledgeAll(references);
+    expect(await shop.book.verdict()).toMatchObject({ credited: 40, lost: 0, doubled: 0, alien: 0 });
+    await shop.expectAtRest();
+  });
+});
