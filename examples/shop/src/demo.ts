@@ -5,6 +5,7 @@ import { drivePurchase } from './demo/purchase.js';
 import { startDemo, type RunningDemo } from './demo/running-demo.js';
 import { ShopClient } from './demo/shop-client.js';
 import { createStory } from './demo/story.js';
+import { driveUnsignedWords } from './demo/unsigned-words.js';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 const story = createStory(process.stdout);
@@ -36,7 +37,8 @@ async function main(): Promise<void> {
   }
 }
 
-async function drive({ shopUrl, emulator }: RunningDemo, staysUp: boolean): Promise<'told'> {
+async function drive(demo: RunningDemo, staysUp: boolean): Promise<'told'> {
+  const { shopUrl, emulator } = demo;
   story.say('One purchase, all the way, over real HTTP');
   story.say('');
   story.say(`The shop:             ${shopUrl}`);
@@ -47,8 +49,9 @@ async function drive({ shopUrl, emulator }: RunningDemo, staysUp: boolean): Prom
   story.say('only somebody with the secret can work out, and that is another one as soon as one letter of the message changes.');
 
   const shop = new ShopClient(shopUrl);
-  const paid = await drivePurchase(story, shop, emulator);
+  const paid = await drivePurchase(story, shop, demo);
   const unpaid = await driveFrauds(story, shop, paid);
+  await driveUnsignedWords(story, shop, demo, unpaid.reference);
 
   story.say('\nEverything came out as it should.');
   if (!staysUp) {
@@ -60,6 +63,7 @@ async function drive({ shopUrl, emulator }: RunningDemo, staysUp: boolean): Prom
   story.say(`  The order that is paid:   ${shopUrl}/orders/${paid.reference}`);
   story.say(`  The thief's order:        ${shopUrl}/orders/${unpaid.reference}`);
   story.say(`  Pay it after all:         ${unpaid.payUrl}`);
+  story.say(`  What the service sent:    ${emulator.dashboardUrl} (and everything that can go wrong on the way, to try it)`);
   return 'told';
 }
 

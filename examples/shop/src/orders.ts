@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { PGliteInterface } from '@electric-sql/pglite';
+import type { PGliteInterface, Transaction } from '@electric-sql/pglite';
 
 export interface Order {
   readonly reference: string;
@@ -73,25 +73,31 @@ export class Orders {
     return row && toOrder(row);
   }
 
-  /**
-   * Credits an order with the amount that the shop itself wrote down. Both writes happen or neither does, and only the first
-   * call finds the order unpaid, however many come at once.
-   */
-  async credit(reference: string): Promise<'credited' | 'already_credited' | 'unknown'> {
-    return this.#db.transaction(async (tx) => {
-      const { rows } = await tx.query<{ amount: number }>(
-        'UPDATE orders SET paid_at = now() WHERE reference = $1 AND paid_at IS NULL RETURNING amount',
-        [reference],
-      );
-      const order = rows[0];
-      if (order !== undefined) {
-        await tx.query('INSERT INTO credits (reference, amount) VALUES ($1, $2)', [reference, order.amount]);
-        return 'credited';
-      }
-      const known = await tx.query('SELECT 1 FROM orders WHERE reference = $1', [reference]);
-      return known.rows.length > 0 ? 'already_credited' : 'unknown';
-    });
+  /** The orders that nobody has paid yet, as far as the shop knows. */
+  async unpaid(): Promise<string[]> {
+    const { rows } = await this.#db.query<{ reference: string }>(
+      'SELECT reference FROM orders WHERE paid_at IS NULL AND pay_url IS NOT NULL ORDER BY created_at',
+    );
+    return rows.map(({ reference }) => reference);
   }
+}
+
+/**
+ * Credits an order with the amount that the shop itself wrote down, in the transaction that also holds the mark of the
+ * notification: both are there or neither is. Only the first call finds the order unpaid.
+ */
+export async function creditOrder(tx: Transaction, reference: string): Promise<'credited' | 'already_credited' | 'unknown'> {
+  const { rows } = await tx.query<{ amount: number }>(
+    'UPDATE orders SET paid_at = now() WHERE reference = $1 AND paid_at IS NULL RETURNING amount',
+    [reference],
+  );
+  const order = rows[0];
+  if (order !== undefined) {
+    await tx.query('INSERT INTO credits (reference, amount) VALUES ($1, $2)', [reference, order.amount]);
+    return 'credited';
+  }
+  const known = await tx.query('SELECT 1 FROM orders WHERE reference = $1', [reference]);
+  return known.rows.length > 0 ? 'already_credited' : 'unknown';
 }
 
 function toOrder(row: OrderRow): Order {

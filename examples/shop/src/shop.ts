@@ -1,10 +1,11 @@
-import { WebhookError } from '@paylink/core';
+import type { Transaction } from '@electric-sql/pglite';
+import type { PaylinkClient } from '@paylink/client';
+import { WebhookError, type IdempotencyStore } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { Html } from './html.js';
-import type { Orders } from './orders.js';
+import { creditOrder, type Orders } from './orders.js';
 import { contentSecurityPolicy, messagePage, orderPage, productPage } from './pages.js';
-import { createPaymentLink, type PaymentService } from './payment-links.js';
 import { BASKET } from './product.js';
 import { sameOrigin } from './same-origin.js';
 
@@ -12,14 +13,17 @@ export interface ShopOptions {
   readonly orders: Orders;
   /** Where the shop is reached. */
   readonly shopUrl: string;
-  readonly service: PaymentService;
+  /** The payment service's API: links are made by it, and payments confirmed. */
+  readonly paylink: PaylinkClient;
+  /** Holds the mark of a notification and the credit in one transaction. */
+  readonly idempotency: IdempotencyStore<{ readonly tx: Transaction }>;
   /** Where customers pay: pages of the shop may lead there. */
   readonly payUrl: string;
   readonly webhookSecret: string | undefined;
 }
 
 /** The whole shop: one product, its orders, and the webhook that marks them as paid. */
-export function createShop({ orders, shopUrl, service, payUrl, webhookSecret }: ShopOptions): Express {
+export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webhookSecret }: ShopOptions): Express {
   const app = express();
   app.disable('x-powered-by');
 
@@ -27,10 +31,10 @@ export function createShop({ orders, shopUrl, service, payUrl, webhookSecret }: 
   app.post(
     '/webhooks/payments',
     paymentWebhook(
-      { secret: webhookSecret },
+      { secret: webhookSecret, confirm: paylink, idempotency },
       {
-        'payment.succeeded': async ({ reference }) => {
-          const outcome = await orders.credit(reference);
+        'payment.succeeded': async ({ reference }, { tx }) => {
+          const outcome = await creditOrder(tx, reference);
           // Perhaps the order is not committed yet: whoever sent this should come again.
           if (outcome === 'unknown') throw new WebhookError('unknown_order', { status: 503 });
         },
@@ -53,8 +57,19 @@ export function createShop({ orders, shopUrl, service, payUrl, webhookSecret }: 
   app.post('/orders', sameOrigin(shopUrl), async (_req, res) => {
     const reference = await orders.create(BASKET.name, BASKET.price);
     const orderUrl = new URL(`/orders/${reference}`, shopUrl).href;
-    const link = { amount: BASKET.price, reference, description: BASKET.name, returnUrl: orderUrl, cancelUrl: orderUrl };
-    const url = await createPaymentLink(service, link);
+    // The same order always sends the same key, so that a retry after a network failure makes no second link.
+    const { url } = await paylink.createPaymentLink(
+      {
+        amount: BASKET.price,
+        reference,
+        description: BASKET.name,
+        return_url: orderUrl,
+        cancel_url: orderUrl,
+        // The notification names the order and not the payment, so an order must be paid once only.
+        single_use: true,
+      },
+      { idempotencyKey: `link-for-${reference}` },
+    );
     await orders.setPayUrl(reference, url);
     res.redirect(303, url);
   });

@@ -5,6 +5,9 @@ import type { Server } from 'node:http';
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { close, listen } from '../src/listen.js';
+import { startEmulator, type Emulator } from '@paylink/emulator';
+import { createClient, type PaylinkClient } from '@paylink/client';
+import { postgresStore } from '@paylink/postgres';
 import { Orders } from '../src/orders.js';
 import { createShop } from '../src/shop.js';
 
@@ -14,20 +17,34 @@ let db: PGlite;
 let orders: Orders;
 let server: Server;
 let url: string;
+let emulator: Emulator;
+let paylink: PaylinkClient;
 
 beforeAll(async () => {
   db = new PGlite();
   orders = await Orders.open(db);
   ({ server, url } = await listen(0));
-  // Nobody listens at port 9: whatever a test here needs of the service, it must not find.
-  const service = { baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_test.test' };
-  server.on('request', createShop({ orders, shopUrl: url, service, payUrl: 'http://127.0.0.1:9', webhookSecret: SECRET }));
+  emulator = await startEmulator();
+  const { baseUrl, apiKey, payUrl } = emulator;
+  const idempotency = postgresStore(db);
+  await idempotency.migrate();
+  paylink = createClient({ baseUrl, apiKey });
+  server.on('request', createShop({ orders, shopUrl: url, paylink, idempotency, payUrl, webhookSecret: SECRET }));
 }, 30_000);
 
 afterAll(async () => {
   await close(server);
+  await emulator.close();
   await db.close();
 });
+
+/** An order of the shop's database, and its payment at the service. */
+async function order(payment: 'pending' | 'success' = 'success'): Promise<string> {
+  const reference = await orders.create('Basket', 15_000);
+  await paylink.createPaymentLink({ amount: 15_000, reference });
+  if (payment === 'success') await emulator.pay(reference);
+  return reference;
+}
 
 function notify(body: string, signature = createHmac('sha256', SECRET).update(body).digest('hex')): Promise<Response> {
   const headers = { 'X-Service-Event': 'payment.succeeded', 'X-Service-Signature': signature };
@@ -36,7 +53,7 @@ function notify(body: string, signature = createHmac('sha256', SECRET).update(bo
 
 describe('the webhook', () => {
   it('credits once for fifty deliveries at once, with the amount of the shop', async () => {
-    const reference = await orders.create('Basket', 15_000);
+    const reference = await order();
     const body = JSON.stringify({ reference, amount: 1 });
     const responses = await Promise.all(Array.from({ length: 50 }, () => notify(body)));
     expect(responses.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
@@ -44,6 +61,8 @@ describe('the webhook', () => {
   });
 
   it('asks for an unknown order to be sent again', async () => {
+    await paylink.createPaymentLink({ amount: 1, reference: 'order-of-another-shop' });
+    await emulator.pay('order-of-another-shop');
     const response = await notify('{"reference":"order-of-another-shop"}');
     expect([response.status, await response.json()]).toEqual([503, { error: 'unknown_order' }]);
   });
@@ -54,11 +73,21 @@ describe('the webhook', () => {
     expect(await orders.find(reference)).toMatchObject({ isPaid: false, credits: { count: 0 } });
   });
 
-  it('leaves an order unpaid when the credit cannot be written', async () => {
-    const reference = await orders.create('Basket', 15_000);
+  it('E06 credits nothing that the service does not confirm', async () => {
+    const reference = await order('pending');
+    const response = await notify(JSON.stringify({ reference }));
+    expect([response.status, await response.json()]).toEqual([503, { error: 'payment_pending' }]);
+    expect(await orders.find(reference)).toMatchObject({ isPaid: false, credits: { count: 0 } });
+  });
+
+  it('leaves an order unpaid when the credit cannot be written, and takes it when it comes again', async () => {
+    const reference = await order();
     await db.query('INSERT INTO credits (reference, amount) VALUES ($1, 1)', [reference]);
-    await expect(orders.credit(reference)).rejects.toThrow('duplicate key');
+    expect((await notify(JSON.stringify({ reference }))).status).toBe(500);
     expect(await orders.find(reference)).toMatchObject({ isPaid: false });
+    await db.query('DELETE FROM credits WHERE reference = $1', [reference]);
+    expect((await notify(JSON.stringify({ reference }))).status).toBe(200);
+    expect(await orders.find(reference)).toMatchObject({ isPaid: true, credits: { count: 1, total: 15_000 } });
   });
 });
 
@@ -99,6 +128,8 @@ describe('the demo', () => {
     const { code, output } = await run({});
     expect(output).toContain('Everything came out as it should');
     expect(output.match(/Refused \(401\)/g)).toHaveLength(4);
+    expect(output).toContain('which says: pending');
+    expect(output).toContain('The lost notification came after all');
     expect(output).not.toContain('\u001B');
     expect(code).toBe(0);
   }, 60_000);

@@ -1,3 +1,4 @@
+import type { PaylinkClient } from '@paylink/client';
 import type { Emulator } from '@paylink/emulator';
 import { formatAmount } from '../pages.js';
 import { submitPayForm } from './pay-form.js';
@@ -12,7 +13,11 @@ export interface Purchase {
 }
 
 /** Drives one purchase all the way, from the Buy button to the credit. */
-export async function drivePurchase(story: Story, shop: ShopClient, emulator: Emulator): Promise<Purchase> {
+export async function drivePurchase(
+  story: Story,
+  shop: ShopClient,
+  { emulator, paylink }: { readonly emulator: Emulator; readonly paylink: PaylinkClient },
+): Promise<Purchase> {
   const { payUrl, reference } = await story.step('A customer presses Buy', async (tell) => {
     const bought = await shop.buy();
     const order = await shop.order(bought.reference);
@@ -25,8 +30,8 @@ export async function drivePurchase(story: Story, shop: ShopClient, emulator: Em
   await story.step('The customer pays on that page', async (tell) => {
     const backAt = await submitPayForm(payUrl);
     mustHold(backAt === `${shop.url}/orders/${reference}`, `the customer was sent to ${backAt}`);
-    const payment = await readPayment(emulator, reference);
-    mustHold(payment.status === 'success', `the service says that the payment is ${payment.status}`);
+    const { status } = await paylink.getPayment(reference);
+    mustHold(status === 'success', `the service says that the payment is ${status}`);
     tell('The service took the payment (asked by its API, it says: success) and sent the customer back to the shop.');
   });
 
@@ -35,19 +40,10 @@ export async function drivePurchase(story: Story, shop: ShopClient, emulator: Em
     mustHold(credits.count === 1 && credits.total === amount, `the order was credited ${credits.count} times`);
     const notification = await captureNotification(emulator, reference);
     tell(`The notification says only: ${notification.body}`);
-    tell('Its signature was right, so the shop believed it.');
+    tell('Its signature was right, so the shop believed who had sent it, and asked the service: success.');
     tell(`The shop credited its own amount, ${formatAmount(credits.total)}, once. The order is paid.`);
     return { reference, amount, notification };
   });
-}
-
-async function readPayment({ baseUrl, apiKey }: Emulator, reference: string): Promise<{ readonly status?: string }> {
-  const response = await fetch(`${baseUrl}/v1/payments/${encodeURIComponent(reference)}`, {
-    headers: { Authorization: `Bearer ${apiKey}` },
-    signal: AbortSignal.timeout(10_000),
-  });
-  mustHold(response.status === 200, `the service answered ${response.status} when asked about the payment`);
-  return (await response.json()) as { readonly status?: string };
 }
 
 /** The notification as the emulator has recorded it, once the shop's answer is recorded too. */
