@@ -13,6 +13,8 @@ const allowed = {
   emulator: ['@paylink/core'],
   postgres: ['@paylink/core'],
   redis: ['@paylink/core'],
+  bullmq: ['@paylink/core'],
+  cli: ['@paylink/core', '@paylink/core/diagnose', '@paylink/testing', '@paylink/client', '@paylink/emulator'],
   ...Object.fromEntries(ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']])),
 };
 
@@ -97,7 +99,7 @@ export default defineConfig(
   },
   {
     // Nest's modules are empty classes under a decorator, and its options plain objects that it types as classes.
-    files: ['packages/nest/test/**', 'examples/nest/**'],
+    files: ['packages/nest/test/**', 'examples/nest/**', 'test/adapters/hosts/nest.ts'],
     rules: {
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
