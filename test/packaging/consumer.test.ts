@@ -72,7 +72,7 @@ describe('a project outside of the workspace that installs the packed tarballs',
     120_000,
   );
 
-  it('has one copy of core, without dependencies (K02) and install scripts (K03)', () => {
+  it('K02 K03 has one copy of core, without dependencies and install scripts', () => {
     const copies = run('npm', 'ls', '@paylink/core', '--all', '--parseable').trim().split('\n');
     expect(copies).toHaveLength(1);
     for (const name of publishedPackages().keys()) {

@@ -263,6 +263,31 @@ describe('what a handler throws', () => {
   });
 });
 
+describe('what nothing in a delivery tells apart', () => {
+  it('H06 credits once for two payments of one link: the body names the order and not the payment', async () => {
+    const handler = vi.fn();
+    const receiver = createReceiver({ secret, idempotency: memoryStore() }, handler);
+    for (const payment of ['first', 'second']) {
+      const options = { reference: 'order-42', payload: { payment } };
+      expect(await receiver.receive(deliver(options), {})).toMatchObject(received);
+    }
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  it('H09 takes a delivery of staging for genuine only under the same secret, and then its order is the handler’s to refuse', async () => {
+    const orders = new Set(['order-of-production']);
+    const handler = vi.fn(({ reference }: { readonly reference: string }) => {
+      if (!orders.has(reference)) throw new WebhookError('unknown_order', { status: 404 });
+    });
+    const ofStaging = deliver({ secret: 'a-secret-of-staging', reference: 'order-of-staging' });
+    const apart = createReceiver({ secret: 'a-secret-of-production', logger }, handler);
+    expect(await apart.receive(ofStaging, {})).toMatchObject({ status: 401 });
+    expect(handler).not.toHaveBeenCalled();
+    const shared = createReceiver({ secret: 'a-secret-of-staging', logger }, handler);
+    expect(await shared.receive(ofStaging, {})).toMatchObject({ status: 404, body: '{"error":"unknown_order"}' });
+  });
+});
+
 describe('handlerTimeout', () => {
   it('G03 G06 answers 503 and aborts the signal when the handler hangs', async () => {
     let signal: AbortSignal | undefined;
@@ -606,7 +631,7 @@ describe('a gate', () => {
 });
 
 describe('observe', () => {
-  it('is told once of each delivery, with labels from fixed sets (J13)', async () => {
+  it('J13 is told once of each delivery, with labels from fixed sets', async () => {
     const outcomes: DeliveryOutcome[] = [];
     const receiver = createReceiver(
       { secret: ['another-secret', secret], observe: (outcome) => outcomes.push(outcome) },

@@ -156,7 +156,7 @@ describe('a secret that works', () => {
 });
 
 describe('a secret that a function gives', () => {
-  it('is given the host, so that a tenant has a secret of its own (H12)', async () => {
+  it('H12 is given the host, so that a tenant has a secret of its own', async () => {
     const verifier = createVerifier({
       secret: ({ tenant }: { tenant: string }) => (tenant === 'a' ? 'secret-of-tenant-a' : 'secret-of-tenant-b'),
     });

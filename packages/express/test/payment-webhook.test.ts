@@ -55,7 +55,7 @@ describe('paymentWebhook as a handler', () => {
     expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['req', 'signal']);
   });
 
-  it('chooses a tenant’s secret by the path (H12)', async () => {
+  it('H12 chooses a tenant’s secret by the path', async () => {
     const secrets: Record<string, string> = { a: 'secret-of-tenant-a', b: 'secret-of-tenant-b' };
     const app = express().post(
       '/:tenant',

@@ -40,7 +40,7 @@ describe('a route handler of the App Router', () => {
     expect(await told(response)).toEqual([201, { reference: 'order-42', tenant: 'acme', path: '/acme' }]);
   });
 
-  it('chooses a tenant’s secret by the parameters (H12)', async () => {
+  it('H12 chooses a tenant’s secret by the parameters', async () => {
     const secrets: Record<string, string> = { a: 'secret-of-tenant-a', b: 'secret-of-tenant-b' };
     const POST = paymentWebhook({ secret: async ({ params }) => secrets[String((await params)?.['tenant'])] }, () => undefined);
     const to = async (tenant: string): Promise<number> => {

@@ -132,6 +132,25 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await running).toBe('done');
   });
 
+  it.each([86_400_000, -86_400_000])('I10 holds a lease whatever the clock of the process does: by %d ms', async (jump) => {
+    const store = storeOf({ leaseMs: 600 });
+    const { opened, open } = gate();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const work = vi.fn(() => opened);
+      const running = store.run(key, work, { signal: never });
+      await vi.waitUntil(() => work.mock.calls.length === 1);
+      vi.setSystemTime(Date.now() + jump);
+      // Longer than the lease, so that it has to have been renewed.
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      expect(await store.run(key, () => Promise.reject(new Error('ran')), { signal: never })).toBe('in_progress');
+      open();
+      expect(await running).toBe('done');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('I03 I09 frees the key of a process that was killed once its lease has ended, and not before', async () => {
     const { holder } = await hold(server.port, key, 1_500);
     const store = storeOf();
