@@ -37,8 +37,10 @@ export class Serving {
 
   /** The lines on stderr, but those that are no complaint. */
   complaints(): string[] {
-    // Refusals outside of production, and what Deno says of whoever listens to `request.signal` (denoland/deno#35733).
-    return this.#stderr.split('\n').filter((line) => line !== '' && !/^\[paylink\] 4\d\d |Deno\.serve: request\.signal/.test(line));
+    // Refusals and their reasons outside of production, and what Deno says of whoever listens to `request.signal` (denoland/deno#35733).
+    return this.#stderr
+      .split('\n')
+      .filter((line) => line !== '' && !/^\[paylink\] (4\d\d|why) |Deno\.serve: request\.signal/.test(line));
   }
 
   async stop(): Promise<void> {

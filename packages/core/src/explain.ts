@@ -23,7 +23,7 @@ export function createExplain(secret: SecretOption, logger: Logger): Explain | u
     const found = causes.map(({ code }) => code).join();
     if (found === '' || told.has(found) || isProduction()) return;
     told.add(found);
-    logger.warn(`[paylink] why the signature does not match: ${message}`);
+    logger.warn(`[paylink] why the signature does not match: ${message.replaceAll('\n', ' ')}`);
   };
 
   return (rawBody, signature, host) => {
