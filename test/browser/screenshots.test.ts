@@ -13,7 +13,7 @@ import { openShop, type Shop } from './shop.js';
 const KEPT = process.env['PAYLINK_SCREENSHOTS'];
 
 // A picture that grows past it would make every clone of the repository heavier.
-const MOST_BYTES = 200_000;
+const MOST_BYTES = 250_000;
 
 // Of a page that is longer, the picture is its beginning.
 const TALLEST = 1_600;
