@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer, type AddressInfo } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort, untilReady } from './starting.js';
 
 /** A real PostgreSQL of this test's own, on loopback, as a user that is not root. */
 export interface PostgresServer {
@@ -67,7 +66,7 @@ export async function startPostgres(settings: Readonly<Record<string, string | n
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    await untilReady(server);
+    await untilReady('PostgreSQL', server, server.stderr!);
   };
   const start = async (): Promise<void> => {
     // Backends have sessions of their own: a SIGKILL does not reach them, and each takes a moment to see that it is alone.
@@ -94,20 +93,6 @@ export async function startPostgres(settings: Readonly<Record<string, string | n
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function untilReady(server: ChildProcess): Promise<void> {
-  const lines: string[] = [];
-  await new Promise<void>((resolve, reject) => {
-    createInterface({ input: server.stderr! }).on('line', (line) => {
-      lines.push(line);
-      if (lines.length > 50) lines.shift();
-      if (line.includes('ready to accept connections')) resolve();
-    });
-    server.once('error', reject).once('exit', () => {
-      reject(new Error(`PostgreSQL did not start:\n${lines.join('\n')}`));
-    });
-  });
 }
 
 async function runToEnd(command: string, args: string[]): Promise<void> {
@@ -142,13 +127,4 @@ async function unpackedBinaries(): Promise<string> {
 
 function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,10 +1,9 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { freePort, untilReady } from './starting.js';
 
 /** A real Redis of this test's own, on loopback. */
 export interface RedisServer {
@@ -64,7 +63,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
 
   const start = async (): Promise<void> => {
     server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-    await untilReady(server);
+    await untilReady('Redis', server, server.stdout!);
   };
   await start();
   return {
@@ -81,27 +80,4 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function untilReady(server: ChildProcess): Promise<void> {
-  const lines: string[] = [];
-  await new Promise<void>((resolve, reject) => {
-    createInterface({ input: server.stdout! }).on('line', (line) => {
-      lines.push(line);
-      if (lines.length > 50) lines.shift();
-      if (line.includes('eady to accept connections')) resolve();
-    });
-    server.once('error', reject).once('exit', () => {
-      reject(new Error(`Redis did not start:\n${lines.join('\n')}`));
-    });
-  });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
