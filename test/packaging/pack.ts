@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,15 +13,20 @@ export function publishedPackages(): Map<string, string> {
   );
 }
 
-/** Packs every package into a folder, as publishing would, and gives the path of each tarball by the package's name. */
+/**
+ * Packs every package into a folder, as publishing would, and gives the path of each tarball by the package's name.
+ *
+ * @throws when a package is not built: it would be packed all the same, with nothing in it.
+ */
 export function packAll(destination: string): Record<string, string> {
-  const tarballs: Record<string, string> = {};
-  for (const [name, folder] of publishedPackages()) {
-    const packed = execFileSync('npx', ['-y', 'pnpm@10.34.9', 'pack', '--json', '--pack-destination', destination], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    tarballs[name] = (JSON.parse(packed.toString()) as { filename: string }).filename;
-  }
-  return tarballs;
+  const unbuilt = [...publishedPackages()].filter(([, folder]) => !existsSync(join(folder, 'dist')));
+  if (unbuilt.length > 0) throw new Error(`not built: ${unbuilt.map(([name]) => name).join(', ')}`);
+  const args = ['--recursive', '--filter', './packages/*', 'pack', '--json', '--pack-destination', destination];
+  const packed = execFileSync('npx', ['-y', 'pnpm@10.34.9', ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  const tarballs = JSON.parse(packed.toString()) as { name: string; filename: string }[];
+  return Object.fromEntries(tarballs.map(({ name, filename }) => [name, filename]));
 }
