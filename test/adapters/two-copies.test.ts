@@ -28,14 +28,18 @@ describe('two copies of @paylink/node in one process', () => {
 
     const { rawBody, headers } = signedDelivery({ secret: SECRET, reference: 'order-1' });
     const request = httpRequest({ port, method: 'POST', headers: { ...headers, 'content-length': rawBody.length } });
-    const answered = once(request, 'response');
+    // One refuses at once, and the other then finds a response that was begun: it breaks that off, before or after it is read.
+    const answered = once(request, 'response').then(
+      ([response]) => (response as IncomingMessage).statusCode,
+      () => 'broken off',
+    );
     request.flushHeaders();
     // Each has looked at the request before there is a body to be had.
     await expect.poll(() => received).toBe(1);
-    request.end(rawBody);
-    const [response] = (await answered) as [IncomingMessage];
-    expect(response.statusCode).toBe(500);
-    expect(told[0]).toContain('body_consumed');
+    request.on('error', () => undefined).end(rawBody);
+    expect([500, 'broken off']).toContain(await answered);
+    await expect.poll(() => told.length).toBe(2);
+    expect(told.join()).toMatch(/body_consumed.*body_consumed/);
     expect(credited).toEqual([]);
     server.close();
   });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { JSX } from 'hono/jsx/jsx-runtime';
@@ -33,6 +34,8 @@ export interface DashboardOptions {
 // A link's texts at their default limits, percent-encoded.
 const FORM_BYTES = 65_536;
 const ROWS = 25;
+/** Milliseconds that a form's answer waits for what the form has started. */
+const SHORTLY = 1_000;
 
 /** The dashboard: every payment and notification, and a form or a button for whatever can be done. Works without JavaScript. */
 export function createDashboard(options: DashboardOptions): Hono {
@@ -93,7 +96,7 @@ export function createDashboard(options: DashboardOptions): Hono {
       const fault = (await readForm(c)).get('fault');
       if (faults === undefined || !isFault(fault)) return message(c, 'refused', 400);
       const { id, outcome } = faults.send(link, fault);
-      outcome.catch(report);
+      await shortly(outcome.catch(report));
       return seeOther(c, `/dashboard/deliveries/${id}`);
     }),
   );
@@ -107,10 +110,10 @@ export function createDashboard(options: DashboardOptions): Hono {
     return answer(c, <DeliveryPage language={language} delivery={delivery} paymentPath={paymentPath} />);
   });
 
-  app.post('/deliveries/:id/resend', (c) => {
+  app.post('/deliveries/:id/resend', async (c) => {
     const delivery = outbox?.find(c.req.param('id'));
     if (delivery === undefined) return message(c, 'notFound', 404);
-    outbox!.resend(delivery.id).catch(report);
+    await shortly(outbox!.resend(delivery.id).catch(report));
     return seeOther(c, `/dashboard/deliveries/${delivery.id}`);
   });
 
@@ -120,6 +123,13 @@ export function createDashboard(options: DashboardOptions): Hono {
     return message(c, 'refused', 500);
   });
   return app;
+}
+
+/** Waits for what was started, though not for long: the page that follows shows it then, also where no script renews the page. */
+async function shortly(work: Promise<unknown>): Promise<void> {
+  const waiting = new AbortController();
+  await Promise.race([work, sleep(SHORTLY, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+  waiting.abort();
 }
 
 function overview(
