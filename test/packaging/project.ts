@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packAll } from './pack.js';
+
+/** What a project that compiles depends on. */
+export const TYPESCRIPT = { '@types/node': '^20.19.0', typescript: '5.9.3' };
 
 /** A project outside of the workspace, as a merchant's is. */
 export interface Project {
@@ -10,18 +14,19 @@ export interface Project {
   /** Runs a command in it and gives its stdout. @throws Error with all that it said, when it does not end with 0. */
   run(command: string, ...args: string[]): string;
   /** A manifest, or any other JSON, by its path in the project. */
-  json<T>(path: string): T;
-  /** Whether its own files are ES modules. */
-  setType(type: 'module' | 'commonjs'): void;
+  json(path: string): unknown;
+  /** Compiles its .mts files, once as they are and once as .cts. @throws Error with what the compiler said. */
+  compile(compiler: string, moduleResolution: 'node16' | 'bundler'): void;
   remove(): void;
 }
 
 /**
- * Makes a project of a folder of `consumer`, and installs what it depends on by npm.
+ * Makes a project of a folder of `consumer`, and installs packages of ours, as they would be published, and others by npm.
  *
- * @param dependencies by name, each with a range or a `file:` of a tarball
+ * @param ours the names of the packages
+ * @param others ranges by name
  */
-export function installProject(name: string, dependencies: Record<string, string>): Project {
+export function installProject(name: string, ours: readonly string[], others: Record<string, string>): Project {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `paylink-${name}-`)));
   cpSync(fileURLToPath(new URL(`consumer/${name}`, import.meta.url)), folder, { recursive: true });
   cpSync(fileURLToPath(new URL('consumer/doors.mjs', import.meta.url)), join(folder, 'doors.mjs'));
@@ -41,14 +46,21 @@ export function installProject(name: string, dependencies: Record<string, string
         throw new Error(`${command} ${args.join(' ')}\n${stdout.toString()}${stderr.toString()}`);
       }
     },
-    json: <T>(path: string) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as T,
-    setType(type) {
-      writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...project.json<object>('package.json'), type }));
+    json: (path) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as unknown,
+    compile(compiler, moduleResolution) {
+      for (const file of readdirSync(folder).filter((name) => name.endsWith('.mts'))) {
+        copyFileSync(join(folder, file), join(folder, file.replace(/mts$/, 'cts')));
+      }
+      const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
+      const options = ['--module', module, '--moduleResolution', moduleResolution];
+      project.run('node', `node_modules/${compiler}/bin/tsc`, '-p', '.', ...options);
     },
     remove() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+  const tarballs = packAll(folder);
+  const dependencies = { ...Object.fromEntries(ours.map((own) => [own, `file:${tarballs[own]!}`])), ...others };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, private: true, dependencies }));
   project.run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts');
   return project;

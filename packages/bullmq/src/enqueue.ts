@@ -13,7 +13,8 @@ export interface JobQueue {
 
 interface QueuedJob {
   getState(): Promise<string>;
-  updateData(data: PaymentJob): Promise<unknown>;
+  // Of any type, so that a queue that is made in place is not taken for one of other jobs.
+  updateData(data: never): Promise<unknown>;
   retry(state: 'completed' | 'failed', options?: { resetAttemptsMade?: boolean; resetAttemptsStarted?: boolean }): Promise<unknown>;
 }
 
@@ -101,7 +102,7 @@ async function place(queue: JobQueue, id: string, name: string, data: PaymentJob
 /** Whether it could be: another delivery, or an operator, may have been first. */
 async function runAgain(job: QueuedJob, state: 'completed' | 'failed', data: PaymentJob): Promise<boolean> {
   try {
-    await job.updateData(data);
+    await job.updateData(data as never);
     await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true });
     return true;
   } catch (error) {

@@ -64,7 +64,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
         body: checked.json,
         idempotencyKey,
       };
-      return readPaymentLink(await request(call, signal), checked, settings.baseUrl, idempotencyKey);
+      return readPaymentLink(await request(call, signal), checked, settings, idempotencyKey);
     },
 
     async getPayment(reference, callOptions = {}) {
@@ -79,7 +79,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
         path: `/v1/payments/${encodeURIComponent(reference)}`,
         success: 200,
       };
-      return readPayment(await request(call, signal), reference);
+      return readPayment(await request(call, signal), reference, settings);
     },
   });
 }

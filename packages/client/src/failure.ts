@@ -36,17 +36,30 @@ export function refusal(
 
 function readRequestId(headers: Headers, apiKey: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
-  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) && !id.includes(apiKey) ? id : undefined;
+  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) && withoutKey(id, apiKey) === id ? id : undefined;
 }
 
 function readable(body: Uint8Array, apiKey: string): unknown {
-  // A service may quote the key that it refuses.
-  const text = new TextDecoder().decode(body).replaceAll(apiKey, '[API key]');
+  const text = new TextDecoder().decode(body);
   try {
-    return JSON.parse(text);
+    return withoutKey(JSON.parse(text), apiKey);
   } catch {
-    return text;
+    return withoutKey(text, apiKey);
   }
+}
+
+/** A copy without the key and without its secret part, wherever a service has quoted them: after JSON's escapes are resolved. */
+export function withoutKey(value: unknown, apiKey: string): unknown {
+  if (typeof value === 'string') {
+    const secretPart = apiKey.slice(apiKey.lastIndexOf('.') + 1);
+    const text = value.replaceAll(apiKey, '[API key]');
+    // One so short would stand in other words as well, and no service gives it.
+    return secretPart.length < 8 ? text : text.replaceAll(secretPart, '[API key]');
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutKey(item, apiKey));
+  const entries = Object.entries(value).map(([name, item]) => [withoutKey(name, apiKey), withoutKey(item, apiKey)] as const);
+  return Object.fromEntries(entries as [string, unknown][]);
 }
 
 /** Why there is no whole reply: the time is over, the caller has aborted, or the network failed. */
@@ -75,7 +88,7 @@ function describe(error: unknown, apiKey: string): Error & { code?: string } {
     link = link.cause as typeof link;
   }
   const message = (texts.join(': ') || code) ?? 'no more is known';
-  const description: Error & { code?: string } = new Error(message.replaceAll(apiKey, '[API key]').slice(0, 300));
+  const description: Error & { code?: string } = new Error(String(withoutKey(message, apiKey)).slice(0, 300));
   if (code !== undefined) description.code = code;
   return description;
 }

@@ -7,6 +7,10 @@ const SECRET = API_KEY.split('.')[1]!;
 const BODY = 'what-the-service-said';
 let server: RawServer;
 
+/** As some libraries write what could be written plainly. */
+const escaped = (text: string): string =>
+  text.replace(/[./_]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 afterEach(() => server.close());
 
 /** Every way in which an error or a client comes into a log. */
@@ -39,6 +43,9 @@ describe('the API key', () => {
 
   it.each<[string, Behaviour]>([
     ['a refused key that the service quotes', answer(401, `{"error":"no such key: ${API_KEY}"}`, { 'X-Request-Id': API_KEY })],
+    ['a refused key in JSON that escapes some of it', answer(401, `{"${escaped(API_KEY)}":["${escaped(API_KEY)}"]}`)],
+    ['an answer about another payment that quotes it', answer(200, `{"reference":"other","sent":"Bearer ${API_KEY}"}`)],
+    ['a request id of its secret part', answer(401, '{}', { 'X-Request-Id': SECRET })],
     ['a failure', answer(500, BODY)],
     ['a redirect', answer(302, '', { Location: `https://elsewhere.example/?key=${API_KEY}` })],
     ['a bad reply', answer(200, `key ${API_KEY}`)],

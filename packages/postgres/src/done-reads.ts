@@ -7,6 +7,10 @@ interface Waiting {
 /** Reads under way at a time: two, so that one that hangs on a lost connection does not hold up all. */
 const AT_ONCE = 2;
 const LARGEST = 200;
+/** Deliveries that may wait for a read; each holds on to its delivery, and whoever has one can send it without end. */
+const MOST_WAITING = 10_000;
+/** Milliseconds for a read, the wait for a connection included: pools wait for one without a limit by default. */
+const LONGEST_READ = 10_000;
 
 /**
  * Asks for many keys in one statement where many deliveries come at once: each comes with a read, and a flood of replays should
@@ -24,6 +28,8 @@ export class DoneReads {
 
   isDone(digest: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
+      if (this.#waiting.length >= MOST_WAITING)
+        throw new Error('the database does not answer, and too many deliveries wait for it');
       this.#waiting.push({ digest, resolve, reject });
       this.#startNext();
     });
@@ -40,11 +46,17 @@ export class DoneReads {
   }
 
   async #answer(batch: readonly Waiting[]): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer of the database in ${LONGEST_READ} ms`)), LONGEST_READ);
+    });
     try {
-      const done = await this.#read(batch.map(({ digest }) => digest));
+      const done = await Promise.race([this.#read(batch.map(({ digest }) => digest)), late]);
       for (const { digest, resolve } of batch) resolve(done.has(digest));
     } catch (error) {
       for (const { reject } of batch) reject(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

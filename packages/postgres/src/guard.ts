@@ -15,13 +15,13 @@ export function guard<Target extends object>(target: Target, overrides: Partial<
   const assertOpen = (): void => {
     if (closed !== undefined) throw new Error('the transaction is over: nothing more can be done in it', { cause: closed.reason });
   };
-  const guarded = new Proxy(target, {
+  const guarded: Target = new Proxy(target, {
     get(_, name) {
       // A promise that resolves with the guard asks for this one, whether it is open or not.
       if (name === 'then' && !('then' in target)) return undefined;
       assertOpen();
       const value: unknown = Object.hasOwn(overrides, name) ? overrides[name] : Reflect.get(target, name, target);
-      return typeof value === 'function' ? guardMethod(value as Method, target, assertOpen) : value;
+      return typeof value === 'function' ? guardMethod(value as Method, target, guarded, assertOpen) : value;
     },
     set(_, name, value) {
       assertOpen();
@@ -43,11 +43,13 @@ export function guard<Target extends object>(target: Target, overrides: Partial<
 type Method = (...values: unknown[]) => unknown;
 
 /** On the target itself, since private fields are not reachable by way of a proxy. */
-function guardMethod(method: Method, target: object, assertOpen: () => void): Method {
+function guardMethod(method: Method, target: object, guarded: object, assertOpen: () => void): Method {
   return new Proxy(method, {
     apply(_, __, values: unknown[]) {
       assertOpen();
-      return Reflect.apply(method, target, values);
+      const value: unknown = Reflect.apply(method, target, values);
+      // `on` and its like give the client itself, so that calls can be chained.
+      return value === target ? guarded : value;
     },
   });
 }

@@ -19,10 +19,12 @@ const MIGRATION_LOCK = '7295431806124597';
 export class Marks {
   readonly #table: string;
   readonly #schema: string | undefined;
+  readonly #name: string;
   readonly #lockOfTable: bigint;
 
   /** @throws ConfigurationError when a name cannot be one of PostgreSQL. */
   constructor({ schema, table = 'paylink_marks' }: MarkTable) {
+    this.#name = table;
     this.#schema = schema === undefined ? undefined : identifier('schema', schema);
     this.#table = [...(this.#schema === undefined ? [] : [this.#schema]), identifier('table', table)].join('.');
     this.#lockOfTable = createHash('sha256').update(this.#table).digest().readBigUInt64BE();
@@ -62,6 +64,21 @@ ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction
   DELETE FROM ${this.#table} WHERE key IN (SELECT key FROM ${this.#table} WHERE done_at < '${olderThan.toISOString()}' LIMIT ${batch}) RETURNING 1
 )
 SELECT count(*)::int AS forgotten FROM old`;
+  }
+
+  /** Whether the table's schema is known, so that the `search_path` of a session has no say in it. */
+  get isQualified(): boolean {
+    return this.#schema !== undefined;
+  }
+
+  /** Gives the `schema` in which the session finds the table, or no row. */
+  whereItIs(): string {
+    return `SELECT n.nspname::text AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('${this.#table.replaceAll("'", "''")}')`;
+  }
+
+  /** The same table, by its schema. */
+  in(schema: string): Marks {
+    return new Marks({ schema, table: this.#name });
   }
 
   exists(): string {

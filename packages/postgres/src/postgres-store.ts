@@ -1,8 +1,10 @@
 import { ConfigurationError, type IdempotencyStore } from '@paylink/core';
+import { untilAborted } from './aborting.js';
 import type { Database } from './database.js';
 import type { ClientOf, PgClient, PgPool, TransactionalDatabase } from './databases.js';
 import { DoneReads } from './done-reads.js';
 import { KeyQueue } from './key-queue.js';
+import { LocatedTable } from './located-table.js';
 import { digestOf, Marks } from './marks.js';
 import { checkOptions, type AnyOptions, type PoolOptions, type TransactionOptions } from './options.js';
 import { PoolDatabase } from './pool-database.js';
@@ -61,8 +63,9 @@ function overTransactions(database: unknown, { query }: AnyOptions): Database<un
 
 function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number): PostgresStore<Tx> {
   const queue = new KeyQueue();
+  const table = new LocatedTable(database, marks);
   const reads = new DoneReads(async (digests) => {
-    const rows = await explained(database.query(marks.whichAreDone(digests)));
+    const rows = await explained(database.query((await table.marks()).whichAreDone(digests)));
     return new Set(rows.map((row) => (row as { readonly key: unknown }).key));
   });
   const stillIn = (transaction: string): string => marks.stillIn(transaction);
@@ -73,9 +76,11 @@ function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number):
     },
     async run(key, work, { signal }) {
       const digest = digestOf(key);
-      const statements = { claim: marks.claim(digest, idleTimeout), stillIn, isDone: marks.whichAreDone([digest]) };
-      const attempt = () => database.run(statements, (tx) => work({ tx }), signal);
-      return queue.run(key, signal, () => withRetries(signal, attempt));
+      return queue.run(key, signal, async () => {
+        const located = await untilAborted(signal, table.marks());
+        const statements = { claim: located.claim(digest, idleTimeout), stillIn, isDone: located.whichAreDone([digest]) };
+        return withRetries(signal, () => database.run(statements, (tx) => work({ tx }), signal));
+      });
     },
     async migrate() {
       // Looked at first, since whoever runs the service is often not allowed to create anything.
@@ -87,7 +92,7 @@ function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number):
       if (!isPast) throw new ConfigurationError('olderThan', 'must be a Date in the past');
       let total = 0;
       for (let forgotten = FORGET_BATCH; forgotten === FORGET_BATCH; total += forgotten) {
-        const [row] = await explained(database.query(marks.forget(olderThan, FORGET_BATCH)));
+        const [row] = await explained(database.query((await table.marks()).forget(olderThan, FORGET_BATCH)));
         forgotten = (row as { readonly forgotten: number }).forgotten;
       }
       return total;

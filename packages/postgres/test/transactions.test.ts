@@ -343,7 +343,7 @@ describe('a handler whose time is over', () => {
 });
 
 describe('a server that fails', () => {
-  const steps = ['the look', 'claim', 'credit', 'commit'];
+  const steps = ['the table', 'the look', 'claim', 'credit', 'commit'];
   const kinds: Fault['kind'][] = ['cut-before', 'cut-after'];
 
   it.each(steps.flatMap((step, number) => kinds.map((kind) => ({ step, number, kind }))))(
@@ -532,6 +532,8 @@ it('costs two messages beside those of the handler, and one before it', async ()
   const deliver = shop.receiver(pool);
   const reference = await shop.order();
   await deliver(reference);
+  // The first of the process: where the table is.
+  expect(proxy.statements.shift()).toMatch(/^SELECT n\.nspname/);
   expect(proxy.statements).toEqual([
     expect.stringMatching(/^SELECT encode/),
     expect.stringMatching(/^BEGIN; INSERT/),
@@ -543,4 +545,32 @@ it('costs two messages beside those of the handler, and one before it', async ()
   expect(proxy.statements).toHaveLength(1);
   // Nothing of the delivery but a digest of its reference goes into the store's own SQL.
   expect(proxy.statements[0]).toContain(createHash('sha256').update(`payment.succeeded:${reference}`).digest('hex'));
+});
+
+it('H01 knows its table whatever search_path a handler has left on the connection', async () => {
+  const pool = shop.pool({ max: 1 });
+  await pool.query('CREATE SCHEMA IF NOT EXISTS other_tenant');
+  await postgresStore(pool, { schema: 'other_tenant' }).migrate();
+  const store = postgresStore(pool);
+  const key = createHash('sha256').update('an order of a tenant').digest('hex');
+  const work = vi.fn(async ({ tx }: { readonly tx: PoolClient }) => {
+    await tx.query('SET search_path = other_tenant, public');
+  });
+  const { signal } = new AbortController();
+  expect(await store.run(key, work, { signal })).toBe('done');
+  expect(await store.isDone(key)).toBe(true);
+  expect(await store.run(key, work, { signal })).toBe('duplicate');
+  expect(work).toHaveBeenCalledOnce();
+});
+
+it('G03 does not hand the client out by a method that gives it back', async () => {
+  const pool = shop.pool({ max: 1 });
+  const store = postgresStore(pool);
+  let chained: PoolClient | undefined;
+  const key = createHash('sha256').update('an order with a listener').digest('hex');
+  const work = async ({ tx }: { readonly tx: PoolClient }): Promise<void> => {
+    chained = tx.on('notice', () => undefined);
+  };
+  expect(await store.run(key, work, { signal: new AbortController().signal })).toBe('done');
+  expect(() => chained!.query('SELECT 1')).toThrow('the transaction is over');
 });

@@ -31,7 +31,8 @@ export const leased = paymentWebhook({ secret, idempotency: redisStore(new Redis
 });
 
 const connection = { host: '127.0.0.1', port: 6379 };
-export const queued = paymentWebhook({ secret }, { 'payment.succeeded': enqueue(new Queue('payments', { connection })) });
+const queue = new Queue('payments', { connection });
+export const queued = paymentWebhook({ secret }, { 'payment.succeeded': enqueue(queue) });
 export const worker = new Worker(
   'payments',
   createProcessor(

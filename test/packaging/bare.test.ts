@@ -1,0 +1,97 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installProject, TYPESCRIPT, type Project } from './project.js';
+
+interface Lockfile {
+  readonly packages: Record<string, { readonly hasInstallScript?: boolean }>;
+}
+
+describe('a project that has none of the frameworks and drivers', () => {
+  const ours = ['cli', 'client', 'core', 'emulator', 'fetch', 'lambda', 'node', 'postgres', 'redis', 'testing'].map(
+    (name) => `@paylink/${name}`,
+  );
+  let bare: Project;
+
+  beforeAll(() => {
+    bare = installProject('bare', ours, { ...TYPESCRIPT, 'typescript-5.4': 'npm:typescript@5.4' });
+  }, 180_000);
+
+  afterAll(() => {
+    bare.remove();
+  }, 60_000);
+
+  it('gets none of them, and no install script of anybody', () => {
+    const { packages: installed } = bare.json('package-lock.json') as Lockfile;
+    const present = ['pg', '@types/pg', '@electric-sql/pglite', 'ioredis', 'redis', 'express', 'vitest'].filter(
+      (name) => `node_modules/${name}` in installed,
+    );
+    expect(present).toEqual([]);
+    expect(Object.keys(installed).filter((path) => installed[path]!.hasInstallScript)).toEqual([]);
+  });
+
+  it('opens every door all the same', () => {
+    const doors = JSON.parse(bare.run('node', 'doors.mjs', ...ours)) as Record<string, unknown>;
+    expect(Object.keys(doors)).toEqual(expect.arrayContaining(['@paylink/postgres', '@paylink/redis', '@paylink/testing']));
+  });
+
+  it.each([
+    ['typescript', 'node16'],
+    ['typescript-5.4', 'node16'],
+    ['typescript-5.4', 'bundler'],
+  ] as const)(
+    'compiles without their types in %s under moduleResolution %s, as both kinds of module, with the libraries checked too',
+    (compiler, resolution) => {
+      bare.compile(compiler, resolution);
+    },
+    120_000,
+  );
+
+  describe('and runs paylink', () => {
+    let emulator: ChildProcess | undefined;
+
+    afterAll(async () => {
+      if (emulator?.exitCode !== null) return;
+      emulator.kill('SIGKILL');
+      await once(emulator, 'exit');
+    });
+
+    // Never from a registry: what is there under this name is not ours.
+    const paylink = (...args: string[]): string => bare.run('npx', '--no', '--', 'paylink', ...args).trim();
+
+    it('which says its version', () => {
+      const { version } = bare.json('node_modules/@paylink/cli/package.json') as { version: string };
+      expect(paylink('--version')).toBe(version);
+    });
+
+    it('which signs the bytes of a file', () => {
+      const body = '{"reference": "order-42"}\n';
+      writeFileSync(join(bare.folder, 'body.json'), body);
+      writeFileSync(join(bare.folder, 'secret'), 'a-secret-of-the-portal');
+      const signature = createHmac('sha256', 'a-secret-of-the-portal').update(body).digest('hex');
+      expect(paylink('sign', '--body', 'body.json', '--secret-file', 'secret')).toBe(signature);
+      expect(paylink('diagnose', '--body', 'body.json', '--signature', signature, '--secret-file', 'secret')).toMatch(/^matches/);
+    });
+
+    it('which is the service, takes a link, and ends with 0 on SIGTERM', async () => {
+      emulator = spawn('node_modules/.bin/paylink', ['emulate', '--port', '0', '--json'], {
+        cwd: bare.folder,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [line] = (await once(createInterface(emulator.stdout!), 'line')) as [string];
+      const { baseUrl, apiKey } = JSON.parse(line) as { baseUrl: string; apiKey: string };
+      writeFileSync(join(bare.folder, '.env'), `PAYLINK_BASE_URL=${baseUrl}\nPAYLINK_API_KEY=${apiKey}\n`);
+      expect(
+        JSON.parse(paylink('links', 'create', '--reference', 'order-42', '--amount', '15000', '--dotenv', '.env', '--json')),
+      ).toMatchObject({ reference: 'order-42', amount: 15_000 });
+      expect(JSON.parse(paylink('payments', 'get', 'order-42', '--dotenv', '.env', '--json'))).toMatchObject({ status: 'pending' });
+      const ended = once(emulator, 'exit');
+      emulator.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    });
+  });
+});
