@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
@@ -243,4 +244,13 @@ describe('loopback', () => {
     expect(isLoopbackAddress((await resolve('localhost')) as string)).toBe(true);
     expect(await resolve('192.0.2.1')).toBe('192.0.2.1 does not resolve to a loopback address');
   });
+});
+
+it('M04 names every behaviour of its own as a switch, and each switch with its default in the README', async () => {
+  const refused = await startEmulator({ assumed: { sorcery: 1 } as never }).then(() => '', String);
+  const switches = refused.split('there are ')[1]!.split(', ');
+  expect(switches.length).toBeGreaterThan(20);
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const rows = new Map(Array.from(readme.matchAll(/^\| `(\w+)` +\| +(\S.*?) +\|/gm), ([, name, text]) => [name, text]));
+  for (const name of switches) expect(rows.get(name), name).toMatch(/\S/);
 });
