@@ -3,7 +3,7 @@ import { ConfigurationError } from '@paylink/core';
 
 /** Where the marks are kept. */
 export interface MarkTable {
-  /** Default: the first schema of the connection's `search_path`. */
+  /** Default: where the connection's `search_path` finds the table at the store's first use. */
   readonly schema?: string | undefined;
   /** Default `paylink_marks`. */
   readonly table?: string | undefined;
