@@ -72,6 +72,18 @@ describe('auditReceiver', () => {
     expect([...skipped].sort()).toEqual(['A20', 'C24', 'D03', 'D05', 'D22', 'D26', 'E06', 'E07', 'H04']);
   }, 30_000);
 
+  it('claims no 405 of a router that answers other methods with 404', async () => {
+    const { url, close } = await listen((req, res) => {
+      if (req.method === 'POST') receiver()(req, res);
+      else res.writeHead(404, { connection: 'close' }).end();
+    });
+    const { results } = await auditReceiver({ url, secret, timeout: 3_000 });
+    await close();
+    const methods = results.filter(({ id }) => id === 'D18');
+    expect(methods.map(({ passed, actual }) => [passed, actual])).toEqual(methods.map(() => [true, 404]));
+    for (const { name } of methods) expect(name).not.toContain('405');
+  }, 30_000);
+
   it('stops at once when it is told to', async () => {
     const { url, close } = await listen(receiver());
     const controller = new AbortController();

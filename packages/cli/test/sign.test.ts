@@ -55,6 +55,14 @@ describe('paylink sign', () => {
     expect(shop.credited).toEqual(['order-42']);
   });
 
+  it('prints a curl command that sends one request, also to an address with curl’s own patterns in it', async () => {
+    const shop = await openShop();
+    const body = await file('body.json', '{"reference":"order-42"}');
+    const { stdout } = await paylink(['sign', '--body', body, '--curl', `${shop.url}?to={a,b}&n=[1-3]`], { env });
+    expect(await pasteCurl(stdout)).toBe('{"received":true}');
+    expect(shop.credited).toEqual(['order-42']);
+  });
+
   it.each([
     ['both of its forms', ['--headers', '--curl', 'http://localhost:1/'], /cannot both be given/],
     ['a curl line for stdin', ['--curl', 'http://localhost:1/'], /--curl needs --body/],

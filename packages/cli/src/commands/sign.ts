@@ -55,8 +55,10 @@ async function sign({ flags, output }: Run<Flags>): Promise<number> {
   return EXIT.ok;
 }
 
-/** `--data-binary`, since `--data` would drop the line breaks that are signed. */
+/** `-g`, since curl would send one request for each name in `{a,b}`; `--data-binary`, since `--data` would drop line breaks. */
 function curlLine(url: URL, headers: readonly string[], file: string): string {
   const words = headers.flatMap((header) => ['-H', quoteForShell(header)]);
-  return ['curl', '-sS', '-X', 'POST', quoteForShell(url.href), ...words, '--data-binary', quoteForShell(`@${file}`)].join(' ');
+  return ['curl', '-g', '-sS', '-X', 'POST', quoteForShell(url.href), ...words, '--data-binary', quoteForShell(`@${file}`)].join(
+    ' ',
+  );
 }

@@ -203,7 +203,7 @@ function method(name: string): Probe {
   const expected = [...otherMethod.expected, ...(BY_FRAMEWORKS[name] ?? [])];
   return {
     id: 'D18',
-    name: `D18 answers 405 to ${name}`,
+    name: `D18 refuses ${name}`,
     ...otherMethod,
     expected,
     mayClose: name === 'QUERY',
