@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@paylink/core';
-import type { Payment, PaymentStatus } from './payment.js';
-import { ERROR_STATUSES, type ServiceErrorCode } from './service-error.js';
+import type { Payment, PaymentStatus } from './payments/payment.js';
+import { ERROR_STATUSES, type ServiceErrorCode } from './api/service-error.js';
 
 /** What a successful payment tells the body of its notification. */
 export interface NotificationSource extends Payment {

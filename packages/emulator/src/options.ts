@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigurationError, sign } from '@paylink/core';
 import { readAssumed, type Assumed, type AssumedOptions } from './assumed.js';
-import { generateApiKey, isApiKey } from './authentication.js';
-import type { Target } from './attempt.js';
-import { checkDisturbance, type Disturbance } from './disturbances.js';
-import { isLoopbackHost, lookupLoopback } from './loopback.js';
+import { generateApiKey, isApiKey } from './api/authentication.js';
+import type { Target } from './deliveries/attempt.js';
+import { checkDisturbance, type Disturbance } from './deliveries/disturbances.js';
+import { isLoopbackHost, lookupLoopback } from './server/loopback.js';
 
 export interface EmulatorOptions {
   /** Default: any free port. With `false` nothing listens: only `fetch` answers. */

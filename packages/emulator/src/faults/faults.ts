@@ -1,5 +1,5 @@
-import type { DeliveryAttempt } from './attempt.js';
-import { BROKEN_OFF } from './send.js';
+import type { DeliveryAttempt } from '../deliveries/attempt.js';
+import { BROKEN_OFF } from '../deliveries/send.js';
 
 /**
  * What can be wrong with a notification, or with the way it comes. Each is a row of the attacks that a receiver has to withstand;

@@ -3,15 +3,15 @@ import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { readAmount } from './entered-amount.js';
-import type { Ledger } from './ledger.js';
-import { chooseLanguage, type Language } from './page-language.js';
-import { answerPage, seeOther } from './page-response.js';
-import { HOSTED_STYLE, sourceOfText } from './page-style.js';
+import { readAmount } from '../../payments/entered-amount.js';
+import type { Ledger } from '../../payments/ledger.js';
+import { chooseLanguage, type Language } from '../language.js';
+import { answerPage, seeOther } from '../response.js';
+import { HOSTED_STYLE, sourceOfText } from '../style.js';
 import { ClosedPage, MessagePage, PayPage } from './pay-page.js';
-import type { Link } from './payment.js';
-import { report } from './report.js';
-import { isFromOwnPage } from './request-guard.js';
+import type { Link } from '../../payments/payment.js';
+import { report } from '../../report.js';
+import { isFromOwnPage } from '../../server/request-guard.js';
 
 const STYLE_SOURCE = sourceOfText(HOSTED_STYLE);
 

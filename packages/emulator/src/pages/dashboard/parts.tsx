@@ -1,10 +1,10 @@
-import type { EmulatorDelivery } from './delivery.js';
-import { DASHBOARD_TEXTS } from './dashboard-texts.js';
+import type { EmulatorDelivery } from '../../deliveries/delivery.js';
+import { DASHBOARD_TEXTS } from './texts.js';
 import { FAULT_TEXTS } from './fault-texts.js';
-import { isExpected, isFault } from './faults.js';
-import { formatAmount, type Language } from './page-language.js';
-import { CURRENCY, type Link, type PaymentStatus } from './payment.js';
-import { clip, Visible } from './visible.js';
+import { isExpected, isFault } from '../../faults/faults.js';
+import { formatAmount, type Language } from '../language.js';
+import { CURRENCY, type Link, type PaymentStatus } from '../../payments/payment.js';
+import { clip, Visible } from '../visible.js';
 
 /** Small things that several pages of the dashboard show. */
 

@@ -1,11 +1,11 @@
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Assumed } from './assumed.js';
+import type { Assumed } from '../assumed.js';
 import { createKeyCheck } from './authentication.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from '../payments/ledger.js';
 import { readLinkRequest } from './link-request.js';
-import { report } from './report.js';
+import { report } from '../report.js';
 import { refuse, ServiceError } from './service-error.js';
 
 export interface ApiOptions {

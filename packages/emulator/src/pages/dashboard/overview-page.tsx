@@ -1,11 +1,11 @@
-import { DashboardFrame } from './dashboard-frame.js';
-import { amountOf, DeliveryRows, Instant, StatusBadge } from './dashboard-parts.js';
-import { DASHBOARD_TEXTS } from './dashboard-texts.js';
-import type { EmulatorDelivery } from './delivery.js';
+import { DashboardFrame } from './frame.js';
+import { amountOf, DeliveryRows, Instant, StatusBadge } from './parts.js';
+import { DASHBOARD_TEXTS } from './texts.js';
+import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import { LinkForm, type LinkFormProps } from './link-form.js';
-import type { Language } from './page-language.js';
-import type { Link, PaymentStatus } from './payment.js';
-import { clip, Visible } from './visible.js';
+import type { Language } from '../language.js';
+import type { Link, PaymentStatus } from '../../payments/payment.js';
+import { clip, Visible } from '../visible.js';
 
 export const STATUSES: readonly PaymentStatus[] = ['pending', 'success', 'failed', 'cancelled'];
 

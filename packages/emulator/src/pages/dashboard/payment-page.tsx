@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { DashboardFrame } from './dashboard-frame.js';
-import { DeliveryRows, Instant, StatusBadge } from './dashboard-parts.js';
-import { DASHBOARD_TEXTS } from './dashboard-texts.js';
-import type { EmulatorDelivery } from './delivery.js';
+import { DashboardFrame } from './frame.js';
+import { DeliveryRows, Instant, StatusBadge } from './parts.js';
+import { DASHBOARD_TEXTS } from './texts.js';
+import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import { FAULT_TEXTS } from './fault-texts.js';
-import { describeFault, FAULT_NAMES } from './faults.js';
-import { formatAmount, type Language } from './page-language.js';
-import { CURRENCY, type Link } from './payment.js';
-import { Visible } from './visible.js';
+import { describeFault, FAULT_NAMES } from '../../faults/faults.js';
+import { formatAmount, type Language } from '../language.js';
+import { CURRENCY, type Link } from '../../payments/payment.js';
+import { Visible } from '../visible.js';
 
 export interface PaymentPageProps {
   readonly language: Language;

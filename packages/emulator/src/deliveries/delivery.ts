@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from './attempt.js';
 import type { Disturbance } from './disturbances.js';
-import type { Expectation, Fault } from './faults.js';
+import type { Expectation, Fault } from '../faults/faults.js';
 
 /** One notification and every attempt to get it across. */
 export interface EmulatorDelivery {

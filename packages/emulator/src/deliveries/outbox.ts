@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Assumed } from './assumed.js';
+import type { Assumed } from '../assumed.js';
 import { attempt, toRequest, type DeliveryAttempt, type SentRequest, type Target } from './attempt.js';
 import type { EmulatorDelivery, FaultOutcome } from './delivery.js';
 import { Disturbances, type Disturbance, type Disturbed } from './disturbances.js';
-import { describeFault, isExpected, type Fault } from './faults.js';
-import type { FaultyDelivery } from './faulty-notifications.js';
+import { describeFault, isExpected, type Fault } from '../faults/faults.js';
+import type { FaultyDelivery } from '../faults/faulty-notifications.js';
 import { Lanes } from './lanes.js';
 import { signNotification } from './notification.js';
-import { report } from './report.js';
+import { report } from '../report.js';
 import type { Pace } from './send.js';
-import { quote } from './visible-text.js';
+import { quote } from '../visible-text.js';
 
 interface Entry {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Assumed } from './assumed.js';
+import type { Assumed } from '../assumed.js';
 import { toCreatedLink, toPayment, type Link, type LinkRequest, type Payment, type PaymentStatus, type Price } from './payment.js';
-import { ServiceError } from './service-error.js';
+import { ServiceError } from '../api/service-error.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 

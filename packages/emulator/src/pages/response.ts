@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Language } from './page-language.js';
+import type { Language } from './language.js';
 
 export interface PageResponse {
   readonly page: JSX.Element;

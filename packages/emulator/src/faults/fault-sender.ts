@@ -1,11 +1,11 @@
 import { ConfigurationError } from '@paylink/core';
-import type { FaultOutcome } from './delivery.js';
+import type { FaultOutcome } from '../deliveries/delivery.js';
 import { FAULT_NAMES, isFault, type Fault } from './faults.js';
 import { makeFaultyDelivery, type FaultOptions, type Genuine } from './faulty-notifications.js';
-import type { Ledger } from './ledger.js';
-import type { Settings } from './options.js';
-import type { Outbox } from './outbox.js';
-import type { Link, PaymentStatus } from './payment.js';
+import type { Ledger } from '../payments/ledger.js';
+import type { Settings } from '../options.js';
+import type { Outbox } from '../deliveries/outbox.js';
+import type { Link, PaymentStatus } from '../payments/payment.js';
 
 export interface FaultSenderOptions {
   readonly ledger: Ledger;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { sign } from '@paylink/core';
 import type { Fault } from './faults.js';
-import { headersOf, signNotification, type Notification } from './notification.js';
-import type { Pace } from './send.js';
+import { headersOf, signNotification, type Notification } from '../deliveries/notification.js';
+import type { Pace } from '../deliveries/send.js';
 
 /** What a fault sends, and how. */
 export interface FaultyDelivery {

@@ -1,4 +1,4 @@
-import type { Language } from './page-language.js';
+import type { Language } from '../language.js';
 
 interface Texts {
   readonly testPage: string;

@@ -1,5 +1,5 @@
-import type { Fault } from './faults.js';
-import type { Language } from './page-language.js';
+import type { Fault } from '../../faults/faults.js';
+import type { Language } from '../language.js';
 
 export interface FaultText {
   readonly title: string;

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
-import { DASHBOARD_SCRIPT } from './dashboard-script.js';
-import { DASHBOARD_TEXTS } from './dashboard-texts.js';
-import { Icon, ICON_URL } from './page-icon.js';
-import type { Language } from './page-language.js';
-import { DASHBOARD_STYLE, sourceOfText } from './page-style.js';
+import { DASHBOARD_SCRIPT } from './script.js';
+import { DASHBOARD_TEXTS } from './texts.js';
+import { Icon, ICON_URL } from '../icon.js';
+import type { Language } from '../language.js';
+import { DASHBOARD_STYLE, sourceOfText } from '../style.js';
 
 /** What the pages of the dashboard may load and run: their own style and script, and nothing else. */
 export const DASHBOARD_POLICY = [

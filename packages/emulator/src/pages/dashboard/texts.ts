@@ -1,7 +1,7 @@
-import type { EmulatorDelivery } from './delivery.js';
-import type { Disturbance } from './disturbances.js';
-import type { Language } from './page-language.js';
-import type { PaymentStatus } from './payment.js';
+import type { EmulatorDelivery } from '../../deliveries/delivery.js';
+import type { Disturbance } from '../../deliveries/disturbances.js';
+import type { Language } from '../language.js';
+import type { PaymentStatus } from '../../payments/payment.js';
 
 export interface DashboardTexts {
   readonly name: string;

@@ -1,5 +1,5 @@
-import type { Assumed } from './assumed.js';
-import type { LinkRequest, Price } from './payment.js';
+import type { Assumed } from '../assumed.js';
+import type { LinkRequest, Price } from '../payments/payment.js';
 import { refuse } from './service-error.js';
 
 const FIELDS = ['amount', 'amount_min', 'amount_max', 'reference', 'description', 'return_url', 'cancel_url', 'single_use'];

@@ -1,5 +1,5 @@
-import { DASHBOARD_TEXTS, type LinkField } from './dashboard-texts.js';
-import type { Language } from './page-language.js';
+import { DASHBOARD_TEXTS, type LinkField } from './texts.js';
+import type { Language } from '../language.js';
 
 /** What was entered, by the fields of the contract; `kind` says which of the amounts count. */
 export type LinkFormValues = Readonly<Partial<Record<LinkField | 'kind', string>>>;

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
-import { ICON_URL } from './page-icon.js';
-import { formatAmount, type Language } from './page-language.js';
-import { HOSTED_STYLE } from './page-style.js';
-import { TEXTS } from './page-texts.js';
-import { CURRENCY, type Link } from './payment.js';
+import { ICON_URL } from '../icon.js';
+import { formatAmount, type Language } from '../language.js';
+import { HOSTED_STYLE } from '../style.js';
+import { TEXTS } from './texts.js';
+import { CURRENCY, type Link } from '../../payments/payment.js';
 
 interface PageProps {
   readonly language: Language;

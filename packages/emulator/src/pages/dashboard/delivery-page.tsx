@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import type { DeliveryAttempt, SentRequest } from './attempt.js';
-import { DashboardFrame } from './dashboard-frame.js';
-import { Instant, nameOfFault, StateBadge, Verdict } from './dashboard-parts.js';
-import { DASHBOARD_TEXTS } from './dashboard-texts.js';
-import type { EmulatorDelivery } from './delivery.js';
+import type { DeliveryAttempt, SentRequest } from '../../deliveries/attempt.js';
+import { DashboardFrame } from './frame.js';
+import { Instant, nameOfFault, StateBadge, Verdict } from './parts.js';
+import { DASHBOARD_TEXTS } from './texts.js';
+import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import { FAULT_TEXTS } from './fault-texts.js';
-import { isExpected, isFault } from './faults.js';
-import type { Language } from './page-language.js';
-import type { Answer } from './send.js';
-import { Visible } from './visible.js';
+import { isExpected, isFault } from '../../faults/faults.js';
+import type { Language } from '../language.js';
+import type { Answer } from '../../deliveries/send.js';
+import { Visible } from '../visible.js';
 
 export interface DeliveryPageProps {
   readonly language: Language;

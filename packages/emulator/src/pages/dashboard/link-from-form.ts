@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Assumed } from './assumed.js';
-import type { LinkField } from './dashboard-texts.js';
-import { readWholeNumber } from './entered-amount.js';
-import type { Ledger } from './ledger.js';
+import type { Assumed } from '../../assumed.js';
+import type { LinkField } from './texts.js';
+import { readWholeNumber } from '../../payments/entered-amount.js';
+import type { Ledger } from '../../payments/ledger.js';
 import type { LinkFormValues } from './link-form.js';
-import { readLinkRequest } from './link-request.js';
-import { ServiceError } from './service-error.js';
+import { readLinkRequest } from '../../api/link-request.js';
+import { ServiceError } from '../../api/service-error.js';
 
 const TEXTS: readonly LinkField[] = ['reference', 'description', 'return_url', 'cancel_url'];
 const AMOUNTS: Readonly<Record<'fixed' | 'free', readonly LinkField[]>> = { fixed: ['amount'], free: ['amount_min', 'amount_max'] };
