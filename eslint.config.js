@@ -30,7 +30,7 @@ const boundaries = Object.entries(allowed).map(([name, doors]) => ({
             regex: `^@paylink/(?!(${doors.map((door) => door.slice('@paylink/'.length)).join('|') || '$.'})$)`,
             message: `packages/${name} may import only ${doors.join(', ') || 'nothing'} of the other packages.`,
           },
-          { regex: '^\\.\\./\\.\\./', message: 'A package is imported by its name, never by a path into it.' },
+          { regex: '^(\\.\\./)+([a-z-]+/)+(src|dist)/', message: 'A package is imported by its name, never by a path into it.' },
         ],
       },
     ],

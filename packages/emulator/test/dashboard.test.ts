@@ -438,8 +438,8 @@ describe('the live stream', () => {
   });
 
   it('piles nothing up for who does not read', async () => {
-    const { Changes } = await import('../src/changes.js');
-    const { LiveStreams } = await import('../src/live-stream.js');
+    const { Changes } = await import('../src/pages/dashboard/changes.js');
+    const { LiveStreams } = await import('../src/pages/dashboard/live-stream.js');
     const changes = new Changes(1);
     const streams = new LiveStreams(changes);
     const reader = streams.open()!.getReader();

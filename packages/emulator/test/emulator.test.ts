@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
-import { isLoopbackAddress, isLoopbackHost, lookupLoopback } from '../src/loopback.js';
+import { isLoopbackAddress, isLoopbackHost, lookupLoopback } from '../src/server/loopback.js';
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
