@@ -1,6 +1,6 @@
 /**
- * Which attack is tried on which host, read from a report of vitest's JSON reporter. Fails when a row of test/adapters/rows.json
- * has no test that ran and passed: a title begins with the ids of the rows that it tests.
+ * Which attack is tried on which host, read from a report of vitest's JSON reporter. Fails when a row of the table of attacks
+ * has no test that ran and passed: a title begins with the ids of the rows that it tests, or ends with them in brackets.
  *
  *     node scripts/attack-matrix.mjs report.json
  */
@@ -8,8 +8,9 @@ import { readFileSync } from 'node:fs';
 
 const [file] = process.argv.slice(2);
 if (file === undefined) throw new Error('usage: node scripts/attack-matrix.mjs report.json');
-const sections = JSON.parse(readFileSync(new URL('../test/adapters/rows.json', import.meta.url), 'utf8'));
-const rows = Object.values(sections).flat();
+const rows = Object.keys(JSON.parse(readFileSync(new URL('../packages/testing/src/attacks/rows.json', import.meta.url), 'utf8')));
+const sections = {};
+for (const row of rows) (sections[row[0]] ??= []).push(row);
 const report = JSON.parse(readFileSync(file, 'utf8'));
 
 /** Tests that passed, by row and by where they ran: a host of the shared suite, or a package. */
@@ -17,10 +18,8 @@ const passed = new Map(rows.map((row) => [row, new Map()]));
 for (const { name, assertionResults } of report.testResults) {
   for (const { ancestorTitles, title, status } of assertionResults) {
     if (status !== 'passed') continue;
-    for (const row of title
-      .match(/^(?:[A-M]\d{2} )+/)?.[0]
-      .trim()
-      .split(' ') ?? []) {
+    const named = title.match(/^(?:[A-N]\d{2} )+|\((?:[A-N]\d{2}(?:, )?)+\)$/)?.[0] ?? '';
+    for (const row of named.match(/[A-N]\d{2}/g) ?? []) {
       const places = passed.get(row);
       const place = placeOf(name, ancestorTitles);
       places?.set(place, (places.get(place) ?? 0) + 1);
