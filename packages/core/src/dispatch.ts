@@ -4,7 +4,7 @@ import { isPromise, settle } from './deadline.js';
 import { check, fault, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { toError, type AnyHandler } from './handlers.js';
-import { isDone, readIdempotency, runOnce } from './idempotency.js';
+import { isDone, readIdempotency, runOnce, type Identity } from './idempotency.js';
 import type { AnyReceiverOptions } from './intake.js';
 import { readBound } from './options.js';
 
@@ -38,10 +38,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(host, extras)));
 
     const guarded = async (): Promise<Dispatched> => {
-      let key: string | undefined;
+      let identity: Identity | undefined;
       if (idempotency !== undefined) {
-        key = await attempt.step('store_unavailable', () => idempotency.keyOf(event));
-        if (await attempt.step('store_unavailable', () => isDone(idempotency.store, key!))) return { outcome: 'duplicate' };
+        identity = await attempt.step('store_unavailable', () => idempotency.identify(event));
+        if (await attempt.step('store_unavailable', () => isDone(idempotency.store, identity!.key)))
+          return { outcome: 'duplicate' };
       }
       let extras = {};
       if (confirm !== undefined && event.type === 'payment.succeeded') {
@@ -57,7 +58,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         // Whatever is left to wait for is the commit.
         attempt.waitingFor = 'store_unavailable';
       };
-      const result = await attempt.step('store_unavailable', () => runOnce(idempotency.store, key!, work, attempt.signal));
+      const { key, turn } = identity!;
+      const run = () => runOnce(idempotency.store, key, work, { signal: attempt.signal, turn });
+      const result = await attempt.step('store_unavailable', run);
       return result === 'done' ? handled(value) : { outcome: result };
     };
 
@@ -66,12 +69,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return isPromise(value) ? value.then(handled) : handled(value);
     };
 
-    const late = (): WebhookError =>
+    const reason = (aborted: AbortSignal | undefined): WebhookError =>
       attempt.expire(
-        cancel?.aborted ? 'cancelled before its end' : `no end after ${handlerTimeout} ms, so the sender was told to come again`,
+        aborted === undefined ? `not done after ${handlerTimeout} ms; the sender may retry` : 'cancelled before its end',
       );
-    if (cancel?.aborted) throw late();
-    return settle(confirm || idempotency ? guarded : bare, handlerTimeout, late, cancel);
+    if (cancel?.aborted) throw reason(cancel);
+    return settle(confirm || idempotency ? guarded : bare, { milliseconds: handlerTimeout, signals: [cancel], reason });
   };
 }
 

@@ -1,5 +1,5 @@
 /** From proven bytes and the event header to an event: kind, payload, contradiction, schema. */
-import { settle } from './deadline.js';
+import { withinBounds } from './deadline.js';
 import { fault } from './errors.js';
 import { contradictionOf, parsePayload, readEvents, readKind, validate } from './event.js';
 import type { Contradiction, KnownEvent, WebhookEvent, WebhookPayload } from './event.js';
@@ -29,8 +29,8 @@ export function createEventReader<Events extends EventSchemas>(events: Events | 
   const kinds = readEvents(events);
 
   async function withOutput(schema: StandardSchema, event: KnownEvent<string, unknown>): Promise<WebhookEvent<Events>> {
-    const late = (): unknown => fault('handler_timeout', `the schema of ${event.type} did not settle in ${SCHEMA_TIMEOUT} ms`);
-    const payload = await settle(() => validate(schema, event.payload as WebhookPayload), SCHEMA_TIMEOUT, late);
+    const reason = (): unknown => fault('handler_timeout', `the schema of ${event.type} did not settle in ${SCHEMA_TIMEOUT} ms`);
+    const payload = await withinBounds(validate(schema, event.payload as WebhookPayload), { milliseconds: SCHEMA_TIMEOUT, reason });
     return { ...event, payload } as WebhookEvent<Events>;
   }
 

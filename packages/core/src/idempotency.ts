@@ -1,9 +1,26 @@
+/**
+ * `@paylink/core/idempotency`: the contract of a store, and what is built on one. For authors of stores, and for code beside a
+ * receiver that credits under the same store and key.
+ */
 import { sha256 } from '#hmac';
-import { check, fault, type WebhookError } from './errors.js';
+import { check, fault, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 
-/** How a store's `run` ended: the work's effect is durable, was durable before, or somebody else is at it. */
+export { withinBounds, type Bounds } from './deadline.js';
+export { check, ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';
+
+/** How a store's `run` ended: the effect is durable, it was durable before, or another run of the key is under way. */
 export type RunResult = 'done' | 'duplicate' | 'in_progress';
+
+export interface RunOptions {
+  /** When it is aborted, the store stops the work for good: nothing may take effect afterwards. */
+  readonly signal: AbortSignal;
+  /**
+   * A digest of tenant and reference. Runs of one `turn` go one after the other, whatever their keys; a run that waits for its
+   * turn never takes the result of another key. Without it only runs of the same key exclude each other.
+   */
+  readonly turn?: string | undefined;
+}
 
 /**
  * Remembers for ever which keys are done. The contract of the service has no delivery id and no timestamp, so a replay and a
@@ -15,37 +32,77 @@ export interface IdempotencyStore<Scope extends object = {}> {
   isDone(key: string): Promise<boolean>;
   /**
    * Runs `work` unless `key` is done; `scope` reaches the handler's context. Only work that succeeds leaves a mark. What
-   * `work` throws is thrown on as the same object. On abort the store stops the work for good.
+   * `work` throws is thrown on as the same object.
+   *
+   * @throws WebhookError `nothing_written`, where the store can tell that the work changed nothing: the sender gets it as it
+   * is. Any other error of the store itself becomes 503 `store_unavailable`.
    */
-  run(key: string, work: (scope: Scope) => Promise<void>, options: { readonly signal: AbortSignal }): Promise<RunResult>;
+  run(key: string, work: (scope: Scope) => Promise<void>, options: RunOptions): Promise<RunResult>;
 }
 
 /** A store, or a store with an identity of the merchant's own in place of `kind:reference`. */
 export type IdempotencyOption<Scope extends object> =
   IdempotencyStore<Scope> | { readonly store: IdempotencyStore<Scope>; readonly key: (event: WebhookEvent) => string };
 
+/** What a store is given of an event: two SHA-256 in hex, since a reference of 10 kB is over the limit of an index. */
+export interface Identity {
+  /** What is done once. */
+  readonly key: string;
+  /** What goes one after the other: every event of one tenant and reference. */
+  readonly turn: string;
+}
+
+/** What is credited once. Never the signature, a header or a hash of the body: one payment can be told in other bytes. */
+export interface Identified {
+  /** The merchant whose order numbers these are; `false` or left out where there is only one. */
+  readonly tenant?: string | false | undefined;
+  /** The event's kind as it was sent, such as `payment.succeeded`. */
+  readonly kind: string;
+  readonly reference: string;
+}
+
+/**
+ * Gives the key and the turn that a receiver gives its store for an event of this tenant, kind and reference. Marks that were
+ * set without a tenant count for `tenant: false`.
+ *
+ * @throws ConfigurationError for a tenant that is an empty string.
+ */
+export async function identify({ tenant, kind, reference }: Identified): Promise<Identity> {
+  check(tenant !== '', 'tenant', 'must not be empty');
+  // As JSON, so that no two tenants and references spell the same text. A kind has no bracket, so neither form reads as the other.
+  const identity = typeof tenant === 'string' ? JSON.stringify([tenant, kind, reference]) : `${kind}:${reference}`;
+  return { key: await sha256(identity), turn: await turnOf(tenant, reference) };
+}
+
+function turnOf(tenant: string | false | undefined, reference: string): string | Promise<string> {
+  return sha256(JSON.stringify([typeof tenant === 'string' ? tenant : null, reference]));
+}
+
 /** The option as the receiver uses it. */
 export interface Idempotency<Scope extends object> {
   readonly store: IdempotencyStore<Scope>;
-  keyOf(event: WebhookEvent): string | Promise<string>;
+  identify(event: WebhookEvent): Promise<Identity>;
 }
 
 export function readIdempotency<Scope extends object>(option: IdempotencyOption<Scope>): Idempotency<Scope> {
   const { store, key }: Partial<Exclude<typeof option, IdempotencyStore<Scope>>> = isStore(option)
-    ? { store: option, key: identityOf }
+    ? { store: option }
     : (option ?? {});
   check(
-    isStore<Scope>(store) && typeof key === 'function',
+    isStore<Scope>(store) && (isStore(option) || typeof key === 'function'),
     'idempotency',
     'must be a store, or { store, key } with a function `key`',
   );
   return {
     store,
-    keyOf(event) {
+    async identify(event) {
+      const { reference } = event;
+      if (key === undefined) return identify({ kind: event.type === 'unrecognized' ? event.kind : event.type, reference });
       const identity: unknown = key(event);
-      if (typeof identity !== 'string' || identity === '') throw new TypeError('idempotency.key must give a text for every event');
-      // A digest, since a reference of 10 kB is over an index's limit and queues refuse some characters.
-      return sha256(identity);
+      if (typeof identity !== 'string' || identity === '') {
+        throw new TypeError('idempotency.key must give a string that is not empty for every event');
+      }
+      return { key: await sha256(identity), turn: await turnOf(undefined, reference) };
     },
   };
 }
@@ -55,21 +112,17 @@ function isStore<Scope extends object>(value: unknown): value is IdempotencyStor
   return typeof store?.run === 'function' && typeof store.isDone === 'function';
 }
 
-/** Never the signature, a header or a hash of the body: one payment can be told in other bytes. */
-function identityOf(event: WebhookEvent): string {
-  return `${event.type === 'unrecognized' ? event.kind : event.type}:${event.reference}`;
-}
-
 /**
- * Runs `work` under the key, and lets nothing pass for done that is not.
+ * Runs `work` under the key, and takes nothing for done that is not.
  *
- * @throws what `work` threw, as the same object; WebhookError `in_progress`, or `store_unavailable` for whatever else fails.
+ * @throws what `work` threw, as the same object; WebhookError `in_progress`, `nothing_written`, or `store_unavailable` for
+ * whatever else fails.
  */
 export async function runOnce<Scope extends object>(
   store: IdempotencyStore<Scope>,
   key: string,
   work: (scope: Scope) => Promise<void>,
-  signal: AbortSignal,
+  options: RunOptions,
 ): Promise<'done' | 'duplicate'> {
   // Of the last run: a store may run the work again, after a serialisation failure for one.
   let succeeded = false;
@@ -88,13 +141,14 @@ export async function runOnce<Scope extends object>(
 
   let result: RunResult;
   try {
-    result = await store.run(key, watched, { signal });
+    result = await store.run(key, watched, options);
   } catch (error) {
-    if (wasThrown(thrown, error)) throw error;
+    if (wasThrown(thrown, error) || (isWebhookError(error) && error.code === 'nothing_written')) throw error;
     throw unavailable(error);
   }
-  if (result === 'in_progress') throw fault(result, 'another delivery of the same event is being handled');
-  // A store that says done for work that failed, or never ran, would have us acknowledge what did not happen.
+  if (result === 'in_progress')
+    throw fault(result, 'another delivery of the same event, or of the same reference, is being handled');
+  // A store that says done for work that failed or never ran would acknowledge what did not happen.
   if (result === 'duplicate' || (result === 'done' && succeeded)) return result;
   throw unavailable(new Error('the store said done, and the work was not'));
 }

@@ -1,3 +1,4 @@
+import { withinBounds } from './deadline.js';
 import { check } from './errors.js';
 import type { IdempotencyStore } from './idempotency.js';
 import { isProduction } from './environment.js';
@@ -25,24 +26,31 @@ export function memoryStore({ limit = 100_000 }: MemoryStoreOptions = {}): Idemp
   }
   const done = new Set<string>();
   const running = new Set<string>();
+  /** Of each turn, when the last of its runs ends. */
+  const turns = new Map<string, Promise<void>>();
 
   return {
     isDone: (key) => Promise.resolve(done.has(key)),
-    async run(key, work, { signal }) {
+    async run(key, work, { signal, turn = key }) {
       if (done.has(key)) return 'duplicate';
       if (running.has(key)) return 'in_progress';
       signal.throwIfAborted();
       running.add(key);
-      let giveUp = (): void => undefined;
+      const before = turns.get(turn);
+      let end!: () => void;
+      const mine = new Promise<void>((resolve) => (end = resolve));
+      // A run that gives up while it waits must not let the next one pass the run before it.
+      const last = before === undefined ? mine : before.then(() => mine);
+      turns.set(turn, last);
+      void last.then(() => {
+        if (turns.get(turn) === last) turns.delete(turn);
+      });
       try {
-        // Gives the work up on abort, so that a handler that never settles does not hold its key for ever.
-        const aborted = new Promise<never>((_, reject) => {
-          giveUp = () => reject(signal.reason as Error);
-          signal.addEventListener('abort', giveUp);
-        });
-        await Promise.race([work({}), aborted]);
+        // Both waits end on abort, so that a handler that never settles does not hold its key for ever.
+        if (before !== undefined) await withinBounds(before, { signals: [signal] });
+        await withinBounds(work({}), { signals: [signal] });
       } finally {
-        signal.removeEventListener('abort', giveUp);
+        end();
         running.delete(key);
       }
       done.add(key);

@@ -32,6 +32,7 @@ const STATUSES = {
   payment_pending: 503,
   in_progress: 503,
   handler_timeout: 503,
+  nothing_written: 503,
 } as const;
 
 /** Headers that a status asks for: RFC 9110 sections 11.6.1, 15.5.6 and 10.2.3. */
@@ -52,5 +53,8 @@ export function acknowledge(value?: unknown): Reply {
 
 /** The reply to an error: its code and nothing else, so that a stranger learns nothing. For an adapter's own errors. */
 export function errorReply({ code, status }: { readonly code: string; readonly status: number }): Reply {
-  return { status, headers: { 'content-type': 'application/json', ...HEADERS[status] }, body: JSON.stringify({ error: code }) };
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...HEADERS[status] };
+  // An order that is not there yet may take a minute; a query that matches nothing changes no more in five seconds.
+  if (code === 'nothing_written') headers['retry-after'] = '60';
+  return { status, headers, body: JSON.stringify({ error: code }) };
 }

@@ -36,8 +36,7 @@ export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger):
   }
   return async (host) => {
     try {
-      const late = (): Error => new Error(`no answer in ${PROVIDER_TIMEOUT} ms`);
-      return importSecrets(await settle(async () => option(host), PROVIDER_TIMEOUT, late), logger);
+      return importSecrets(await settle(() => option(host), { milliseconds: PROVIDER_TIMEOUT }), logger);
     } catch (cause) {
       throw fault('secret_unavailable', 'the function given as `secret` failed', cause);
     }

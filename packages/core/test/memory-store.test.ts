@@ -3,6 +3,17 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 const { signal } = new AbortController();
 const nothing = (): Promise<void> => Promise.resolve();
 
+/** Work that ends when it is told to. */
+function held() {
+  let finish!: () => void;
+  let fail!: (error: Error) => void;
+  const end = new Promise<void>((resolve, reject) => {
+    finish = resolve;
+    fail = reject;
+  });
+  return { work: () => end, finish, fail };
+}
+
 /** A fresh copy of the module, since it warns once for each process. */
 const load = async () => {
   vi.resetModules();
@@ -33,6 +44,41 @@ describe('memoryStore', () => {
     expect(await store.run('other', nothing, { signal })).toBe('done');
     finish();
     expect(await first).toBe('done');
+  });
+
+  it('N06 runs the keys of one turn one after the other, each with its own result', async () => {
+    const store = (await load())();
+    const turn = 'order-42';
+    const { work, finish } = held();
+    const payment = store.run('payment', work, { signal, turn });
+    const refundWork = vi.fn(nothing);
+    const refund = store.run('refund', refundWork, { signal, turn });
+    const third = store.run('third', nothing, { signal, turn });
+    expect(await store.run('other', nothing, { signal, turn: 'order-43' })).toBe('done');
+    expect(await store.run('refund', nothing, { signal, turn })).toBe('in_progress');
+    expect(refundWork).not.toHaveBeenCalled();
+    finish();
+    expect(await Promise.all([payment, refund, third])).toEqual(['done', 'done', 'done']);
+    expect(refundWork).toHaveBeenCalledOnce();
+  });
+
+  it('keeps the turn where a run fails, and where one that waits is aborted', async () => {
+    const store = (await load())();
+    const turn = 'order-42';
+    const { work, fail } = held();
+    const controller = new AbortController();
+    const first = store.run('first', work, { signal, turn });
+    const aborted = store.run('aborted', nothing, { signal: controller.signal, turn });
+    controller.abort(new Error('over'));
+    await expect(aborted).rejects.toThrow('over');
+    const behind = vi.fn(nothing);
+    const last = store.run('last', behind, { signal, turn });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(behind).not.toHaveBeenCalled();
+    fail(new Error('no'));
+    await expect(first).rejects.toThrow('no');
+    expect(await last).toBe('done');
+    expect(await store.run('aborted', nothing, { signal, turn })).toBe('done');
   });
 
   it('leaves no mark when the work throws, and throws the same object', async () => {
