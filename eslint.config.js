@@ -4,16 +4,18 @@ import tseslint from 'typescript-eslint';
 
 /** The dependency rules of the architecture: what a package's source may import, by the package's folder. */
 const ADAPTERS = ['express', 'fastify', 'koa', 'next', 'nest', 'lambda'];
+// What stands on a store, or is one.
+const STORES = ['@paylink/core', '@paylink/core/idempotency'];
 const allowed = {
   core: [],
   node: ['@paylink/core'],
   fetch: ['@paylink/core'],
   testing: ['@paylink/core'],
-  client: [],
+  client: STORES,
   emulator: ['@paylink/core'],
-  postgres: ['@paylink/core'],
-  redis: ['@paylink/core'],
-  bullmq: ['@paylink/core'],
+  postgres: STORES,
+  redis: STORES,
+  bullmq: STORES,
   cli: ['@paylink/core', '@paylink/core/diagnose', '@paylink/testing', '@paylink/client', '@paylink/emulator'],
   ...Object.fromEntries(ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']])),
 };
