@@ -26,8 +26,8 @@ export class WebhookError<Code extends string = WebhookErrorCode | (string & {})
 
   constructor(code: Code, { status = statusOf(code) ?? 500, message = code, cause }: WebhookErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
-    check(/^[a-z0-9_]{1,64}$/.test(code), 'code', 'must be 1 to 64 of a-z, 0-9 and _');
-    check(Number.isInteger(status) && status > 399 && status < 600, 'status', 'must be 400 to 599');
+    check(isCode(code), 'code', 'must be 1 to 64 of a-z, 0-9 and _');
+    check(isFailure(status), 'status', 'must be 400 to 599');
     this.code = code;
     this.status = status;
   }
@@ -35,9 +35,26 @@ export class WebhookError<Code extends string = WebhookErrorCode | (string & {})
 WebhookError.prototype.name = 'WebhookError';
 Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
 
-/** Whether `error` is a WebhookError, also one of another copy of this package, where `instanceof` says no. */
+/**
+ * Whether `error` is a WebhookError, also one of another copy of this package, where `instanceof` says no. One whose code or
+ * status was changed to what the constructor refuses is none.
+ */
 export function isWebhookError(error: unknown): error is WebhookError {
-  return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
+  try {
+    const branded = error as (WebhookError & Record<symbol, unknown>) | null | undefined;
+    return branded?.[BRAND] === true && isCode(branded.code) && isFailure(branded.status);
+  } catch {
+    // A getter or a proxy that throws.
+    return false;
+  }
+}
+
+function isCode(code: unknown): boolean {
+  return typeof code === 'string' && /^[a-z0-9_]{1,64}$/.test(code);
+}
+
+function isFailure(status: unknown): boolean {
+  return Number.isInteger(status) && (status as number) > 399 && (status as number) < 600;
 }
 
 /** An error of our own, in one call. */

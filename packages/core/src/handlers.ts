@@ -1,4 +1,4 @@
-import { check, isWebhookError } from './errors.js';
+import { check } from './errors.js';
 import type { ConfiguredEvent, KnownEvent, PayloadOf, UnrecognizedEvent, WebhookEvent } from './event.js';
 import type { EventSchemas } from './schema.js';
 
@@ -53,11 +53,4 @@ export function readHandlers(handlers: unknown, kinds: ReadonlyMap<string, unkno
   }
   check(map.has('payment.succeeded'), "handlers['payment.succeeded']", 'is missing, so payments would be acknowledged and lost');
   return (type) => map.get(type);
-}
-
-/** What was thrown, as an Error: hosts and error trackers can do little with anything else. */
-export function toError(thrown: unknown): unknown {
-  // By the tag too, since an error of another realm is no instance of ours.
-  const isError = thrown instanceof Error || isWebhookError(thrown) || Object.prototype.toString.call(thrown) === '[object Error]';
-  return isError ? thrown : new Error('the handler threw something that is no Error', { cause: thrown });
 }

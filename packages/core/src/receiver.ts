@@ -9,6 +9,7 @@ import { isWebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { readHandlers, type ReceiverHandlers } from './handlers.js';
 import { createIntake, type AnyGateOptions, type AnyReceiverOptions, type Intake } from './intake.js';
+import { hostError } from './host-error.js';
 import { report, startFacts, type Facts, type ObserveHook } from './observe.js';
 import { checkGateOptions, checkReceiverOptions, type GateEvent, type GateOptions, type ReceiverOptions } from './options.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
@@ -19,7 +20,8 @@ export interface Receiver<Events extends EventSchemas, Host> {
   /**
    * Takes one delivery all the way. Resolves with the reply; `host` is merged into the handler's context.
    *
-   * @throws what the handler threw, unless that is a WebhookError: it belongs to the host's own error handling.
+   * @throws what the handler threw, unless that is a WebhookError: it belongs to the host's own error handling. What is no
+   * Error, and an error with fields that could word the host's reply (a status, headers …), is the `cause` of the Error thrown.
    */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
   /** Only verifies, for code that handles the event by itself. @throws WebhookError */
@@ -127,7 +129,8 @@ function verifyBy(intake: Intake, observe: ObserveHook | undefined) {
 
 /** The reply to an error of ours, or of the handler in our form. Anything else is the host's: @throws it. */
 function refuse(intake: Intake, error: unknown, facts: Facts, byHandler: boolean): Reply {
-  intake.tell(error, facts, byHandler);
-  if (isWebhookError(error)) return errorReply(error);
-  throw error;
+  const failure = isWebhookError(error) ? error : hostError(error);
+  intake.tell(failure, facts, byHandler);
+  if (isWebhookError(failure)) return errorReply(failure);
+  throw failure;
 }

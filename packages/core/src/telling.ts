@@ -1,6 +1,7 @@
 /** What is told of a failure: to the hook always, to the log where the merchant may have something to mend. */
 import { isProduction } from './environment.js';
 import { ConfigurationError, isWebhookError, type WebhookError } from './errors.js';
+import { describeCause, HandlerError } from './host-error.js';
 import type { Logger } from './logger.js';
 import { report, type Facts, type ObserveHook } from './observe.js';
 import { statusOf } from './reply.js';
@@ -14,6 +15,8 @@ export function createTell(observe: ObserveHook | undefined, logger: Logger): Te
     const { code, status } = isWebhookError(error) ? error : { code: 'handler_failed', status: 500 };
     facts.code = code;
     report(observe, facts, status > 499 || byHandler ? 'failed' : 'rejected');
+    // Koa and Express print the stack of an error, and that has no cause in it.
+    if (error instanceof HandlerError) logger.error(`[paylink] 500 handler_failed: ${describeCause(error)}`);
     // A handler's own code is the merchant's business: it was thrown on purpose.
     if (!isWebhookError(error) || statusOf(code) === undefined) return;
     const line = `[paylink] ${status} ${code}: ${error.message}${causeOf(error)}`;

@@ -64,7 +64,9 @@ export function paymentWebhook<
         if (isSending()) await reply;
         // Fastify leaves a response open that the handler took over.
         else if (reply.sent && !reply.raw.writableEnded) reply.raw.destroy();
-        throw error;
+        // Fastify's own error handler, and no other, puts the message of an error into the reply.
+        const handledByFastify = routeOptions?.errorHandler === undefined && instance.errorHandler.name === 'defaultErrorHandler';
+        throw handledByFastify ? new Error('the webhook handler failed', { cause: error }) : error;
       });
       if (isSending() || (reply.sent && answer.status === 200)) return reply;
       // A status that the handler set is its answer, as in any route of Fastify, with what it returned for a body.

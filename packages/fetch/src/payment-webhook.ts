@@ -39,7 +39,8 @@ export function paymentWebhook<
       const reply = await receiver.receive(deliveryOf(request), { ...host, request } as FetchHost<Extra>);
       return isResponse(reply.value) ? reply.value : toResponse(request, reply);
     } catch (error) {
-      if (error instanceof RolledBack) return error.response;
+      const response = RolledBack.responseOf(error);
+      if (response !== undefined) return response;
       throw error;
     }
   };

@@ -2,11 +2,17 @@
 
 /** Undoes the work under a store, and carries the response out. */
 export class RolledBack extends Error {
-  readonly response: Response;
+  // No field that a host could take for its reply.
+  readonly #response: Response;
 
   constructor(response: Response) {
-    super(`the handler returned a response of status ${response.status}, so its work was undone`);
-    this.response = response;
+    super(`the handler returned a response of status ${response.status}, so its work was rolled back`);
+    this.#response = response;
+  }
+
+  /** The response, where the error is of this class. */
+  static responseOf(error: unknown): Response | undefined {
+    return error instanceof RolledBack ? error.#response : undefined;
   }
 }
 

@@ -61,10 +61,17 @@ function gating(options: GateOptions<NoEvents, KoaHost>): KoaGate<unknown> {
   const { admit, event } = createGate(options, MEND);
   const gate: Middleware = async (ctx, next) => {
     const reply = await admit(ctx.req, { req: ctx.req, ctx });
-    if (reply === undefined) await next();
+    if (reply === undefined) await next().catch(refuseSuccess);
     else respond(ctx, reply);
   };
   return Object.assign(gate, { event: (ctx: Pick<Context, 'req'>) => event(ctx.req) });
+}
+
+/** Koa answers with the status that an error carries: 200 of an HTTP client's error would acknowledge a failed credit. */
+function refuseSuccess(error: unknown): never {
+  const { status, statusCode } = error as { readonly status?: unknown; readonly statusCode?: unknown };
+  if (![status, statusCode].some((carried) => typeof carried === 'number' && carried < 400)) throw error;
+  throw new Error('the middleware behind paymentWebhook failed', { cause: error });
 }
 
 /** By the bare response, since Koa cannot end a connection in good order; middleware around us still sees the status. */

@@ -96,6 +96,22 @@ describe('an API route of the Pages Router', () => {
     expect(lines()).toContain(mine);
   });
 
+  it('N07 answers 500 without a word of an error that carries a status, headers or a redirect', async () => {
+    for (const fields of [
+      { status: 200, statusCode: 201, headers: { 'x-leaked': 'yes' }, expose: true },
+      { digest: 'NEXT_REDIRECT;replace;/leaked;307;' },
+    ]) {
+      const url = await serve(paymentWebhookApi({ secret }, () => Promise.reject(Object.assign(new Error('leaked'), fields))));
+      const response = await signedDelivery({ secret }).send(url);
+      expect([response.status, await response.text(), response.headers.get('x-leaked')]).toEqual([
+        500,
+        'Internal Server Error',
+        null,
+      ]);
+      server.close();
+    }
+  });
+
   it('returns once the response has ended, also for a sender that is refused while it uploads', async () => {
     const url = await serve(paymentWebhookApi({ secret }, () => undefined));
     const headers = { ...signedDelivery({ secret }).headers, 'content-length': 70_000 };

@@ -1,3 +1,6 @@
+import { isHTTPAccessFallbackError } from 'next/dist/client/components/http-access-fallback/http-access-fallback.js';
+import { isRedirectError } from 'next/dist/client/components/redirect-error.js';
+import { notFound, redirect } from 'next/navigation.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
@@ -48,6 +51,18 @@ describe('a route handler of the App Router', () => {
       return (await POST(request, { params: Promise.resolve({ tenant }) })).status;
     };
     expect([await to('a'), await to('b'), await to('c')]).toEqual([200, 401, 503]);
+  });
+
+  it('N07 rejects with an error that Next.js takes for no redirect and no 404', async () => {
+    for (const navigate of [() => redirect('/leaked'), notFound]) {
+      const rejected: unknown = await paymentWebhook(
+        { secret },
+        navigate,
+      )(signedDelivery({ secret }).toRequest(URL_OF_ROUTE)).catch((error: unknown) => error);
+      expect([isRedirectError(rejected), isHTTPAccessFallbackError(rejected)]).toEqual([false, false]);
+      const { cause } = rejected as Error;
+      expect([isRedirectError(cause), isHTTPAccessFallbackError(cause)].filter(Boolean)).toHaveLength(1);
+    }
   });
 
   it('runs the handler once with `idempotency`, and undoes the work of a Response that says no', async () => {

@@ -38,6 +38,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'the webhook twice',
   'a mounted router',
   'every method',
+  'no error handler',
 ];
 
 /** The hosts of one version: with handlers, and as a gate. */
@@ -149,7 +150,7 @@ function listen(create: typeof express, { surroundings, onError }: Setup, webhoo
 
   app.use((error: unknown, _req: Request, res: Response, next: NextFunction) => {
     onError(error);
-    if (res.headersSent) next(error);
+    if (res.headersSent || surroundings === 'no error handler') next(error);
     else res.status(500).type('application/json').send(FAILURE);
   });
   return listening(http.createServer(app));

@@ -29,6 +29,7 @@ export const hono: Host = {
       'another webhook at once',
       'a mounted router',
       'every method',
+      'no error handler',
     ],
     mend: /Give the webhook the request itself, before any request\.json\(\)/,
   },
@@ -40,16 +41,25 @@ function listen({ options, surroundings, handler, onError, http2: overHttp2 = fa
     handler(event, { signal, ...RESPONDING }),
   );
   const app = new Hono();
-  app.onError((error) => {
-    onError(error);
-    return new Response(FAILURE, { status: 500, headers: { 'content-type': 'application/json' } });
-  });
+  if (surroundings !== 'no error handler')
+    app.onError((error) => {
+      onError(error);
+      return new Response(FAILURE, { status: 500, headers: { 'content-type': 'application/json' } });
+    });
   const around = surround(surroundings);
   if (around !== undefined) app.use(around);
 
   const route: MiddlewareHandler = ({ req }) => webhook(req.raw);
   const [, prefix = '', rest = ''] = /^(\/[^/]*)(.*)$/.exec(PATH)!;
   switch (surroundings) {
+    case 'no error handler':
+      app.post(PATH, ({ req }) =>
+        webhook(req.raw).catch((error: unknown) => {
+          onError(error);
+          throw error;
+        }),
+      );
+      break;
     case 'the webhook twice':
       app.post(PATH, route, route);
       break;

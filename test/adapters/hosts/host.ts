@@ -54,6 +54,7 @@ export type Surroundings =
   | 'the webhook twice'
   | 'another webhook at once'
   | 'no gate'
+  | 'no error handler'
   | 'a mounted router'
   | 'every method';
 

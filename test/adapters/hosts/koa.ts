@@ -38,6 +38,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'the webhook twice',
   'a mounted router',
   'every method',
+  'no error handler',
 ];
 
 /** The hosts of one version: with handlers, and as a gate. */
@@ -95,6 +96,7 @@ function listen(app: Koa, setup: Setup, webhook: readonly Middleware[]): Promise
       await next();
     } catch (error) {
       onError(error);
+      if (surroundings === 'no error handler') throw error;
       ctx.status = 500;
       ctx.type = 'application/json';
       ctx.body = FAILURE;
