@@ -1,38 +1,37 @@
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-
-/** Core's tests run twice, once on each HMAC. Everything else takes @paylink packages as they are built and installed. */
-function core(name: string, hmac: string) {
-  return {
-    // By its source, since @paylink/testing is no dependency of core: it knows core's types, and the other way would be a circle.
-    resolve: {
-      alias: {
-        '#hmac': at(hmac),
-        '#diagnose': at('./packages/core/src/diagnose.ts'),
-        '@paylink/testing': at('./packages/testing/src/index.ts'),
-      },
-    },
-    test: { name, include: ['packages/core/test/**/*.test.ts'] },
-  };
+/** @paylink packages by their sources. Without the condition a package is what was built. */
+function fromSources(...conditions: string[]) {
+  const resolve = { conditions: ['@paylink/source', ...conditions, 'node', 'module', 'development|production'] };
+  return { resolve, ssr: { resolve } };
 }
+
+/** These run what is published: tarballs, and builds by Next.js. */
+const BUILT = [
+  'test/packaging/**/*.test.ts',
+  'test/runtimes/**/*.test.ts',
+  'examples/next/test/*.test.ts',
+  'packages/next/test/next-15.test.ts',
+];
+const exclude = ['**/node_modules/**', ...BUILT];
 
 export default defineConfig({
   test: {
     // One for each core of the smallest machine that this runs on.
     maxWorkers: 2,
     projects: [
-      core('core on node:crypto', './packages/core/src/hmac.node.ts'),
-      core('core on WebCrypto', './packages/core/src/hmac.web.ts'),
+      { ...fromSources(), test: { name: 'core on node:crypto', include: ['packages/core/test/**/*.test.ts'] } },
+      { ...fromSources('workerd'), test: { name: 'core on WebCrypto', include: ['packages/core/test/**/*.test.ts'] } },
       {
+        ...fromSources(),
         test: {
           name: 'packages',
           include: ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts'],
-          exclude: ['packages/core/**', '**/node_modules/**'],
+          exclude: ['packages/core/**', ...exclude],
         },
       },
-      { test: { name: 'across packages', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**'], testTimeout: 20_000 } },
+      { ...fromSources(), test: { name: 'across packages', include: ['test/**/*.test.ts'], exclude, testTimeout: 20_000 } },
+      { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], testTimeout: 20_000 } },
     ],
   },
 });

@@ -3,7 +3,7 @@
  * run, the two in turn, each request an order of its own. PostgreSQL does not wait for the disk here, since that wait is the same
  * for both and would hide the difference.
  *
- * `npx tsx --tsconfig bench/tsconfig.run.json bench/postgres.ts [rounds]`
+ * `npx tsx bench/postgres.ts [rounds]`
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

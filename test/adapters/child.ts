@@ -29,9 +29,7 @@ export class Child {
 
   constructor(host: string, bodyLimit = 65_536) {
     this.#process = fork(at('./serve-host.ts'), [host, String(bodyLimit)], {
-      execArgv: ['--expose-gc', '--import', 'tsx'],
-      // Without the paths of the root's tsconfig: they lead to the sources, and what is tested is what was built.
-      env: { ...process.env, TSX_TSCONFIG_PATH: at('../../tsconfig.base.json') },
+      execArgv: ['--expose-gc', '--conditions=@paylink/source', '--import', 'tsx'],
       silent: true,
     });
     for (const stream of [this.#process.stdout!, this.#process.stderr!]) {

@@ -1,12 +1,30 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
+import Module from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import * as modules from '@paylink/node';
 import { signedDelivery } from '@paylink/testing';
+import { buildSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 
-const common = createRequire(import.meta.url)('@paylink/node') as typeof modules;
+/** The package as `require` loads it, beside the one that `import` has loaded. */
+function requiredCopy(): typeof modules {
+  const { outputFiles } = buildSync({
+    entryPoints: ['@paylink/node'],
+    absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'node',
+    conditions: ['@paylink/source'],
+  });
+  const copy = new Module(import.meta.filename) as Module & { _compile(code: string, filename: string): void };
+  copy._compile(outputFiles[0]!.text, import.meta.filename);
+  return copy.exports as typeof modules;
+}
+
+const common = requiredCopy();
 const SECRET = 'a-secret-for-the-two-copies';
 
 describe('two copies of @paylink/node in one process', () => {

@@ -25,8 +25,7 @@ export async function bundleReceiver(): Promise<Bundle> {
     external: ['pg-native'],
     // Express and pg are CommonJS, and call for Node's own modules by `require`.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    // Without the paths of the root's tsconfig: they lead to the sources, and what is tested is what was built.
-    tsconfig: at('../../tsconfig.base.json'),
+    conditions: ['@paylink/source', 'module'],
     logLevel: 'warning',
   });
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };

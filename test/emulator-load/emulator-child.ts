@@ -26,16 +26,14 @@ export interface Answer {
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The emulator of emulator-process.ts, as it is built. */
+/** The emulator of emulator-process.ts. */
 export class EmulatorChild {
   readonly #process: ChildProcess;
   output = '';
 
   constructor() {
     this.#process = fork(at('./emulator-process.ts'), {
-      execArgv: ['--expose-gc', '--import', 'tsx'],
-      // Without the paths of the root's tsconfig: they lead to the sources, and what is tested is what was built.
-      env: { ...process.env, TSX_TSCONFIG_PATH: at('../../tsconfig.base.json') },
+      execArgv: ['--expose-gc', '--conditions=@paylink/source', '--import', 'tsx'],
       silent: true,
     });
     for (const stream of [this.#process.stdout!, this.#process.stderr!]) {

@@ -21,7 +21,17 @@ export function publishedPackages(): Map<string, string> {
 export function packAll(destination: string): Record<string, string> {
   const unbuilt = [...publishedPackages()].filter(([, folder]) => !existsSync(join(folder, 'dist')));
   if (unbuilt.length > 0) throw new Error(`not built: ${unbuilt.map(([name]) => name).join(', ')}`);
-  const args = ['--recursive', '--filter', './packages/*', 'pack', '--json', '--pack-destination', destination];
+  // Scripts write to the output that the list is read from.
+  const args = [
+    '--recursive',
+    '--filter',
+    './packages/*',
+    '--config.ignore-scripts=true',
+    'pack',
+    '--json',
+    '--pack-destination',
+    destination,
+  ];
   const packed = execFileSync('npx', ['-y', 'pnpm@10.34.9', ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],

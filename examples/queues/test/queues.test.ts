@@ -56,7 +56,7 @@ async function creditsOf(reference: string): Promise<number> {
 /** Starts a worker in a process of its own, and kills it in the middle of the first job that it gets. */
 async function killWorkerAtWork(queue: string, redisPort: number, deliver: () => Promise<unknown>): Promise<void> {
   const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), [queue, postgres.url, `${redisPort}`], {
-    execArgv: ['--import', 'tsx'],
+    execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
   });
   ends.push(() => child.kill('SIGKILL'));
   const credited = once(child, 'message');

@@ -114,7 +114,10 @@ describe('the demo', () => {
   const run = (env: Record<string, string>): Promise<{ code: number | null; output: string }> =>
     new Promise((resolve, reject) => {
       const cwd = fileURLToPath(new URL('..', import.meta.url));
-      const child = spawn(process.execPath, ['--import', 'tsx', 'src/demo.ts', '--exit'], { cwd, env: { ...process.env, ...env } });
+      const args = ['--conditions=@paylink/source', '--import', 'tsx', 'src/demo.ts', '--exit'];
+      // The root's tells how JSX is written in the emulator's sources.
+      const tsconfig = { TSX_TSCONFIG_PATH: fileURLToPath(new URL('../../../tsconfig.json', import.meta.url)) };
+      const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...tsconfig, ...env } });
       let output = '';
       child.stdout.on('data', (chunk) => (output += String(chunk)));
       child.stderr.on('data', (chunk) => (output += String(chunk)));

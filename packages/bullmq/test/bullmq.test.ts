@@ -211,7 +211,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
   it('I03 I09 credits once after a kill -9 of the worker in the middle of its handler', async () => {
     const queue = openQueue({ defaultJobOptions: { backoff: { type: 'fixed', delay: 200 } } });
     const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), [`${redis.port}`, name], {
-      execArgv: ['--import', 'tsx'],
+      execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
     });
     ends.push(() => child.kill('SIGKILL'));
     const working = once(child, 'message');

@@ -1,10 +1,13 @@
-/** Runs the built command as a user does: a process of its own, pipes for its output. */
+/** Runs the command as a user does: a process of its own, pipes for its output. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
 
-export const BIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** What follows `node` in the line that starts it. */
+const COMMAND = ['--conditions=@paylink/source', '--import', 'tsx', at('../src/main.ts')];
 
 // A process takes its time to start where others are busy, and a test starts several.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
@@ -45,7 +48,7 @@ export interface Running {
 export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
   // Nothing of the environment that the tests run in.
   const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], ...env };
-  const child = spawn(process.execPath, [BIN, ...args], { env: environment as NodeJS.ProcessEnv });
+  const child = spawn(process.execPath, [...COMMAND, ...args], { env: environment as NodeJS.ProcessEnv });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';

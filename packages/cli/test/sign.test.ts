@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pasteCurl } from './curl.js';
-import { API_KEY, BIN, paylink, SECRET } from './paylink.js';
+import { API_KEY, paylink, SECRET } from './paylink.js';
 import { openShop } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
@@ -103,7 +103,7 @@ describe('the secret', () => {
     ['B03 with a line break at its end', { WEBHOOK_SECRET: 'abcdefgh\n' }, [], /WEBHOOK_SECRET has a blank or a line break/],
     ['B04 a placeholder', { PAYLINK_WEBHOOK_SECRET: 'undefined' }, [], /PAYLINK_WEBHOOK_SECRET is a placeholder/],
     ['B06 an API key', { WEBHOOK_SECRET: API_KEY }, [], /WEBHOOK_SECRET is an API key/],
-    ['in a file that is no text', {}, ['--secret-file', BIN.replace(/main\.js$/, 'none.js')], /--secret-file: .* cannot be read/],
+    ['in a file that does not exist', {}, ['--secret-file', 'packages/cli/test/none.txt'], /--secret-file: .* cannot be read/],
   ])('%s ends with 2, and is named by where it came from', async (_, variables, extra, message) => {
     const result = await paylink(['sign', ...extra], { env: variables });
     expect(result).toMatchObject({ code: 2, stdout: '' });

@@ -30,7 +30,7 @@ const holders: ChildProcess[] = [];
 
 async function hold(port: number, key: string, leaseMs: number): Promise<{ holder: ChildProcess; fencingToken: number }> {
   const holder = fork(fileURLToPath(new URL('./holder.ts', import.meta.url)), [`${port}`, key, `${leaseMs}`], {
-    execArgv: ['--import', 'tsx'],
+    execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
   });
   holders.push(holder);
   const [{ fencingToken }] = (await once(holder, 'message')) as [{ fencingToken: number }];

@@ -1,0 +1,5 @@
+module.exports = {
+  hooks: {
+    beforePacking: async (manifest) => (await import('./scripts/manifest.mjs')).publishedManifest(manifest),
+  },
+};

@@ -1,0 +1,51 @@
+/**
+ * The package.json that is published: without the doors to the sources, and without what only this repository uses.
+ * `pnpm pack` and `pnpm publish` take it from .pnpmfile.cjs. `npm pack` has no such hook, so there the scripts `prepack` and
+ * `postpack` of each package write it to disk and put the original back.
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SOURCE = '@paylink/source';
+const PACKAGES = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages');
+const DEPENDENCIES = ['dependencies', 'peerDependencies', 'optionalDependencies'];
+
+export function publishedManifest({ scripts, devDependencies, ...manifest }) {
+  for (const field of ['exports', 'imports']) {
+    if (manifest[field] !== undefined) manifest[field] = withoutSource(manifest[field]);
+  }
+  for (const field of DEPENDENCIES) {
+    if (manifest[field] !== undefined) manifest[field] = withVersions(manifest[field]);
+  }
+  return manifest;
+}
+
+function withoutSource(value) {
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([condition]) => condition !== SOURCE);
+  return Object.fromEntries(kept.map(([condition, target]) => [condition, withoutSource(target)]));
+}
+
+/** npm does not know `workspace:` ranges. pnpm has replaced them already. */
+function withVersions(dependencies) {
+  return Object.fromEntries(
+    Object.entries(dependencies).map(([name, range]) => {
+      if (!range.startsWith('workspace:')) return [name, range];
+      const { version } = JSON.parse(readFileSync(join(PACKAGES, name.slice('@paylink/'.length), 'package.json'), 'utf8'));
+      const sign = range.slice('workspace:'.length);
+      return [name, sign === '*' ? version : `${sign}${version}`];
+    }),
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && /npm-cli\.js$/.test(process.env.npm_execpath ?? '')) {
+  const original = 'package.json.original';
+  // Also before packing: an `npm pack` that was killed has left it.
+  if (existsSync(original)) renameSync(original, 'package.json');
+  if (process.argv[2] === 'prepack') {
+    const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+    renameSync('package.json', original);
+    writeFileSync('package.json', `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
+  }
+}

@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+type Target = string | { readonly [condition: string]: Target };
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, Target>>;
+  readonly imports?: Readonly<Record<string, Target>>;
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+const SOURCE = '@paylink/source';
+const PACKAGES = new URL('../../packages/', import.meta.url);
+
+const manifests = readdirSync(PACKAGES).map((name) => {
+  const text = readFileSync(new URL(`${name}/package.json`, PACKAGES), 'utf8');
+  return [name, JSON.parse(text) as Manifest] as const;
+});
+
+const doors = manifests.flatMap(([name, { exports, imports = {} }]) =>
+  Object.entries({ ...exports, ...imports })
+    .filter(([door]) => door !== './package.json')
+    .map(([door, target]) => [name, door, target] as const),
+);
+
+/** The same choice of files as the built door gives an `import`, each by its source. */
+function sourceOf(target: Target): Target {
+  if (typeof target === 'string') return target.replace('./dist/', './src/').replace(/\.js$/, '.ts');
+  const { import: esm, types, [SOURCE]: source, ...conditions } = target;
+  if (esm !== undefined) return sourceOf(esm);
+  const chosen = Object.entries(conditions).map(([condition, file]) => [condition, sourceOf(file)] as const);
+  return chosen.length === 1 ? chosen[0]![1] : Object.fromEntries(chosen);
+}
+
+function filesOf(target: Target): string[] {
+  return typeof target === 'string' ? [target] : Object.values(target).flatMap(filesOf);
+}
+
+describe.each(doors)('the door of packages/%s at %s', (name, _, target) => {
+  it('has the condition @paylink/source first, which leads to the source of each built file', () => {
+    expect(Object.keys(target)[0]).toBe(SOURCE);
+    const source = (target as Record<string, Target>)[SOURCE]!;
+    expect(JSON.stringify(source)).toBe(JSON.stringify(sourceOf(target)));
+    expect(filesOf(source).filter((file) => !existsSync(new URL(`${name}/${file}`, PACKAGES)))).toEqual([]);
+  });
+});
+
+it.each(manifests)('packages/%s has the scripts that every package has', (name, { scripts }) => {
+  expect(scripts).toMatchObject({
+    build: 'tsup',
+    test: `vitest run --root ../.. --project !built packages/${name}/`,
+    prepack: 'node ../../scripts/manifest.mjs prepack',
+    postpack: 'node ../../scripts/manifest.mjs postpack',
+  });
+});
