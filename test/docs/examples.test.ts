@@ -5,6 +5,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const RECIPE = join(root, 'examples/shop/src/credit-order.ts');
 
 function documents(): string[] {
   const readmes = ['packages', 'examples'].flatMap((folder) =>
@@ -29,13 +30,21 @@ function compile(files: ReadonlyMap<string, string>): string[] {
   options.noPropertyAccessFromIndexSignature = false;
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
-  // Imports resolve as from the tests' own folder, where every framework is installed.
+  // Imports resolve as from the tests' own folder, where every framework is installed; the recipe of the credit is the shop's.
   const elsewhere = join(root, 'test', 'docs', 'examples.test.ts');
+  const shop = join(dirname(RECIPE), 'shop.ts');
   host.fileExists = (path) => files.has(path) || fileExists.call(host, path);
   host.readFile = (path) => files.get(path) ?? readFile.call(host, path);
   host.resolveModuleNameLiterals = (literals, containing, redirected, compilerOptions) =>
     literals.map(({ text }) =>
-      ts.resolveModuleName(text, files.has(containing) ? elsewhere : containing, compilerOptions, host, undefined, redirected),
+      ts.resolveModuleName(
+        text,
+        !files.has(containing) ? containing : text === './credit-order.js' ? shop : elsewhere,
+        compilerOptions,
+        host,
+        undefined,
+        redirected,
+      ),
     );
   const program = ts.createProgram([...files.keys()], options, host);
   return ts.getPreEmitDiagnostics(program).map((diagnostic) => {
@@ -61,6 +70,17 @@ describe('the documents', () => {
   it('show the adapter that is proven', () => {
     const adapter = readFileSync(join(root, 'examples/adapter/src/adapter.ts'), 'utf8');
     expect(readFileSync(join(root, 'docs/writing-an-adapter.md'), 'utf8')).toContain(`\`\`\`ts\n${adapter}\`\`\``);
+  });
+
+  it('show the recipe of the credit as it is tested, in each document that uses it, and no other way to credit', () => {
+    const recipe = `\`\`\`ts\n${readFileSync(RECIPE, 'utf8')}\`\`\``;
+    const using = documents().filter((path) => readFileSync(path, 'utf8').includes("from './credit-order.js'"));
+    expect(using.length).toBeGreaterThan(3);
+    for (const path of using) {
+      const [before, ...after] = readFileSync(path, 'utf8').split(recipe);
+      expect(after, `copies of the recipe in ${relative(root, path)}`).toHaveLength(1);
+      expect(`${before}${after.join('')}`).not.toMatch(/UPDATE orders SET paid_at(?![^`]*paid_at IS NULL)/);
+    }
   });
 
   it('have a heading for each error code', () => {

@@ -8,10 +8,16 @@ import { promisify } from 'node:util';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import type { Express } from 'express';
 import { Pool } from 'pg';
+import type { Confirm } from '../src/confirm.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 
-type CreateApp = (secret: string | undefined, pool: Pool) => Promise<Express>;
+type CreateApp = (secret: string | undefined, pool: Pool, confirm: Confirm) => Promise<Express>;
+
+/** Stands for the service: every payment succeeded, with 5,000, or 500 where the reference says so. */
+const paid: Confirm = {
+  getPayment: async (reference) => ({ reference, status: 'success', amount: reference.endsWith(' of 500') ? 500 : 5_000 }),
+};
 
 let postgres: PostgresServer;
 let admin: Pool;
@@ -52,7 +58,7 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
   beforeEach(async () => {
     vi.spyOn(console, 'error').mockReturnValue(undefined);
     pool = new Pool({ connectionString: postgres.url, max: 5 });
-    server = (await (await apps[name]!())(TEST_SECRET, pool)).listen(0, '127.0.0.1');
+    server = (await (await apps[name]!())(TEST_SECRET, pool, paid)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/payments`;
     reference = `${name}-${Math.random()}`;
@@ -70,9 +76,9 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     (await signedDelivery({ secret: TEST_SECRET, reference: to }).send(url)).status;
   const credited = async (): Promise<number> =>
     (await admin.query<{ credited: number }>('SELECT credited FROM orders WHERE reference = $1', [reference])).rows[0]!.credited;
-  const marks = async (): Promise<number | null> =>
-    (await admin.query('SELECT 1 FROM paylink_marks WHERE key = sha256($1)', [Buffer.from(`payment.succeeded:${reference}`)]))
-      .rowCount;
+  const marksOf = async (order: string): Promise<number | null> =>
+    (await admin.query('SELECT 1 FROM paylink_marks WHERE key = sha256($1)', [Buffer.from(`payment.succeeded:${order}`)])).rowCount;
+  const marks = (): Promise<number | null> => marksOf(reference);
 
   it('H01 H02 credits once, however often and at once a delivery comes', async () => {
     const statuses = await Promise.all(Array.from({ length: 20 }, () => deliver()));
@@ -88,7 +94,19 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     await admin.query('ALTER TABLE orders DROP CONSTRAINT obstacle');
     expect(await deliver()).toBe(200);
     expect([await credited(), await marks()]).toEqual([5000, 1]);
-    expect(await deliver('an order of nobody')).toBe(500);
+  });
+
+  it('refuses an unknown order and a different amount without a mark, and leaves an order alone that was paid by hand', async () => {
+    expect(await deliver(`${reference}, unknown`)).toBe(503);
+    const stale = `${reference} of 500`;
+    await admin.query('INSERT INTO orders (reference, amount) VALUES ($1, 50000)', [stale]);
+    expect(await deliver(stale)).toBe(409);
+    const { rows } = await admin.query('SELECT credited, paid_at FROM orders WHERE reference = $1', [stale]);
+    expect(rows).toEqual([{ credited: 0, paid_at: null }]);
+    expect([await marksOf(`${reference}, unknown`), await marksOf(stale)]).toEqual([0, 0]);
+    await admin.query('UPDATE orders SET paid_at = now() WHERE reference = $1', [reference]);
+    expect(await deliver()).toBe(200);
+    expect([await credited(), await marks()]).toEqual([0, 1]);
   });
 
   it('I02 leaves neither credit nor mark when the commit fails', async () => {

@@ -8,7 +8,7 @@ import { postgresStore } from '@paylink/postgres';
 import { Queue, Worker, type ConnectionOptions, type WorkerOptions } from 'bullmq';
 import express, { type Express } from 'express';
 import type { Pool } from 'pg';
-import { handlers, type Handlers } from './orders.js';
+import { handlers, type Confirm, type Handlers } from './orders.js';
 
 export function createApp({ secret, queue }: { readonly secret: string | undefined; readonly queue: Queue }): Express {
   const app = express();
@@ -23,9 +23,17 @@ export function createQueue(connection: ConnectionOptions): Queue {
   return new Queue('payments', { connection });
 }
 
-/** Add `confirm` where you have a client of the service: whoever can write to this Redis can make jobs. */
-export function startWorker(connection: ConnectionOptions, pool: Pool, map: Handlers = handlers, pace: Pace = {}): Worker {
-  const processor = createProcessor({ idempotency: postgresStore(pool) }, map);
+export interface WorkerSettings {
+  readonly connection: ConnectionOptions;
+  readonly pool: Pool;
+  readonly confirm: Confirm;
+  readonly map?: Handlers;
+  readonly pace?: Pace;
+}
+
+/** The worker trusts its jobs, and anything that can write to this Redis can make one: `confirm` asks the service. */
+export function startWorker({ connection, pool, confirm, map = handlers, pace = {} }: WorkerSettings): Worker {
+  const processor = createProcessor({ idempotency: postgresStore(pool), confirm }, map);
   // Above BullMQ's default of 1: a job whose worker was killed twice would be given up.
   return new Worker('payments', processor, { connection, maxStalledCount: 20, ...pace });
 }

@@ -9,7 +9,7 @@ import { postgresStore } from '@paylink/postgres';
 import express, { type Express } from 'express';
 import type { Pool } from 'pg';
 import type PgBoss from 'pg-boss';
-import { handlers, type Handlers, type Transaction } from './orders.js';
+import { handlers, type Confirm, type Handlers, type Payment, type Transaction } from './orders.js';
 
 const QUEUE = 'payments';
 const DEAD = 'payments-dead';
@@ -23,7 +23,7 @@ interface PaymentJob {
 /** After `boss.start()`, and before any job is sent. */
 export async function createQueues(boss: PgBoss, expireInSeconds = 60): Promise<void> {
   await boss.createQueue(DEAD);
-  // The service has its 200 and will not come again: 20 attempts with backoff, and then a queue that somebody watches.
+  // The service has its 200 and does not retry: 20 attempts with backoff, then a dead-letter queue for an operator to watch.
   const retries = { retryLimit: 20, retryDelay: 1, retryBackoff: true, deadLetter: DEAD };
   await boss.createQueue(QUEUE, { name: QUEUE, ...retries, expireInSeconds });
 }
@@ -52,8 +52,15 @@ export function createApp({ secret, pool, boss }: { secret: string | undefined; 
   return app;
 }
 
-export async function startWorker(boss: PgBoss, pool: Pool, map: Handlers = handlers): Promise<void> {
-  const dispatcher = createDispatcher<NoEvents, never, Transaction, object>({ idempotency: postgresStore(pool) }, map);
+export interface WorkerSettings {
+  readonly boss: PgBoss;
+  readonly pool: Pool;
+  readonly confirm: Confirm;
+  readonly map?: Handlers;
+}
+
+export async function startWorker({ boss, pool, confirm, map = handlers }: WorkerSettings): Promise<void> {
+  const dispatcher = createDispatcher<NoEvents, Payment, Transaction, object>({ idempotency: postgresStore(pool), confirm }, map);
   await boss.work<PaymentJob>(QUEUE, { batchSize: 1, pollingIntervalSeconds: 0.5 }, async (jobs) => {
     for (const { data } of jobs) await dispatcher.dispatch({ ...data, rawBody: Buffer.from(data.rawBody, 'base64') }, {});
   });

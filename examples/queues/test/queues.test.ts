@@ -13,6 +13,7 @@ import { DURABLE, startRedis, withoutRedis, type RedisServer } from '../../../te
 import * as onBullmq from '../src/bullmq.js';
 import { createOrders } from '../src/orders.js';
 import * as onPgBoss from '../src/pg-boss.js';
+import { AMOUNT, paid } from './paid.js';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
 const noRedis = withoutRedis();
@@ -47,6 +48,10 @@ async function serve(app: Express): Promise<string> {
 
 const send = async (url: string, reference: string, secret = TEST_SECRET): Promise<number> =>
   (await signedDelivery({ secret, reference }).send(url)).status;
+
+async function insertOrders(...references: string[]): Promise<void> {
+  await pool.query('INSERT INTO orders (reference, amount) SELECT unnest($1::text[]), $2', [references, AMOUNT]);
+}
 
 async function creditsOf(reference: string): Promise<number> {
   const { rows } = await pool.query<{ credits: number }>('SELECT credits FROM orders WHERE reference = $1', [reference]);
@@ -83,12 +88,12 @@ describe.skipIf(noRedis)('the example on BullMQ', () => {
   afterAll(() => redis.close());
 
   const startWorker = (): void => {
-    const worker = onBullmq.startWorker(connection, pool, undefined, { stalledInterval: 1_000 });
+    const worker = onBullmq.startWorker({ connection, pool, confirm: paid, pace: { stalledInterval: 1_000 } });
     ends.push(() => worker.close());
   };
 
   it('H02 credits a genuine delivery once, however often it comes, and a forged one never', async () => {
-    await pool.query("INSERT INTO orders VALUES ('bullmq-1'), ('bullmq-forged'), ('bullmq-last')");
+    await insertOrders('bullmq-1', 'bullmq-forged', 'bullmq-last');
     expect(await Promise.all(Array.from({ length: 10 }, () => send(url, 'bullmq-1')))).toEqual(Array(10).fill(200));
     expect(await send(url, 'bullmq-forged', 'a-secret-of-nobody')).toBe(401);
     startWorker();
@@ -100,7 +105,7 @@ describe.skipIf(noRedis)('the example on BullMQ', () => {
   }, 90_000);
 
   it('I03 credits once after a kill -9 of the worker between the credit and the commit', async () => {
-    await pool.query("INSERT INTO orders VALUES ('bullmq-2')");
+    await insertOrders('bullmq-2');
     await killWorkerAtWork('BullMQ', redis.port, () => send(url, 'bullmq-2'));
     expect(await creditsOf('bullmq-2')).toBe(0);
     startWorker();
@@ -130,13 +135,13 @@ describe('the example on pg-boss', () => {
     (await pool.query<{ count: number }>("SELECT count(*)::int FROM pgboss.job WHERE name = 'payments'")).rows[0]!.count;
 
   it('H02 credits a genuine delivery once, however often it comes, and a forged one never', async () => {
-    await pool.query("INSERT INTO orders VALUES ('boss-1'), ('boss-forged'), ('boss-last')");
+    await insertOrders('boss-1', 'boss-forged', 'boss-last');
     const statuses = await Promise.all(Array.from({ length: 10 }, () => send(url, 'boss-1')));
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(await send(url, 'boss-1')).toBe(200);
     expect(await send(url, 'boss-forged', 'a-secret-of-nobody')).toBe(401);
     expect(await jobs()).toBe(1);
-    await onPgBoss.startWorker(boss, pool);
+    await onPgBoss.startWorker({ boss, pool, confirm: paid });
     await vi.waitUntil(async () => (await creditsOf('boss-1')) > 0, PATIENCE);
     expect(await send(url, 'boss-1')).toBe(200);
     await send(url, 'boss-last');
@@ -145,23 +150,23 @@ describe('the example on pg-boss', () => {
   }, 90_000);
 
   it('I03 credits once after a kill -9 of the worker between the credit and the commit', async () => {
-    await pool.query("INSERT INTO orders VALUES ('boss-2')");
+    await insertOrders('boss-2');
     await killWorkerAtWork('pg-boss', 0, () => send(url, 'boss-2'));
     expect(await creditsOf('boss-2')).toBe(0);
     // pg-boss gives the job to another worker when its time is over.
-    await onPgBoss.startWorker(boss, pool);
+    await onPgBoss.startWorker({ boss, pool, confirm: paid });
     await vi.waitUntil(async () => (await creditsOf('boss-2')) > 0, PATIENCE);
     await send(url, 'boss-2');
     expect(await creditsOf('boss-2')).toBe(1);
   }, 90_000);
 
   it('I01 answers no 2xx where the job could not be queued, and leaves no mark', async () => {
-    await pool.query("INSERT INTO orders VALUES ('boss-3')");
+    await insertOrders('boss-3');
     const sent = vi.spyOn(boss, 'send').mockResolvedValueOnce(null);
     expect(await send(url, 'boss-3')).toBe(500);
     sent.mockRestore();
     expect(await send(url, 'boss-3')).toBe(200);
-    await onPgBoss.startWorker(boss, pool);
+    await onPgBoss.startWorker({ boss, pool, confirm: paid });
     await vi.waitUntil(async () => (await creditsOf('boss-3')) > 0, PATIENCE);
   }, 90_000);
 });

@@ -1,9 +1,10 @@
-/** A worker that credits by `tx` and then stops before the commit, and says so: to be killed. */
+/** A worker that credits through `tx`, reports it, and stops before the commit: to be killed. */
 import { Pool } from 'pg';
 import PgBoss from 'pg-boss';
 import { startWorker as startOnBullmq } from '../src/bullmq.js';
 import { handlers, type Handlers } from '../src/orders.js';
 import { startWorker as startOnPgBoss } from '../src/pg-boss.js';
+import { paid } from './paid.js';
 
 const [queue, databaseUrl, redisPort] = process.argv.slice(2) as [string, string, string];
 const pool = new Pool({ connectionString: databaseUrl });
@@ -14,6 +15,10 @@ const stopping: Handlers = {
     await new Promise(() => undefined);
   },
 };
-if (queue === 'BullMQ')
-  startOnBullmq({ port: Number(redisPort), maxRetriesPerRequest: null }, pool, stopping, { lockDuration: 2_000 });
-else await startOnPgBoss(await new PgBoss({ connectionString: databaseUrl }).start(), pool, stopping);
+const settings = { pool, confirm: paid, map: stopping };
+if (queue === 'BullMQ') {
+  const connection = { port: Number(redisPort), maxRetriesPerRequest: null };
+  startOnBullmq({ ...settings, connection, pace: { lockDuration: 2_000 } });
+} else {
+  await startOnPgBoss({ ...settings, boss: await new PgBoss({ connectionString: databaseUrl }).start() });
+}

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite';
+import type { Payment } from '@paylink/client';
+import { creditOrder } from './credit-order.js';
 
 export interface Order {
   readonly reference: string;
@@ -50,7 +52,7 @@ export class Orders {
     return new Orders(db);
   }
 
-  /** Writes an order down before anybody can pay it; its reference cannot be guessed. */
+  /** Inserts an order, before its payment link is created. Its reference cannot be guessed. */
   async create(product: string, amount: number): Promise<string> {
     const reference = `order-${randomBytes(12).toString('hex')}`;
     await this.#db.query('INSERT INTO orders (reference, product, amount) VALUES ($1, $2, $3)', [reference, product, amount]);
@@ -73,7 +75,7 @@ export class Orders {
     return row && toOrder(row);
   }
 
-  /** The orders that nobody has paid yet, as far as the shop knows. */
+  /** The orders that are not credited yet. */
   async unpaid(): Promise<string[]> {
     const { rows } = await this.#db.query<{ reference: string }>(
       'SELECT reference FROM orders WHERE paid_at IS NULL AND pay_url IS NOT NULL ORDER BY created_at',
@@ -82,22 +84,12 @@ export class Orders {
   }
 }
 
-/**
- * Credits an order with the amount that the shop itself wrote down, in the transaction that also holds the mark of the
- * notification: both are there or neither is. Only the first call finds the order unpaid.
- */
-export async function creditOrder(tx: Transaction, reference: string): Promise<'credited' | 'already_credited' | 'unknown'> {
-  const { rows } = await tx.query<{ amount: number }>(
-    'UPDATE orders SET paid_at = now() WHERE reference = $1 AND paid_at IS NULL RETURNING amount',
-    [reference],
-  );
-  const order = rows[0];
-  if (order !== undefined) {
-    await tx.query('INSERT INTO credits (reference, amount) VALUES ($1, $2)', [reference, order.amount]);
-    return 'credited';
-  }
-  const known = await tx.query('SELECT 1 FROM orders WHERE reference = $1', [reference]);
-  return known.rows.length > 0 ? 'already_credited' : 'unknown';
+/** Credits the order by the recipe, and writes the credit into the shop's book in the same transaction. */
+export async function bookCredit(tx: Transaction, payment: Payment): Promise<void> {
+  if (!(await creditOrder(tx, payment))) return;
+  await tx.query('INSERT INTO credits (reference, amount) SELECT reference, amount FROM orders WHERE reference = $1', [
+    payment.reference,
+  ]);
 }
 
 function toOrder(row: OrderRow): Order {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '@electric-sql/pglite';
 import { reconcile, type PaylinkClient } from '@paylink/client';
 import type { IdempotencyStore } from '@paylink/core';
-import { creditOrder, type Orders } from './orders.js';
+import { bookCredit, type Orders } from './orders.js';
 
 export interface ReconcilerOptions {
   readonly orders: Orders;
@@ -25,7 +25,7 @@ export function startReconciler({ orders, paylink, idempotency, interval, onCred
       client: paylink,
       references: await orders.unpaid(),
       idempotency,
-      onSuccess: ({ reference }, { tx }) => creditOrder(tx, reference),
+      onSuccess: (payment, { tx }) => bookCredit(tx, payment),
       signal,
     });
     for (const reference of report.credited) onCredit?.(reference);

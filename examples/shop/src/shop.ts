@@ -1,10 +1,10 @@
 import type { Transaction } from '@electric-sql/pglite';
 import type { PaylinkClient } from '@paylink/client';
-import { WebhookError, type IdempotencyStore } from '@paylink/core';
+import type { IdempotencyStore } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { Html } from './html.js';
-import { creditOrder, type Orders } from './orders.js';
+import { bookCredit, type Orders } from './orders.js';
 import { contentSecurityPolicy, messagePage, orderPage, productPage } from './pages.js';
 import { BASKET } from './product.js';
 import { sameOrigin } from './same-origin.js';
@@ -33,11 +33,7 @@ export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webh
     paymentWebhook(
       { secret: webhookSecret, confirm: paylink, idempotency },
       {
-        'payment.succeeded': async ({ reference }, { tx }) => {
-          const outcome = await creditOrder(tx, reference);
-          // Perhaps the order is not committed yet: whoever sent this should come again.
-          if (outcome === 'unknown') throw new WebhookError('unknown_order', { status: 503 });
-        },
+        'payment.succeeded': (_event, { tx, payment }) => bookCredit(tx, payment),
       },
     ),
   );
