@@ -1,12 +1,12 @@
-import type { PgClient, PgPool } from './databases.js';
-import { guard } from './guard.js';
-import { stopListening, takeClient } from './take-client.js';
-import { controlOf } from './transaction-control.js';
+import type { PgClient, PgPool } from './drivers.js';
+import { guard } from './lent-tx.js';
+import { stopListening, takeClient } from './pool-connection.js';
+import { controlOf } from './sql-text.js';
 
 /**
- * A pool for an ORM whose own transactions hold the mark. A connection of it refuses whatever comes after COMMIT or ROLLBACK, or
- * after it went back: a handler whose time is over could else go on writing by it, outside of any transaction or in somebody
- * else's. And a connection that breaks while an ORM holds it does not end the process.
+ * A pool for an ORM whose own transactions hold the mark. Its connections refuse every statement after COMMIT or ROLLBACK until
+ * the next BEGIN, and every use after they went back to the pool: a handler whose time is over could otherwise go on writing,
+ * outside of any transaction or in another order's. A connection that breaks while an ORM holds it does not end the process.
  */
 export function guardedPool<Pool extends PgPool>(pool: Pool): Pool {
   const connect = async (): Promise<PgClient> => guardConnection(await takeClient(pool));
@@ -15,7 +15,7 @@ export function guardedPool<Pool extends PgPool>(pool: Pool): Pool {
       const value: unknown = Reflect.get(pool, name, pool);
       if (typeof value !== 'function') return value;
       const method = value as (...values: unknown[]) => unknown;
-      // Who calls back gets the bare client, as `pool.query` does.
+      // A caller with a callback gets the bare client, as `pool.query` does.
       return (...values: unknown[]) => (name === 'connect' && values.length === 0 ? connect() : method.apply(pool, values));
     },
   });
@@ -23,7 +23,7 @@ export function guardedPool<Pool extends PgPool>(pool: Pool): Pool {
 
 function guardConnection(client: PgClient): PgClient {
   let ended = false;
-  const lent = guard(client, {
+  const overrides = {
     query(...values: unknown[]) {
       const control = controlOf(values[0]);
       if (ended && control !== 'begins') throw new Error('the transaction is over: nothing more can be done in it');
@@ -35,6 +35,7 @@ function guardConnection(client: PgClient): PgClient {
       client.release(error);
       stopListening(client);
     },
-  });
+  };
+  const lent = guard(client, { overrides });
   return lent.target;
 }

@@ -9,12 +9,12 @@ export interface MarkTable {
   readonly table?: string | undefined;
 }
 
-/** One for all tables, since two of them can be in one new schema. */
+/** One lock for all tables, since two of them can be in one new schema. */
 const MIGRATION_LOCK = '7295431806124597';
 
 /**
  * The SQL of the marks. None of it has parameters, so that several statements go in one message of the simple protocol and
- * every driver can run them: what is put in is hexadecimal digits and numbers of our own making, and quoted identifiers.
+ * every driver can run them: what is put in are hexadecimal digits and numbers that the store made, and quoted identifiers.
  */
 export class Marks {
   readonly #table: string;
@@ -36,14 +36,16 @@ export class Marks {
   }
 
   /**
-   * Takes the lock if nobody else has it, and writes the mark if it is not there; gives the number of the transaction, or no row
-   * where it has written nothing. It never waits, which is what the lock is for: that only one run is done is the primary key's
-   * doing. The mark comes first, so that a handler that commits by itself cannot commit the credit without it.
+   * Writes the mark if it is not there and no other run holds one of the locks; gives the number of the transaction, or no row
+   * where it wrote nothing. The locks are only tried: by key, as the releases before did, and by turn. That only one run is done
+   * is left to the primary key. The mark comes first, so that a handler that commits cannot commit the credit without it.
    */
-  claim(digest: string, idleTimeout: number): string {
+  claim(digest: string, turn: string | undefined, idleTimeout: number): string {
     const conditions = [
-      `pg_try_advisory_xact_lock(${this.#lockOf(digest)})`,
-      // Not a SET of its own, which would be a message more where each statement is one.
+      `pg_try_advisory_xact_lock(${this.#lockOf(digest.slice(0, 16))})`,
+      // Other digits, so that a turn that equals a key is another lock.
+      ...(turn === undefined ? [] : [`pg_try_advisory_xact_lock(${this.#lockOf(turn.slice(16, 32))})`]),
+      // Not a SET, which would be one message more where each statement is one.
       `set_config('idle_in_transaction_session_timeout', '${idleTimeout}', true) IS NOT NULL`,
     ];
     return `INSERT INTO ${this.#table} (key) SELECT ${keyLiteral(digest)} WHERE ${conditions.join(' AND ')}
@@ -51,8 +53,22 @@ ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction
   }
 
   /**
+   * How many statements of the transaction could write so far (each has a number, which a new row shows as `cmin`), and whether a
+   * rule rewrote one. Leaves no trace.
+   */
+  probe(digest: string): string[] {
+    const ruled = `SELECT FROM pg_locks JOIN pg_rewrite ON ev_class = relation
+WHERE pid = pg_backend_pid() AND mode = 'RowExclusiveLock' AND ev_type <> '1' AND is_instead`;
+    return [
+      'SAVEPOINT paylink_probe',
+      `INSERT INTO ${this.#table} (key) VALUES (sha256(${keyLiteral(digest)})) RETURNING cmin::text::int AS commands, EXISTS (${ruled}) AS ruled`,
+      'ROLLBACK TO SAVEPOINT paylink_probe',
+    ];
+  }
+
+  /**
    * Fails unless it runs in that very transaction: with 25P02 where a statement has failed before it, with 22012 (division by
-   * zero) where the handler has ended the transaction by itself.
+   * zero) where the handler has ended the transaction.
    */
   stillIn(transaction: string): string {
     return `SELECT 1 / (pg_current_xact_id_if_assigned() IS NOT DISTINCT FROM '${digitsOf(transaction)}')::int`;
@@ -66,7 +82,7 @@ ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction
 SELECT count(*)::int AS forgotten FROM old`;
   }
 
-  /** Whether the table's schema is known, so that the `search_path` of a session has no say in it. */
+  /** Whether the table's schema is known, so that the `search_path` of a session does not matter. */
   get isQualified(): boolean {
     return this.#schema !== undefined;
   }
@@ -81,8 +97,9 @@ SELECT count(*)::int AS forgotten FROM old`;
     return new Marks({ schema, table: this.#name });
   }
 
-  exists(): string {
-    return `SELECT 1 WHERE to_regclass('${this.#table.replaceAll("'", "''")}') IS NOT NULL`;
+  /** Gives the server's `version` (130004 is 13.4), and whether the table `exists`. */
+  serverAndTable(): string {
+    return `SELECT current_setting('server_version_num')::int AS version, to_regclass('${this.#table.replaceAll("'", "''")}') IS NOT NULL AS exists`;
   }
 
   /** CREATE ... IF NOT EXISTS alone can fail when two sessions run it at once. */
@@ -90,7 +107,7 @@ SELECT count(*)::int AS forgotten FROM old`;
     return [
       // As a text, since some drivers cannot read the type void.
       `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})::text`,
-      // A session learns what others have created when it opens a table, and not by the lock that they held.
+      // A session sees what others have created when it opens a table, not when it gets the lock that they held.
       'SELECT 1 FROM pg_namespace LIMIT 0',
       ...this.migration(),
     ];
@@ -106,9 +123,9 @@ SELECT count(*)::int AS forgotten FROM old`;
     ];
   }
 
-  /** Of the table too, so that two stores of one database are not in each other's way. */
-  #lockOf(digest: string): string {
-    return BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`) ^ this.#lockOfTable).toString();
+  /** Of the table too, so that two stores of one database do not lock each other out. */
+  #lockOf(hex: string): string {
+    return BigInt.asIntN(64, BigInt(`0x${hex}`) ^ this.#lockOfTable).toString();
   }
 }
 
@@ -135,7 +152,7 @@ function digitsOf(transaction: string): string {
   return transaction;
 }
 
-/** The receiver gives the SHA-256 in hexadecimal already; whoever calls the store by another way may give any text. */
+/** A receiver gives a SHA-256 in hexadecimal; other callers of the store may give any text. */
 export function digestOf(key: string): string {
   return /^[0-9a-f]{64}$/.test(key) ? key : createHash('sha256').update(key).digest('hex');
 }
@@ -145,7 +162,7 @@ function keyLiteral(digest: string): string {
   return `decode('${digest}', 'hex')`;
 }
 
-/** PostgreSQL cuts longer names off in silence, and two tables would be one. */
+/** PostgreSQL silently cuts longer names off, and two tables would be one. */
 function identifier(option: string, name: unknown): string {
   const fit = typeof name === 'string' && name !== '' && !name.includes('\0') && Buffer.byteLength(name) < 64;
   if (!fit) throw new ConfigurationError(option, 'must be a name of 1 to 63 bytes, unquoted');

@@ -1,14 +1,22 @@
-import { ConfigurationError } from '@paylink/core';
-import type { PgClient, RunSql } from './databases.js';
+import { ConfigurationError, type Logger } from '@paylink/core';
+import type { PgClient, RunSql } from './drivers.js';
 import type { MarkTable } from './marks.js';
 
 export interface StoreOptions extends MarkTable {
   /**
-   * Milliseconds after which the server ends a transaction of the store that nobody speaks in any more (its
-   * `idle_in_transaction_session_timeout`), so that a frozen process or a lost host does not hold an order for hours. 0 is never.
-   * Default 60,000; must be longer than the longest pause of a handler between two statements.
+   * Milliseconds after which the server ends a silent transaction of the store (its `idle_in_transaction_session_timeout`), so that
+   * a frozen process or a lost host does not hold an order for hours. 0 is never. Default 60,000; must be longer than the longest
+   * pause of a handler between two statements.
    */
   readonly idleTimeout?: number | undefined;
+  /**
+   * What happens when a handler ran UPDATE, DELETE or MERGE through `tx`, and no statement changed or returned a row: an order that
+   * is not there yet must not be acknowledged. `refuse`, the default, commits nothing: 503 `nothing_written`. `warn` commits and
+   * logs. Seen through the clients of `pg` and PGlite, not in an ORM's own transaction.
+   */
+  readonly nothingWritten?: 'refuse' | 'warn' | undefined;
+  /** Where the store warns about handlers. Default: the console. */
+  readonly logger?: Pick<Logger, 'warn'> | undefined;
 }
 
 export interface PoolOptions<Client, Tx = Client> extends StoreOptions {
@@ -29,7 +37,7 @@ export interface TransactionOptions<Tx> extends StoreOptions {
 /** The options as JavaScript callers may give them. */
 export type AnyOptions = PoolOptions<PgClient, unknown> & TransactionOptions<object>;
 
-const STORE_OPTIONS = ['schema', 'table', 'idleTimeout'];
+const STORE_OPTIONS = ['schema', 'table', 'idleTimeout', 'nothingWritten', 'logger'];
 const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], transactions: [...STORE_OPTIONS, 'query'] };
 const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'];
 
@@ -38,12 +46,17 @@ export function checkOptions(options: unknown, kind: 'pool' | 'transactions'): a
   if (typeof options !== 'object' || options === null) throw new ConfigurationError('options', 'must be an object');
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && !KNOWN[kind].includes(name)) {
-      throw new ConfigurationError(name, `is no option here; there are ${KNOWN[kind].join(', ')}`);
+      throw new ConfigurationError(name, `is unknown. Valid options: ${KNOWN[kind].join(', ')}`);
     }
   }
-  const { idleTimeout = 0, isolation, tx, query } = options as Record<string, unknown>;
+  const { idleTimeout = 0, nothingWritten = 'refuse', logger, isolation, tx, query } = options as Record<string, unknown>;
   const isBound = Number.isInteger(idleTimeout) && (idleTimeout as number) >= 0 && (idleTimeout as number) < 2 ** 31;
   if (!isBound) throw new ConfigurationError('idleTimeout', 'must be a whole number of milliseconds from 0 to 2147483647');
+  if (nothingWritten !== 'refuse' && nothingWritten !== 'warn') {
+    throw new ConfigurationError('nothingWritten', 'must be refuse or warn');
+  }
+  const canWarn = logger === undefined || typeof (logger as Record<string, unknown> | null)?.['warn'] === 'function';
+  if (!canWarn) throw new ConfigurationError('logger', 'must have a function `warn`');
   if (isolation !== undefined && !ISOLATIONS.includes(isolation as string)) {
     throw new ConfigurationError('isolation', `must be one of ${ISOLATIONS.join(', ')}`);
   }

@@ -1,7 +1,7 @@
-import { untilAborted } from './aborting.js';
-import type { PgClient, PgPool } from './databases.js';
+import { withinBounds } from '@paylink/core/idempotency';
+import type { PgClient, PgPool } from './drivers.js';
 import { terminateTransaction } from './marks.js';
-import { stopListening, takeClient } from './take-client.js';
+import { PoolPlaces } from './pool-places.js';
 
 /** One result of a message of the simple protocol. */
 interface Result {
@@ -9,7 +9,7 @@ interface Result {
   readonly rows: readonly unknown[];
 }
 
-/** How long an answer to COMMIT is waited for after the time is over. */
+/** Milliseconds to wait for the answer to COMMIT after the time is over. */
 const COMMIT_GRACE = 10_000;
 
 /** A connection of a pool, for one transaction. On abort it is destroyed, unless it is waiting for the answer to COMMIT. */
@@ -17,6 +17,8 @@ export class PoolConnection<Client extends PgClient> {
   readonly client: Client;
   /** The server's number of the transaction, once it has written something. */
   transaction: string | undefined;
+  /** Whether others waited in vain for a connection of the pool when the time was over. */
+  starvedOthers = false;
   readonly #pool: PgPool;
   readonly #signal: AbortSignal;
   #state: 'usable' | 'committing' | 'given up' = 'usable';
@@ -29,12 +31,12 @@ export class PoolConnection<Client extends PgClient> {
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** @throws the signal's reason, also while it waits for an exhausted pool; what comes later goes back untouched. */
+  /** @throws the signal's reason, also while it waits for an exhausted pool; a client that comes later goes back untouched. */
   static async take<Client extends PgClient>(pool: PgPool, signal: AbortSignal): Promise<PoolConnection<Client>> {
     signal.throwIfAborted();
     const connecting = takeClient<Client>(pool);
     try {
-      return new PoolConnection(pool, await untilAborted(signal, connecting), signal);
+      return new PoolConnection(pool, await withinBounds(connecting, { signals: [signal] }), signal);
     } catch (error) {
       connecting.then((client) => {
         client.release();
@@ -59,7 +61,7 @@ export class PoolConnection<Client extends PgClient> {
     if (answer !== 'COMMIT') throw new Error(`the server answered COMMIT with ${String(answer)}: nothing was committed`);
   }
 
-  /** Ends the transaction without effect: by ROLLBACK, or by the connection's end where that fails. */
+  /** Ends the transaction without effect: by ROLLBACK, or by closing the connection where that fails. */
   async rollBack(): Promise<void> {
     if (this.#state === 'given up') return;
     if (this.#signal.aborted) {
@@ -81,27 +83,55 @@ export class PoolConnection<Client extends PgClient> {
   }
 
   readonly #onAbort = (): void => {
+    this.starvedOthers = PoolPlaces.of(this.#pool).starvesOthers;
     if (this.#state === 'committing') this.#grace = setTimeout(() => this.#destroy(), COMMIT_GRACE);
     else this.#destroy();
   };
 
-  /** Closes the socket, so that the server rolls back; the pool is told to forget it. */
+  /** Closes the socket, so that the server rolls back, and removes the connection from the pool. */
   #destroy(): void {
     if (this.#state === 'given up') return;
     this.#state = 'given up';
     this.client.release(true);
-    // The pool only says goodbye, and a frozen server or network would never answer.
+    // The pool only sends a goodbye, and a frozen server or network would never answer it.
     (this.client as { connection?: { stream?: { destroy?(): void } } }).connection?.stream?.destroy?.();
     this.#terminate();
   }
 
-  /** A server that is in the middle of a statement does not look at its socket, and would hold the order's lock until the end. */
+  /** A server in the middle of a statement does not look at its socket, and would hold the order's lock until the end. */
   #terminate(): void {
     if (this.transaction === undefined) return;
     this.#pool.query({ text: terminateTransaction(this.transaction), query_timeout: 10_000 }).catch(ignore);
   }
 }
 
+/**
+ * Takes a client of the pool and listens for its errors from the first moment: without a listener, the error of a connection
+ * that is out of its pool ends the process. By callback, since the server can close the connection between a promise's
+ * resolution and the turn of the code that awaits it.
+ */
+export function takeClient<Client extends PgClient>(pool: PgPool): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    const listen = (client: Client): void => {
+      client.on('error', ignore);
+      resolve(client);
+    };
+    const connecting = (pool.connect as unknown as Connect<Client>).call(pool, (error, client) => {
+      if (client === undefined) reject(error ?? new Error('the pool gave no client'));
+      else listen(client);
+    });
+    // A pool that knows promises only.
+    connecting?.then(listen, reject);
+  });
+}
+
+type Connect<Client> = (done: (error: Error | undefined, client: Client | undefined) => void) => Promise<Client> | undefined;
+
+/** For a client that went back to its pool: from there on pg handles its errors. */
+export function stopListening(client: PgClient): void {
+  (client as { off?(event: 'error', listener: () => void): void }).off?.('error', ignore);
+}
+
 function ignore(): void {
-  // Nobody waits for it any more.
+  // An error of the connection: its next statement fails. A late answer: no caller waits for it.
 }

@@ -1,20 +1,27 @@
 import { ConfigurationError, type IdempotencyStore } from '@paylink/core';
-import { untilAborted } from './aborting.js';
-import type { Database } from './database.js';
-import type { ClientOf, PgClient, PgPool, TransactionalDatabase } from './databases.js';
-import { DoneReads } from './done-reads.js';
-import { KeyQueue } from './key-queue.js';
-import { LocatedTable } from './located-table.js';
+import { withinBounds } from '@paylink/core/idempotency';
+import type { Database, RunStatements } from './database.js';
+import { DoneReads } from './done-keys.js';
+import { DriverTransactions } from './driver-transactions.js';
+import type { ClientOf, PgClient, PgPool, TransactionalDatabase } from './drivers.js';
+import { MarksInDatabase } from './marks-in-database.js';
 import { digestOf, Marks } from './marks.js';
 import { checkOptions, type AnyOptions, type PoolOptions, type TransactionOptions } from './options.js';
-import { PoolDatabase } from './pool-database.js';
-import { withRetries } from './retry.js';
-import { explained } from './store-error.js';
-import { ForeignDatabase } from './foreign-database.js';
+import { PoolTransactions } from './pool-transactions.js';
+import { withRetries } from './server-errors.js';
+import { Turns } from './turns.js';
+import { Warnings } from './warnings.js';
 
-/** An idempotency store on PostgreSQL. `tx` is the transaction that holds the mark: what a handler writes by it is written once. */
+/**
+ * An idempotency store on PostgreSQL. `tx` is the transaction that holds the mark: what a handler writes by it is written once.
+ * Runs of one `turn` wait for each other without a connection; while another process is at work the answer is `in_progress` at once.
+ */
 export interface PostgresStore<Tx> extends IdempotencyStore<{ readonly tx: Tx }> {
-  /** Makes the table of the marks where it is missing. Can run in many processes at once, and at every start. */
+  /**
+   * Makes the table of the marks where it is missing. Can run in many processes at once, and at every start.
+   *
+   * @throws ConfigurationError where the server is older than PostgreSQL 13.
+   */
   migrate(): Promise<void>;
   /**
    * Deletes the marks that are older, in batches, and gives their number. A delivery that is replayed afterwards runs its handler
@@ -25,14 +32,11 @@ export interface PostgresStore<Tx> extends IdempotencyStore<{ readonly tx: Tx }>
   forget(options: { readonly olderThan: Date }): Promise<number>;
 }
 
-/** Marks deleted at a time, so that no delete holds its locks for long. */
-const FORGET_BATCH = 10_000;
-
 /**
  * Credits once: the mark of a delivery and all that its handler writes by `tx` commit in one transaction, or not at all.
  *
- * `pool` is a Pool of `pg`, or whatever has transactions of its own: PGlite, Drizzle's database, or `{ transaction(work) }` around
- * Prisma's or Kysely's. A run that the server rolled back for another's sake (40001, 40P01) is done again, three times at most in
+ * `pool` is a Pool of `pg`, or a database with transactions of its own: PGlite, Drizzle's database, or `{ transaction(work) }` around
+ * Prisma's or Kysely's. A run that the server rolled back in favour of another (40001, 40P01) is done again, three times at most in
  * all; so the handler must have no effect but by `tx`.
  *
  * @throws ConfigurationError that names the option.
@@ -48,55 +52,51 @@ export function postgresStore<Tx extends object>(
 export function postgresStore(pool: unknown, options: unknown = {}): PostgresStore<unknown> {
   const kind = kindOf(pool);
   checkOptions(options, kind);
-  const marks = new Marks(options);
+  const sql = new Marks(options);
   const database = kind === 'pool' ? overPool(pool as PgPool, options) : overTransactions(pool, options);
-  return storeOn(database, marks, options.idleTimeout ?? 60_000);
+  return storeOn(database, new MarksInDatabase(database, sql), options.idleTimeout ?? 60_000);
 }
 
 function overPool(pool: PgPool, options: AnyOptions): Database<unknown> {
-  return new PoolDatabase<PgClient, unknown>(pool, options);
+  return new PoolTransactions<PgClient, unknown>(pool, options, warningsOf(options));
 }
 
-function overTransactions(database: unknown, { query }: AnyOptions): Database<unknown> {
-  return new ForeignDatabase(database as TransactionalDatabase<object>, query);
+function overTransactions(database: unknown, options: AnyOptions): Database<unknown> {
+  return new DriverTransactions(database as TransactionalDatabase<object>, options.query, warningsOf(options));
 }
 
-function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number): PostgresStore<Tx> {
-  const queue = new KeyQueue();
-  const table = new LocatedTable(database, marks);
-  const reads = new DoneReads(async (digests) => {
-    const rows = await explained(database.query((await table.marks()).whichAreDone(digests)));
-    return new Set(rows.map((row) => (row as { readonly key: unknown }).key));
+function warningsOf({ logger = console, nothingWritten = 'refuse' }: AnyOptions): Warnings {
+  return new Warnings(logger, nothingWritten);
+}
+
+function storeOn<Tx>(database: Database<Tx>, marks: MarksInDatabase, idleTimeout: number): PostgresStore<Tx> {
+  const turns = new Turns();
+  const reads = new DoneReads(
+    (digests) => marks.whichAreDone(digests),
+    () => database.noAnswerReason?.(),
+  );
+  const statementsOf = (sql: Marks, key: string, turn: string | undefined): RunStatements => ({
+    claim: sql.claim(key, turn, idleTimeout),
+    stillIn: (transaction) => sql.stillIn(transaction),
+    isDone: sql.whichAreDone([key]),
+    probe: sql.probe(key),
   });
-  const stillIn = (transaction: string): string => marks.stillIn(transaction);
   return {
-    async isDone(key) {
+    async isDone(anyKey) {
+      const key = digestOf(anyKey);
       // Not yet, as long as it runs; and its duplicates must not take connections that other orders wait for.
-      return !queue.isRunning(key) && reads.isDone(digestOf(key));
+      return !turns.isRunning(key) && reads.isDone(key);
     },
-    async run(key, work, { signal }) {
-      const digest = digestOf(key);
-      return queue.run(key, signal, async () => {
-        const located = await untilAborted(signal, table.marks());
-        const statements = { claim: located.claim(digest, idleTimeout), stillIn, isDone: located.whichAreDone([digest]) };
+    async run(anyKey, work, { signal, turn: anyTurn }) {
+      const key = digestOf(anyKey);
+      const turn = anyTurn === undefined ? undefined : digestOf(anyTurn);
+      return turns.run(turn ?? key, key, signal, async () => {
+        const statements = statementsOf(await withinBounds(marks.sql(), { signals: [signal] }), key, turn);
         return withRetries(signal, () => database.run(statements, (tx) => work({ tx }), signal));
       });
     },
-    async migrate() {
-      // Looked at first, since whoever runs the service is often not allowed to create anything.
-      if ((await database.query(marks.exists())).length > 0) return;
-      await database.execute(marks.lockedMigration());
-    },
-    async forget({ olderThan }) {
-      const isPast = olderThan instanceof Date && olderThan.getTime() < Date.now();
-      if (!isPast) throw new ConfigurationError('olderThan', 'must be a Date in the past');
-      let total = 0;
-      for (let forgotten = FORGET_BATCH; forgotten === FORGET_BATCH; total += forgotten) {
-        const [row] = await explained(database.query((await table.marks()).forget(olderThan, FORGET_BATCH)));
-        forgotten = (row as { readonly forgotten: number }).forgotten;
-      }
-      return total;
-    },
+    migrate: () => marks.migrate(),
+    forget: ({ olderThan }) => marks.forget(olderThan),
   };
 }
 

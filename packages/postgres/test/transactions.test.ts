@@ -195,41 +195,71 @@ describe('a handler that fails', () => {
     expect(await shop.creditsOf(reference)).toBe(0);
   });
 
-  it.each(['BEGIN', 'start transaction', 'COMMIT', ' end', 'rollback;', 'ROLLBACK AND CHAIN', 'abort', "PREPARE TRANSACTION 'x'"])(
-    'is told what to do when it says %s',
-    async (statement) => {
-      const store = postgresStore(shop.pool());
-      const reference = await shop.order();
+  it.each([
+    ...['BEGIN', 'start transaction', 'COMMIT', ' end', 'rollback;', 'ROLLBACK AND CHAIN', 'abort', "PREPARE TRANSACTION 'x'"],
+    ...['SELECT 1; COMMIT; BEGIN', '/* x */ COMMIT', '/* /* x */ */ COMMIT', '-- x\nROLLBACK', "SELECT ';'; ROLLBACK; BEGIN"],
+    ...['SELECT $a$;$a$; END', "SELECT E'\\';'; commit", 'SELECT 1 AS ";"; COMMIT; BEGIN'],
+  ])('is refused with what to write when it says %s (N12)', async (statement) => {
+    const { pool, proxy } = await shop.faultyPool();
+    const store = postgresStore(pool);
+    const reference = await shop.order();
+    for (const query of [statement, { text: statement }]) {
       const run = store.run(
         reference,
         async ({ tx }) => {
           await credit(tx, reference);
-          await tx.query({ text: statement });
+          await tx.query(query);
         },
         { signal: neverAborted },
       );
       await expect(run).rejects.toThrow('SAVEPOINT');
-      expect(await shop.creditsOf(reference)).toBe(0);
-      expect(await store.isDone(reference)).toBe(false);
-    },
-  );
+    }
+    expect(proxy.statements).not.toContain(statement);
+    expect(await shop.creditsOf(reference)).toBe(0);
+    expect(await store.isDone(reference)).toBe(false);
+  });
 
-  it('is not done when it ends the transaction behind our back, and is credited at most once', async () => {
+  it.each([
+    "SELECT 'a; COMMIT; b' AS commit",
+    '/* COMMIT; */ SELECT 1; -- ROLLBACK',
+    'SELECT $x$; COMMIT; $x$, $$; END $$',
+    'SELECT CASE WHEN true THEN 1 END; SELECT 2',
+    'SAVEPOINT a; ROLLBACK WORK TO SAVEPOINT a; RELEASE a',
+  ])('may say %s (N12)', async (statement) => {
+    const reference = await shop.order();
+    const deliver = shop.receiver(shop.pool(), async (tx) => {
+      await credit(tx, reference);
+      await tx.query(statement);
+    });
+    expect(await deliver(reference)).toBe(200);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
+  it('is not done when it ends the transaction unseen, and is credited at most once', async () => {
     const pool = shop.pool();
+    // Read once by the store and once by the driver.
+    const unseen = (sql: string): { readonly text: string } => {
+      const texts = ['SELECT 1', 'SELECT 1'];
+      return {
+        get text() {
+          return texts.pop() ?? sql;
+        },
+      };
+    };
     const rolledBack = await shop.order();
-    const rollsBack = shop.receiver(pool, (tx, reference) => credit(tx, reference).then(() => tx.query('SELECT 1; ROLLBACK')));
+    const rollsBack = shop.receiver(pool, (tx, reference) => credit(tx, reference).then(() => tx.query(unseen('ROLLBACK'))));
     expect(await rollsBack(rolledBack)).toBe(503);
     const inAnother = shop.receiver(pool, async (tx, reference) => {
-      await tx.query('SELECT 1; ROLLBACK; BEGIN');
+      await tx.query(unseen('ROLLBACK; BEGIN'));
       await credit(tx, reference);
     });
     expect(await inAnother(rolledBack)).toBe(503);
     expect(await shop.creditsOf(rolledBack)).toBe(0);
 
     const committed = await shop.order();
-    const commits = shop.receiver(pool, (tx, reference) => credit(tx, reference).then(() => tx.query('SELECT 1; COMMIT')));
+    const commits = shop.receiver(pool, (tx, reference) => credit(tx, reference).then(() => tx.query(unseen('COMMIT'))));
     expect(await commits(committed)).toBe(503);
-    // The mark was committed with the credit, so that coming again does no harm.
+    // The mark was committed with the credit, so that a retry does no harm.
     expect(await commits(committed)).toBe(200);
     expect(await shop.creditsOf(committed)).toBe(1);
     await shop.expectAtRest(pool);

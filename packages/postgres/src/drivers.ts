@@ -1,6 +1,6 @@
-/** What the databases that a store stands on look like, as far as it uses them. By structure, so that no driver's types are needed. */
+/** The databases that a store accepts, as far as it uses them. By structure, so that no driver's types are needed. */
 
-/** `pg`'s Pool, or one that is like it (Neon's, for one). */
+/** `pg`'s Pool, or one like it (Neon's, for example). */
 export interface PgPool {
   connect(): Promise<PgClient>;
   query(query: { text: string; query_timeout?: number }): Promise<unknown>;
@@ -16,14 +16,14 @@ export interface PgClient {
 /** The client that a pool's `connect()` gives. */
 export type ClientOf<Pool extends PgPool> = Pool['connect'] extends {
   (): Promise<infer Client>;
-  // The one that calls back: inference looks at overloads from the last.
+  // The overload with a callback: inference reads overloads from the last.
   (callback: never): void;
 }
   ? Client
   : Awaited<ReturnType<Pool['connect']>>;
 
 /**
- * Whatever has transactions of its own: PGlite, Drizzle's database, or an object around Prisma's or Kysely's.
+ * A database with transactions of its own: PGlite, Drizzle's database, or an object around Prisma's or Kysely's.
  *
  * `transaction` begins one, gives it to `work`, commits when that resolves, rolls back and rejects when it rejects.
  */
@@ -31,5 +31,5 @@ export interface TransactionalDatabase<Tx> {
   transaction(work: (tx: Tx) => Promise<void>): Promise<unknown>;
 }
 
-/** Runs one statement without parameters, and gives its rows: in `tx`, or outside of a transaction where that is undefined. */
+/** Runs one statement without parameters and gives its rows: in `tx`, or outside of a transaction where that is undefined. */
 export type RunSql<Tx> = (tx: Tx | undefined, sql: string) => Promise<readonly unknown[]>;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { DoneReads } from '../src/done-reads.js';
+import { DoneReads } from '../src/done-keys.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -8,7 +8,7 @@ afterEach(() => {
 const silent = (): Promise<never> => new Promise(() => undefined);
 
 describe('reads of a database that does not answer', () => {
-  it('I06 end by themselves, and make room for those that wait', async () => {
+  it('I06 end after a while, and make room for those that wait', async () => {
     vi.useFakeTimers();
     let isSilent = true;
     const reads = new DoneReads((digests) => (isSilent ? silent() : Promise.resolve(new Set(digests))));
@@ -16,7 +16,7 @@ describe('reads of a database that does not answer', () => {
     const waiting = reads.isDone('c');
     isSilent = false;
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(await Promise.all(first)).toEqual(Array(2).fill('Error: no answer of the database in 10000 ms'));
+    expect(await Promise.all(first)).toEqual(Array(2).fill('Error: the database does not answer (waited 10000 ms)'));
     expect(await waiting).toBe(true);
   });
 

@@ -1,35 +1,42 @@
+type Read = (digests: readonly string[]) => Promise<ReadonlySet<unknown>>;
+
 interface Waiting {
   readonly digest: string;
   readonly resolve: (isDone: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Reads under way at a time: two, so that one that hangs on a lost connection does not hold up all. */
+/** Reads under way at a time: two, so that one that hangs on a lost connection does not hold up the others. */
 const AT_ONCE = 2;
 const LARGEST = 200;
-/** Deliveries that may wait for a read; each holds on to its delivery, and whoever has one can send it without end. */
+/** Deliveries that may wait for a read: each takes memory, and a sender can replay one without end. */
 const MOST_WAITING = 10_000;
 /** Milliseconds for a read, the wait for a connection included: pools wait for one without a limit by default. */
 const LONGEST_READ = 10_000;
 
 /**
- * Asks for many keys in one statement where many deliveries come at once: each comes with a read, and a flood of replays should
- * not take the connections that new orders need. A read is sent after it was asked for, never shared with one that is under way.
+ * Asks for many keys in one statement where many deliveries come at once, so that a flood of replays does not take the connections
+ * that new orders need. A read is sent after it was asked for, never shared with one that is under way.
  */
 export class DoneReads {
-  readonly #read: (digests: readonly string[]) => Promise<ReadonlySet<unknown>>;
+  readonly #read: Read;
+  readonly #noAnswerReason: () => string | undefined;
   readonly #waiting: Waiting[] = [];
   #underWay = 0;
 
-  /** @param read gives those of the digests that are done */
-  constructor(read: (digests: readonly string[]) => Promise<ReadonlySet<unknown>>) {
+  /**
+   * @param read gives those of the digests that are done
+   * @param noAnswerReason says why a read gets no answer, where the server is not the reason
+   */
+  constructor(read: Read, noAnswerReason: () => string | undefined = () => undefined) {
     this.#read = read;
+    this.#noAnswerReason = noAnswerReason;
   }
 
   isDone(digest: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= MOST_WAITING)
-        throw new Error('the database does not answer, and too many deliveries wait for it');
+        throw new Error(`${this.#noAnswerReason() ?? 'the database does not answer'}, and too many deliveries wait for it`);
       this.#waiting.push({ digest, resolve, reject });
       this.#startNext();
     });
@@ -48,7 +55,9 @@ export class DoneReads {
   async #answer(batch: readonly Waiting[]): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer of the database in ${LONGEST_READ} ms`)), LONGEST_READ);
+      timer = setTimeout(() => {
+        reject(new Error(`${this.#noAnswerReason() ?? 'the database does not answer'} (waited ${LONGEST_READ} ms)`));
+      }, LONGEST_READ);
     });
     try {
       const done = await Promise.race([this.#read(batch.map(({ digest }) => digest)), late]);

@@ -1,19 +1,22 @@
 import { ConfigurationError, type RunResult } from '@paylink/core';
-import { untilAborted } from './aborting.js';
+import { withinBounds } from '@paylink/core/idempotency';
 import { readClaim, readRefusal, type Database, type RunStatements } from './database.js';
-import type { RunSql, TransactionalDatabase } from './databases.js';
-import { guard } from './guard.js';
-import { lend } from './lending.js';
-import { explained } from './store-error.js';
+import type { RunSql, TransactionalDatabase } from './drivers.js';
+import { guardTransaction, lend } from './lent-tx.js';
+import { explained } from './server-errors.js';
+import type { Warnings } from './warnings.js';
+import { WrittenRows, type Probe } from './written-rows.js';
 
-/** Transactions that somebody else begins and ends: PGlite's, or an ORM's. */
-export class ForeignDatabase<Tx extends object> implements Database<Tx> {
+/** Transactions that the driver begins and ends: PGlite's, or an ORM's. */
+export class DriverTransactions<Tx extends object> implements Database<Tx> {
   readonly #database: TransactionalDatabase<Tx>;
   readonly #query: RunSql<Tx> | undefined;
+  readonly #warnings: Warnings;
 
-  constructor(database: TransactionalDatabase<Tx>, query: RunSql<Tx> | undefined) {
+  constructor(database: TransactionalDatabase<Tx>, query: RunSql<Tx> | undefined, warnings: Warnings) {
     this.#database = database;
     this.#query = query;
+    this.#warnings = warnings;
   }
 
   async query(sql: string): Promise<readonly unknown[]> {
@@ -38,12 +41,12 @@ export class ForeignDatabase<Tx extends object> implements Database<Tx> {
       result = await this.#runIn(tx, statements, work, signal);
     });
     if (result === 'duplicate' || result === 'in_progress') return result;
-    // Whoever commits may take ROLLBACK for an answer as well: what counts is that the mark can be read.
+    // An ORM may resolve although the server rolled back: what counts is that the mark can be read.
     if (result === 'done' && (await this.query(statements.isDone)).length > 0) return result;
     throw new Error('the transaction ended without a commit: `transaction` resolved, and the mark is not there');
   }
 
-  /** An abort ends the waiting for a turn, and when the turn comes it is passed on without any statement of ours. */
+  /** An abort ends the wait for a turn; a turn that comes later passes without any statement of the store. */
   async #begin(signal: AbortSignal, work: (tx: Tx) => Promise<void>): Promise<void> {
     signal.throwIfAborted();
     let begun!: () => void;
@@ -53,17 +56,33 @@ export class ForeignDatabase<Tx extends object> implements Database<Tx> {
       begun();
       await work(tx);
     });
-    await untilAborted(signal, Promise.race([beginning, running]));
+    await withinBounds(Promise.race([beginning, running]), { signals: [signal] });
     await running;
   }
 
   async #runIn(tx: Tx, statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
     const transaction = readClaim(await explained(this.#ask(tx, statements.claim)));
     if (transaction === undefined) return readRefusal(await this.#ask(tx, statements.isDone));
-    await lend(guard(tx), work, signal);
+    const rows = new WrittenRows();
+    await lend(
+      guardTransaction(tx, rows, () => this.#warnings.lateUse()),
+      work,
+      signal,
+    );
+    if (!rows.used) this.#warnings.unused(false);
+    if (rows.nothing && !rows.hides(await this.#probe(tx, statements.probe))) this.#warnings.nothingWritten();
     await explained(this.#ask(tx, statements.stillIn(transaction)));
     signal.throwIfAborted();
     return 'done';
+  }
+
+  async #probe(tx: Tx, statements: readonly string[]): Promise<Probe> {
+    let probe!: Probe;
+    for (const statement of statements) {
+      const [row] = await explained(this.#ask(tx, statement));
+      if (row !== undefined) probe = row as Probe;
+    }
+    return probe;
   }
 
   #ask(tx: Tx, sql: string): Promise<readonly unknown[]> {
@@ -73,7 +92,7 @@ export class ForeignDatabase<Tx extends object> implements Database<Tx> {
 
 type Runner = (sql: string) => Promise<unknown>;
 
-/** What PGlite and pg, Drizzle, and Prisma call it to run SQL that is a text. */
+/** The methods of PGlite and pg, Drizzle, and Prisma that run a SQL text. */
 const RUNNERS = ['query', 'execute', '$queryRawUnsafe'];
 
 function runnerOf(target: object): Runner | undefined {
@@ -85,10 +104,7 @@ function runnerOf(target: object): Runner | undefined {
 async function runBy(target: object, sql: string): Promise<readonly unknown[]> {
   const run = runnerOf(target);
   if (run === undefined) {
-    throw new ConfigurationError(
-      'query',
-      'is missing: the transactions of this database have no way to run SQL that the store knows',
-    );
+    throw new ConfigurationError('query', 'is missing: the store knows no way to run SQL in the transactions of this database');
   }
   const answer = await run(sql);
   const rows = Array.isArray(answer) ? answer : (answer as { readonly rows?: unknown } | undefined)?.rows;

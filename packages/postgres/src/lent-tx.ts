@@ -1,0 +1,150 @@
+/** What a handler gets as `tx`: the driver's own object, for as long as the handler runs, without what would end the transaction. */
+import { withinBounds } from '@paylink/core/idempotency';
+import type { PgClient } from './drivers.js';
+import { controlOf } from './sql-text.js';
+import type { WrittenRows } from './written-rows.js';
+
+/** Passes everything on to its target until it is closed; from then on each use throws. */
+export interface Guard<Target> {
+  readonly target: Target;
+  /** @param reason why, where the handler did not end well */
+  close(reason?: unknown): void;
+}
+
+interface Watching {
+  /** Members in place of the target's own. */
+  readonly overrides?: Readonly<Record<PropertyKey, unknown>>;
+  readonly onUse?: () => void;
+  /** Called for each use after the handler has ended well: what it still wants to write is lost. */
+  readonly onLateUse?: () => void;
+}
+
+/**
+ * A handler can go on long after its time is over, and by then its connection can serve another order's transaction. So the
+ * handler gets a guard and never the client itself.
+ */
+export function guard<Target extends object>(target: Target, { overrides = {}, onUse, onLateUse }: Watching = {}): Guard<Target> {
+  let closed: { readonly reason: unknown } | undefined;
+  const assertOpen = (): void => {
+    onUse?.();
+    if (closed === undefined) return;
+    if (closed.reason === undefined) onLateUse?.();
+    throw new Error('the transaction is over: nothing more can be done in it', { cause: closed.reason });
+  };
+  const guarded: Target = new Proxy(target, {
+    get(_, name) {
+      // A promise that resolves with the guard asks for `then`, open or not.
+      if (name === 'then' && !('then' in target)) return undefined;
+      assertOpen();
+      const value: unknown = Object.hasOwn(overrides, name) ? overrides[name] : Reflect.get(target, name, target);
+      return typeof value === 'function' ? guardMethod(value as Method, target, guarded, assertOpen) : value;
+    },
+    set(_, name, value) {
+      assertOpen();
+      return Reflect.set(target, name, value, target);
+    },
+    apply(_, self, values: unknown[]) {
+      assertOpen();
+      return Reflect.apply(target as Method, self, values);
+    },
+  });
+  return {
+    target: guarded,
+    close(reason) {
+      closed ??= { reason };
+    },
+  };
+}
+
+/** Gives `work` what is guarded, for as long as it runs and the signal is not aborted. */
+export async function lend<Tx>(guarded: Guard<Tx>, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<void> {
+  try {
+    const running = work(guarded.target);
+    // Closed in the moment of the abort, before any code that waits for it runs.
+    const reason = (): unknown => {
+      guarded.close(signal.reason);
+      return signal.reason;
+    };
+    await withinBounds(running, { signals: [signal], reason });
+    guarded.close();
+  } catch (error) {
+    guarded.close(error ?? 'failed');
+    throw error;
+  }
+}
+
+type Method = (...values: unknown[]) => unknown;
+
+/** Called on the target itself, since private fields cannot be reached through a proxy. */
+function guardMethod(method: Method, target: object, guarded: object, assertOpen: () => void): Method {
+  return new Proxy(method, {
+    apply(_, __, values: unknown[]) {
+      assertOpen();
+      const value: unknown = Reflect.apply(method, target, values);
+      // `on` and other methods return the client, so that calls can be chained.
+      return value === target ? guarded : value;
+    },
+  });
+}
+
+/** The client of `pg` in a transaction of the store. */
+export function guardClient<Client extends PgClient>(client: Client, rows: WrittenRows, onLateUse: () => void): Guard<Client> {
+  const query = (...values: unknown[]): unknown => {
+    refuseControl(values[0]);
+    rows.sent(values[0]);
+    rows.pending += 1;
+    return (client as { query(...values: unknown[]): unknown }).query(...values);
+  };
+  // Code that takes a client and releases it at the end may run unchanged: the store gives the connection back.
+  const overrides = { query, release: () => undefined, end: refuse('end'), connect: refuse('connect') };
+  return guard(client, { overrides, onLateUse });
+}
+
+/** The transaction of PGlite, or of an ORM, whose statements are not seen. */
+export function guardTransaction<Tx extends object>(tx: Tx, rows: WrittenRows, onLateUse: () => void): Guard<Tx> {
+  const onUse = (): void => void (rows.used = true);
+  return guard(tx, { overrides: isPgliteTransaction(tx) ? readingResults(tx, rows) : {}, onUse, onLateUse });
+}
+
+interface PgliteTransaction {
+  query(...values: unknown[]): Promise<PgliteResult>;
+  sql(...values: unknown[]): Promise<PgliteResult>;
+  exec(...values: unknown[]): Promise<readonly PgliteResult[]>;
+}
+
+interface PgliteResult {
+  readonly rows: readonly unknown[];
+  /** Of PGlite 0.5 and newer. Without it nothing raises an alarm. */
+  readonly command?: string;
+  readonly rowCount?: number;
+}
+
+function isPgliteTransaction(tx: object): tx is PgliteTransaction {
+  return ['query', 'sql', 'exec', 'rollback'].every((name) => typeof (tx as Record<string, unknown>)[name] === 'function');
+}
+
+function readingResults(tx: PgliteTransaction, rows: WrittenRows): Record<string, unknown> {
+  const reading =
+    (name: keyof PgliteTransaction) =>
+    async (...values: unknown[]): Promise<unknown> => {
+      refuseControl(values[0]);
+      rows.sent(values[0]);
+      const answer = await tx[name](...values);
+      for (const { command, rowCount, rows: read } of [answer].flat()) rows.answered(command, rowCount ?? read.length);
+      return answer;
+    };
+  return { query: reading('query'), sql: reading('sql'), exec: reading('exec') };
+}
+
+function refuseControl(query: unknown): void {
+  if (controlOf(query) === undefined) return;
+  throw new Error(
+    'the store begins and ends the transaction of `tx`: throw to roll it back, and use SAVEPOINT and ROLLBACK TO for a part of it',
+  );
+}
+
+function refuse(name: string): () => never {
+  return () => {
+    throw new Error(`tx.${name}() is not for handlers: the connection belongs to the store`);
+  };
+}

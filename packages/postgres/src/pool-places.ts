@@ -1,0 +1,106 @@
+import type { PgPool } from './drivers.js';
+
+/** What `pg`'s Pool shows of itself; another pool may show nothing. */
+interface PoolCounts {
+  readonly options?: { readonly max?: unknown };
+  readonly totalCount?: number;
+  readonly idleCount?: number;
+  readonly waitingCount?: number;
+  on?(event: 'remove', listener: () => void): unknown;
+}
+
+const all = new WeakMap<PgPool, PoolPlaces>();
+
+/** The connections of a pool that are in transactions of its stores: how many there are, and how many there may be. */
+export class PoolPlaces {
+  readonly #pool: PoolCounts;
+  readonly #max: number;
+  #limit: number;
+  #held = 0;
+  #removed = 0;
+  readonly #waiting = new Set<() => void>();
+
+  private constructor(pool: PoolCounts) {
+    this.#pool = pool;
+    const max = pool.options?.max;
+    this.#max = typeof max === 'number' ? max : Infinity;
+    this.#limit = this.#max;
+    pool.on?.('remove', () => (this.#removed += 1));
+  }
+
+  /** One for all stores on the pool. */
+  static of(pool: PgPool): PoolPlaces {
+    let found = all.get(pool);
+    if (found === undefined) all.set(pool, (found = new PoolPlaces(pool as PoolCounts)));
+    return found;
+  }
+
+  /** Waits for a place and gives a function that leaves it. @throws the signal's reason */
+  enter(signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const wake = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(this.#leave);
+      };
+      const giveUp = (): void => {
+        this.#waiting.delete(wake);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', giveUp);
+      this.#waiting.add(wake);
+      this.#wake();
+    });
+  }
+
+  readonly #leave = (): void => {
+    this.#held -= 1;
+    this.#wake();
+  };
+
+  #wake(): void {
+    for (const wake of this.#waiting) {
+      if (this.#held >= this.#limit) return;
+      this.#held += 1;
+      this.#waiting.delete(wake);
+      wake();
+    }
+  }
+
+  /** From now on leaves a connection to others, where the pool has more than one. Gives the limit, where the pool shows its own. */
+  leaveOne(): number | undefined {
+    if (this.#max === Infinity) return undefined;
+    this.#limit = Math.max(1, this.#max - 1);
+    return this.#limit;
+  }
+
+  /** Whether transactions of stores hold every connection while others wait for one. */
+  get starvesOthers(): boolean {
+    return this.#held >= this.#max && (this.#pool.waitingCount ?? 0) > 0;
+  }
+
+  /** Changes with each connection that was lost or closed; undefined where the pool does not show it. */
+  get removed(): number | undefined {
+    return this.#pool.on === undefined ? undefined : this.#removed;
+  }
+
+  /** Says that no connection is free, where that is so. */
+  exhaustion(): string | undefined {
+    const { totalCount = 0, idleCount = 0, waitingCount = 0 } = this.#pool;
+    if (totalCount < this.#max || idleCount > 0) return undefined;
+    return (
+      `the pool is exhausted: all ${this.#max} connections are in use, ${this.#held} of them by transactions of the store, ` +
+      `and ${waitingCount} requests wait for one`
+    );
+  }
+
+  /** Gives a pool's time-out the reason that it has. */
+  async explained<T>(running: Promise<T>): Promise<T> {
+    try {
+      return await running;
+    } catch (error) {
+      const reason = String(error).includes('timeout exceeded when trying to connect') ? this.exhaustion() : undefined;
+      throw reason === undefined ? error : new Error(reason, { cause: error });
+    }
+  }
+}

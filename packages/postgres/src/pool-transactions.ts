@@ -1,0 +1,112 @@
+import type { RunResult } from '@paylink/core';
+import { readClaim, readRefusal, type Database, type RunStatements } from './database.js';
+import type { PgClient, PgPool } from './drivers.js';
+import { guardClient, lend } from './lent-tx.js';
+import type { PoolOptions } from './options.js';
+import { PoolConnection } from './pool-connection.js';
+import { PoolPlaces } from './pool-places.js';
+import { explained } from './server-errors.js';
+import type { Warnings } from './warnings.js';
+import { readAnswers, WrittenRows, type Probe } from './written-rows.js';
+
+/** Milliseconds for a read outside of a transaction, which no signal ends; a pool waits without a limit by default. */
+const READ_TIMEOUT = 10_000;
+
+/** The transactions of `pg`: the store begins and ends them, with two messages around the handler's own. */
+export class PoolTransactions<Client extends PgClient, Tx> implements Database<Tx> {
+  readonly #pool: PgPool;
+  readonly #places: PoolPlaces;
+  readonly #begin: string;
+  readonly #txOf: (client: Client) => Tx;
+  readonly #warnings: Warnings;
+
+  constructor(pool: PgPool, { isolation, tx }: PoolOptions<Client, Tx>, warnings: Warnings) {
+    this.#pool = pool;
+    this.#places = PoolPlaces.of(pool);
+    this.#begin = isolation === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}`;
+    this.#txOf = tx ?? ((client) => client as unknown as Tx);
+    this.#warnings = warnings;
+  }
+
+  async query(text: string): Promise<readonly unknown[]> {
+    const query = { text, query_timeout: READ_TIMEOUT };
+    const { rows } = (await this.#places.explained(this.#pool.query(query))) as { readonly rows: readonly unknown[] };
+    return rows;
+  }
+
+  async execute(statements: readonly string[]): Promise<void> {
+    // One message of several statements is one transaction.
+    await this.#pool.query({ text: statements.join(';\n') });
+  }
+
+  noAnswerReason(): string | undefined {
+    return this.#places.exhaustion();
+  }
+
+  async run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
+    const leave = await this.#places.enter(signal);
+    let connection: PoolConnection<Client> | undefined;
+    try {
+      connection = await this.#places.explained(PoolConnection.take<Client>(this.#pool, signal));
+      return await this.#runOn(connection, statements, work, signal);
+    } catch (error) {
+      await connection?.rollBack();
+      throw error;
+    } finally {
+      connection?.end();
+      leave();
+    }
+  }
+
+  async #runOn(
+    connection: PoolConnection<Client>,
+    { claim, isDone, probe, stillIn }: RunStatements,
+    work: (tx: Tx) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<RunResult> {
+    const [, claimed] = await explained(connection.query(`${this.#begin}; ${claim}`));
+    const transaction = readClaim(claimed?.rows);
+    if (transaction === undefined) {
+      const [done] = await connection.query(`${isDone}; ROLLBACK`);
+      return readRefusal(done!.rows);
+    }
+    connection.transaction = transaction;
+    const rows = await this.#work(connection, work, signal);
+    if (rows.nothing) {
+      const answers = await explained(connection.query(probe.join('; ')));
+      const { rows: found } = answers.find((answer) => answer.rows.length > 0)!;
+      if (!rows.hides(found[0] as Probe)) this.#warnings.nothingWritten();
+    }
+    await explained(connection.commit(stillIn(transaction)));
+    return 'done';
+  }
+
+  /** @throws what `work` throws, or the signal's reason */
+  async #work(connection: PoolConnection<Client>, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<WrittenRows> {
+    const { client } = connection;
+    const rows = new WrittenRows();
+    const stopReading = readAnswers(client, rows);
+    try {
+      await lend(
+        guardClient(client, rows, () => this.#warnings.lateUse()),
+        (guarded) => work(this.#txOf(guarded)),
+        signal,
+      );
+      // The answer to a statement that the handler did not await comes before that of the next.
+      if (rows.pending > 0) await explained(connection.query('SELECT WHERE false'));
+    } finally {
+      stopReading();
+      if (connection.starvedOthers && !rows.used) this.#leaveOneForHandlers(true);
+    }
+    if (!rows.used) this.#leaveOneForHandlers(false);
+    return rows;
+  }
+
+  /** A handler that writes through the pool needs a connection besides those that transactions hold. */
+  #leaveOneForHandlers(starved: boolean): void {
+    const limit = this.#places.leaveOne();
+    const consequence =
+      limit === undefined ? '' : `. From now on at most ${limit} of the pool's connections are in transactions of the store`;
+    this.#warnings.unused(starved, consequence);
+  }
+}

@@ -1,0 +1,79 @@
+import type { RunResult } from '@paylink/core';
+
+interface Waiter {
+  readonly key: string;
+  /** With a result; or without one, and then it is this waiter's turn. */
+  readonly proceed: (result: RunResult | undefined) => void;
+}
+
+/** Lets one run of a turn go at a time within this process, so that the others wait without a connection. */
+export class Turns {
+  readonly #lines = new Map<string, Waiter[]>();
+  readonly #running = new Map<string, number>();
+
+  /** Whether a run of the key is at work or waits. */
+  isRunning(key: string): boolean {
+    return this.#running.has(key);
+  }
+
+  /**
+   * Runs `attempt` once it is its turn. Where a run of the same key came to a result before that, that is the answer; the result
+   * of another key never is. A waiter whose signal is aborted leaves the line.
+   */
+  async run(turn: string, key: string, signal: AbortSignal, attempt: () => Promise<RunResult>): Promise<RunResult> {
+    signal.throwIfAborted();
+    this.#count(key, 1);
+    try {
+      const line = this.#lines.get(turn);
+      if (line === undefined) this.#lines.set(turn, []);
+      else {
+        const result = await waitIn(line, key, signal);
+        if (result !== undefined) return result;
+      }
+      return await this.#take(turn, key, attempt);
+    } finally {
+      this.#count(key, -1);
+    }
+  }
+
+  async #take(turn: string, key: string, attempt: () => Promise<RunResult>): Promise<RunResult> {
+    let result: RunResult | undefined;
+    try {
+      result = await attempt();
+      return result;
+    } finally {
+      const line = this.#lines.get(turn)!;
+      const others = result === undefined ? line : line.filter((waiter) => waiter.key !== key);
+      const answered = result === undefined ? [] : line.filter((waiter) => waiter.key === key);
+      const [next] = others;
+      if (next === undefined) this.#lines.delete(turn);
+      else line.splice(0, Infinity, ...others.slice(1));
+      for (const waiter of answered) waiter.proceed(result === 'done' ? 'duplicate' : result);
+      next?.proceed(undefined);
+    }
+  }
+
+  #count(key: string, change: 1 | -1): void {
+    const count = (this.#running.get(key) ?? 0) + change;
+    if (count > 0) this.#running.set(key, count);
+    else this.#running.delete(key);
+  }
+}
+
+function waitIn(line: Waiter[], key: string, signal: AbortSignal): Promise<RunResult | undefined> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      line.splice(line.indexOf(waiter), 1);
+      reject(signal.reason as Error);
+    };
+    const waiter: Waiter = {
+      key,
+      proceed(result) {
+        signal.removeEventListener('abort', leave);
+        resolve(result);
+      },
+    };
+    line.push(waiter);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}
