@@ -2,14 +2,14 @@ import { ConfigurationError } from '@paylink/core';
 import type { Payment, PaymentStatus } from './payments/payment.js';
 import { ERROR_STATUSES, type ServiceErrorCode } from './api/service-error.js';
 
-/** What a successful payment tells the body of its notification. */
+/** What `notificationBody` is given of a successful payment. */
 export interface NotificationSource extends Payment {
   /** The token of the link that was paid. */
   readonly token: string;
 }
 
 /**
- * What is answered where an Idempotency-Key comes again: `same_link` the same 201, `same_link_200` the same with 200, `refuse` 409
+ * The answer to an Idempotency-Key that was used before: `same_link` the same 201, `same_link_200` the same with 200, `refuse` 409
  * `idempotency_conflict`, `in_flight` 409 `idempotency_in_flight`, `unprocessable` 422 `idempotency_mismatch`, `fail` 500
  * `replay_failed`, `ignore` as if there were no key.
  */
@@ -18,17 +18,17 @@ export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
 const REPLAY_ANSWERS = ['same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore'] as const;
 
 /**
- * Everything that the emulator does and the contract does not show. Each is a choice of the emulator's, so do not let your
- * integration rest on it: set it otherwise in a test, and see that your code still holds.
+ * Everything that the emulator does and the contract does not show. Each is the emulator's own choice, so your integration must
+ * not depend on it: set another value in a test, and check that your code still works.
  */
 export interface Assumed {
   /** The body of an error. Default `{ error: { code, message } }`. */
   readonly errorBody: (error: { readonly code: string; readonly message: string }) => unknown;
   /** The status of each error; those left out keep their default. */
   readonly errorStatus: Readonly<Record<ServiceErrorCode, number>>;
-  /** An Idempotency-Key comes again with the same body. Default `same_link`: the same 201, byte for byte. */
+  /** An Idempotency-Key is used again with the same body. Default `same_link`: the same 201, byte for byte. */
   readonly replayedKey: ReplayAnswer;
-  /** An Idempotency-Key comes again with another body. Default `refuse`: 409 `idempotency_conflict`. */
+  /** An Idempotency-Key is used again with another body. Default `refuse`: 409 `idempotency_conflict`. */
   readonly replayedKeyOtherBody: ReplayAnswer;
   /**
    * A second link with the reference of another. Default `refuse`: 409 `reference_taken`. With `allow` the reference reads as
@@ -50,7 +50,7 @@ export interface Assumed {
   readonly idempotencyKeyLength: number;
   /** Bytes of a request's body. Default 65,536. */
   readonly requestBytes: number;
-  /** Links that are remembered, with their keys; past it the oldest is forgotten. Default 10,000. */
+  /** Links that are remembered, with their keys; then the oldest is forgotten. Default 10,000. */
   readonly linksKept: number;
   /** The amount that a free-amount payment reads as before the customer chose one; `omit` leaves the field out. Default 0. */
   readonly amountBeforeChoice: number | 'omit';
@@ -64,21 +64,23 @@ export interface Assumed {
   readonly acknowledged: (status: number) => boolean;
   /** Milliseconds for one attempt. Default 10,000. */
   readonly deliveryTimeout: number;
-  /** Milliseconds that the wait before the first retry is drawn from; it doubles with each. Default 500. */
+  /** The longest wait before the first retry, in milliseconds; it doubles with each retry. Default 500. */
   readonly firstRetryDelay: number;
   /** The most milliseconds between two attempts. Default 30,000. */
   readonly longestRetryDelay: number;
-  /** Notifications that are on their way at once; the others wait their turn. Default 64. */
+  /** Notifications that are sent at once; the others wait. Default 64. */
   readonly deliveriesAtOnce: number;
-  /** The kind that a fault puts where a notification is not `payment.succeeded`, of which the contract has none. Default `payment.failed`. */
+  /** The event that faults use for a kind other than `payment.succeeded`. The contract names no other. Default `payment.failed`. */
   readonly otherEvent: string;
   /** Attempts of one delivery that `deliveries()` still shows: the newest, and fewer where there are very many deliveries. Default 50. */
   readonly attemptsKept: number;
-  /** Acknowledged deliveries that `deliveries()` still shows; those under way are never dropped. Default 1,000. */
+  /** Acknowledged deliveries that `deliveries()` still shows; pending ones are never forgotten. Default 1,000. */
   readonly deliveriesKept: number;
+  /** API requests that `requests()` and the dashboard still show. Default 1,000. */
+  readonly requestsKept: number;
 }
 
-/** What can be set of it. */
+/** The switches, all optional. */
 export type AssumedOptions = Partial<Omit<Assumed, 'errorStatus'>> & {
   readonly errorStatus?: Partial<Assumed['errorStatus']> | undefined;
 };
@@ -115,6 +117,7 @@ const ASSUMED: Assumed = {
   otherEvent: 'payment.failed',
   attemptsKept: 50,
   deliveriesKept: 1_000,
+  requestsKept: 1_000,
 };
 
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
@@ -132,7 +135,7 @@ const TIMERS = ['deliveryTimeout', 'firstRetryDelay', 'longestRetryDelay'];
 export function readAssumed(options: AssumedOptions = {}): Assumed {
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(ASSUMED, name)) {
-      throw new ConfigurationError(`assumed.${name}`, `is no switch; there are ${Object.keys(ASSUMED).join(', ')}`);
+      throw new ConfigurationError(`assumed.${name}`, `is an unknown switch. Valid switches: ${Object.keys(ASSUMED).join(', ')}`);
     }
     if (value !== undefined) checkSwitch(name as keyof Assumed, value);
   }

@@ -1,97 +1,140 @@
 import { inspect } from 'node:util';
 import { Hono } from 'hono';
 import { createApi } from './api/endpoints.js';
+import { RequestLog, type ApiRequest } from './api/request-log.js';
 import type { DeliveryAttempt } from './deliveries/attempt.js';
-import { Changes } from './pages/dashboard/changes.js';
-import { createDashboard } from './pages/dashboard/routes.js';
 import type { EmulatorDelivery, FaultOutcome } from './deliveries/delivery.js';
 import type { Disturbance } from './deliveries/disturbances.js';
+import { Outbox } from './deliveries/outbox.js';
+import { Waiting, type AwaitedDelivery } from './deliveries/waiting.js';
+import { EmulatorError } from './emulator-error.js';
 import { FaultSender } from './faults/fault-sender.js';
 import type { Fault } from './faults/faults.js';
 import type { FaultOptions } from './faults/faulty-notifications.js';
-import { createHostedPage } from './pages/hosted/routes.js';
-import { Ledger } from './payments/ledger.js';
-import { LiveStreams } from './pages/dashboard/live-stream.js';
 import { readOptions, type EmulatorOptions, type Settings } from './options.js';
-import { Outbox } from './deliveries/outbox.js';
-import type { Link, Payment } from './payments/payment.js';
-import { asksForAddressOr, asksForLoopback } from './server/request-guard.js';
+import { Changes } from './pages/dashboard/changes.js';
+import { LiveStreams } from './pages/dashboard/live-stream.js';
+import { createDashboard } from './pages/dashboard/routes.js';
+import { createHostedPage } from './pages/hosted/routes.js';
+import { createActions, type Actions } from './payments/actions.js';
+import { Ledger } from './payments/ledger.js';
+import type { CreatedLink, Payment, PaymentLinkFields } from './payments/payment.js';
 import { report } from './report.js';
+import { asksForAddressOr, asksForLoopback } from './server/request-guard.js';
 import { listen } from './server/server.js';
-import { quote } from './visible-text.js';
+import { readTarget } from './server/target.js';
 
-/** A running emulator of the Payment Link Service. */
+/** A running emulator of the Payment Link Service. What its methods throw has a `code`: see {@link EmulatorError}. */
 export interface Emulator {
-  /** Where the API is: endpoints are at `{baseUrl}/v1/…`. */
+  /** The address of the API: endpoints are at `{baseUrl}/v1/…`. */
   readonly baseUrl: string;
-  /** Where the hosted pages are: `{payUrl}/link/<token>`. */
+  /** The address of the hosted pages: `{payUrl}/link/<token>`. */
   readonly payUrl: string;
-  /** Where everything can be watched and tried out in a browser. */
+  /** The dashboard, to watch and try everything in a browser. */
   readonly dashboardUrl: string;
   readonly apiKey: string;
   readonly webhookSecret: string;
-  /** Answers a request without a connection; its URL has to name a loopback host, as `baseUrl` does. */
+  /** Answers a request without a connection. Its URL must name a loopback host, as `baseUrl` does. */
   fetch(request: Request): Promise<Response>;
+  /**
+   * Creates a payment link by the rules of the API, without a request to it.
+   *
+   * @throws EmulatorError with the code of the API, such as `invalid_request` or `reference_taken`; `emulator_closed`
+   */
+  createLink(link: PaymentLinkFields): Promise<CreatedLink>;
   /**
    * Pays as the customer would on the hosted page, and sends the notification.
    *
    * @param choice the amount for a link with a free amount; default its lower bound
-   * @throws Error when there is no such payment, or it cannot be paid (any more).
+   * @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `invalid_amount`, `emulator_closed`
    */
   pay(reference: string, choice?: { readonly amount?: number }): Promise<Payment>;
-  /** Lets the payment fail. @throws Error when it cannot (any more). */
+  /** Makes the payment fail. @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `emulator_closed` */
   fail(reference: string): Promise<Payment>;
-  /** Cancels as the customer would. @throws Error when it cannot be cancelled (any more). */
+  /** Cancels as the customer would. @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `emulator_closed` */
   cancel(reference: string): Promise<Payment>;
-  /** Every notification with its attempts, oldest first: a copy of how they stand now. */
+  /** Every notification with its attempts, oldest first: a copy of the present state. */
   deliveries(): EmulatorDelivery[];
-  /** Sends a notification again, also one that was acknowledged or dropped. Resolves with that attempt, whatever the answer was. */
-  redeliver(id: string): Promise<DeliveryAttempt>;
   /**
-   * Sends a notification of a payment with a fault, whether it is paid or not, and compares the answers with those of a receiver
-   * that does it right. It is not retried, and changes nothing of the payment.
+   * Waits until your server has acknowledged a notification of this payment, or answered one with `status`. Resolves at once where
+   * that has already happened, with the newest delivery.
    *
-   * @throws ConfigurationError for a fault or an option that there is not; Error when there is no such payment, or no webhook.url.
+   * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms; the message says what was seen), `no_webhook`,
+   * `emulator_reset`, `emulator_closed`; ConfigurationError for an unknown option
+   */
+  waitForDelivery(awaited: AwaitedDelivery): Promise<EmulatorDelivery>;
+  /**
+   * Sends a notification again, also one that was acknowledged or dropped, and gives that attempt with any answer.
+   *
+   * @param options `url`: another address than `webhook.url`, on this machine or on one of `allowHosts`. Its answer does not end
+   * the delivery.
+   * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `no_webhook`, `emulator_closed`; ConfigurationError for the url
+   */
+  redeliver(id: string, options?: { readonly url?: string | undefined }): Promise<DeliveryAttempt>;
+  /**
+   * Sends a faulty notification of a payment, and compares the answers with those of a correct receiver. It is not retried, and
+   * changes nothing of the payment.
+   *
+   * @throws ConfigurationError for an unknown fault or option; EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
    */
   sendFault(reference: string, fault: Fault, options?: FaultOptions): Promise<FaultOutcome>;
   /**
-   * From now on drops, delays or reorders notifications on their way. A dropped one stays among `deliveries()`, from where
-   * `redeliver` sends it late.
+   * Drops, delays or reorders notifications from now on. A dropped one stays among `deliveries()`, and `redeliver` sends it late.
    *
    * @returns a function that ends it
-   * @throws ConfigurationError when the disturbance is none; Error when there is no webhook.url.
+   * @throws ConfigurationError for an unknown disturbance; EmulatorError `no_webhook`
    */
   disturb(disturbance: Disturbance): () => void;
-  /** Stops the server, and what is still to be sent. */
+  /** The newest requests to the API, oldest first, refused ones included: `assumed.requestsKept` of them. */
+  requests(): ApiRequest[];
+  /** Calls `listener` after each request to the API. What it throws is printed. @returns a function that ends it */
+  onRequest(listener: (request: ApiRequest) => void): () => void;
+  /**
+   * Forgets every link, payment, notification, request and disturbance, as after a new start: addresses and secrets stay, a `seed`
+   * and `disturb` begin again. Resolves once nothing is being sent any more.
+   *
+   * @throws EmulatorError `emulator_closed`
+   */
+  reset(): Promise<void>;
+  /** Stops the server and everything that is still to be sent. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the Payment Link Service on this machine: its API, the page where customers pay, signed notifications, and a dashboard.
  *
- * @throws ConfigurationError that names the option; Error when the port is taken.
+ * @throws ConfigurationError that names the option; Error `EADDRINUSE` when the port is taken
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = await readOptions(options);
+  const { assumed, random, target } = settings;
   const server = await listen(settings);
   const changes = new Changes();
   const streams = new LiveStreams(changes);
-  const outbox = createOutbox(settings, changes);
+  const waiting = new Waiting(() => outbox?.list() ?? []);
+  const onChange = (): void => {
+    changes.tell();
+    waiting.look();
+  };
+  const requests = new RequestLog(assumed.requestsKept, onChange);
+  const outbox = target && new Outbox({ ...settings, target, secret: settings.webhookSecret, onChange });
   const ledger = new Ledger({
-    assumed: settings.assumed,
+    assumed,
+    random,
     payUrl: server.origin,
-    onChange: changes.tell,
+    onChange,
     onSuccess: (link) => {
-      outbox?.post(link.reference, settings.assumed.notificationBody({ ...ledger.paymentOf(link), token: link.token }));
+      outbox?.post(link.reference, assumed.notificationBody({ ...ledger.paymentOf(link), token: link.token }));
     },
   });
-  const faults = outbox === undefined ? undefined : new FaultSender({ ledger, outbox, settings });
+  const faults = outbox && new FaultSender({ ledger, outbox, settings });
+  const actions = createActions(ledger, assumed);
   const app = new Hono();
   app.use(async (c, next) => {
     if (!isMeant(c.req.raw, settings)) return c.text('This emulator does not answer to that host.\n', 421);
     return next();
   });
-  app.route('/api', createApi({ apiKey: settings.apiKey, ledger, assumed: settings.assumed }));
+  app.route('/api', createApi({ apiKey: settings.apiKey, ledger, requests, assumed }));
   app.route('/link', createHostedPage(ledger));
   app.route('/dashboard', createDashboard({ ledger, outbox, faults, streams, settings, baseUrl: `${server.origin}/api` }));
   app.get('/', (c) => c.redirect('/dashboard', 303));
@@ -103,21 +146,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   server.serve(fetch);
   let closed = false;
 
-  function requireLink(reference: string): Link {
-    if (closed) throw new Error('the emulator is closed');
-    const link = ledger.findByReference(reference);
-    if (link === undefined) throw new Error(`there is no payment with the reference ${quote(reference)}`);
-    return link;
+  function open(): Actions {
+    if (closed) throw new EmulatorError('emulator_closed', 'the emulator is closed');
+    return actions;
   }
 
   function requireWebhook<T>(part: T | undefined): T {
-    if (part === undefined) throw new Error('no webhook.url is set, so there is no delivery');
+    if (part === undefined) throw new EmulatorError('no_webhook', 'no webhook.url is set, so no notification is sent');
     return part;
-  }
-
-  function settle(link: Link, status: 'failed' | 'cancelled'): Payment {
-    if (!ledger.settle(link.token, status)) throw new Error(`the payment cannot become ${status}: it is ${link.status}`);
-    return ledger.paymentOf(link);
   }
 
   return hideSecrets({
@@ -127,24 +163,42 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     apiKey: settings.apiKey,
     webhookSecret: settings.webhookSecret,
     fetch,
-    async pay(reference, choice) {
-      const link = requireLink(reference);
-      const outcome = ledger.pay(link.token, amountFor(link, choice?.amount));
-      if (outcome !== 'paid') throw new Error(`the payment cannot be paid: it is ${link.status}`);
-      return ledger.paymentOf(link);
-    },
-    fail: async (reference) => settle(requireLink(reference), 'failed'),
-    cancel: async (reference) => settle(requireLink(reference), 'cancelled'),
+    createLink: async (link) => open().createLink(link),
+    pay: async (reference, choice) => open().pay(reference, choice?.amount),
+    fail: async (reference) => open().settle(reference, 'failed'),
+    cancel: async (reference) => open().settle(reference, 'cancelled'),
     deliveries: () => outbox?.list() ?? [],
-    redeliver: async (id) => requireWebhook(outbox).resend(id),
+    async waitForDelivery(awaited) {
+      open();
+      requireWebhook(outbox);
+      return waiting.wait(awaited, () => {
+        const status = ledger.findByReference(awaited.reference)?.status;
+        return status === undefined ? 'there is no payment with this reference' : `none was sent: the payment is ${status}`;
+      });
+    },
+    async redeliver(id, { url } = {}) {
+      const sender = requireWebhook(outbox);
+      return sender.resend(id, url === undefined ? undefined : readTarget('url', url, settings.allowHosts));
+    },
     async sendFault(reference, fault, faultOptions) {
       const sender = requireWebhook(faults);
-      return sender.send(requireLink(reference), fault, faultOptions).outcome;
+      return sender.send(open().find(reference), fault, faultOptions).outcome;
     },
     disturb: (disturbance) => requireWebhook(outbox).disturb(disturbance),
+    requests: () => requests.list(),
+    onRequest: (listener) => requests.listen(listener),
+    async reset() {
+      open();
+      waiting.endAll('emulator_reset', 'the emulator was reset');
+      random.restart();
+      requests.clear();
+      ledger.reset();
+      await outbox?.reset();
+    },
     async close() {
       if (closed) return;
       closed = true;
+      waiting.endAll('emulator_closed', 'the emulator was closed');
       outbox?.close();
       streams.close();
       changes.close();
@@ -153,34 +207,15 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   });
 }
 
-function createOutbox({ target, webhookSecret: secret, assumed, disturb }: Settings, changes: Changes): Outbox | undefined {
-  if (target === undefined) return undefined;
-  const outbox = new Outbox({ target, secret, assumed, onChange: changes.tell });
-  if (disturb !== undefined) outbox.disturb(disturb);
-  return outbox;
-}
-
 function isMeant(request: Request, { allowRemote, host }: Settings): boolean {
   return allowRemote ? asksForAddressOr(host, request) : asksForLoopback(request);
 }
 
-/** Keeps the two secrets out of what is logged whole; they are there for who asks for them by name. */
+/** Keeps the two secrets out of a log of the whole object; by their names they can be read. */
 function hideSecrets(emulator: Emulator): Emulator {
   const hidden = () => ({ ...emulator, apiKey: '(hidden)', webhookSecret: '(hidden)' });
   return Object.defineProperties(emulator, {
     [inspect.custom]: { value: hidden },
     toJSON: { value: hidden },
   });
-}
-
-function amountFor({ price }: Link, chosen: number | undefined): number {
-  if ('amount' in price) {
-    if (chosen !== undefined && chosen !== price.amount) throw new Error(`the amount of this link is ${price.amount}`);
-    return price.amount;
-  }
-  const amount = chosen ?? price.amountMin;
-  if (!Number.isInteger(amount) || amount < price.amountMin || amount > price.amountMax) {
-    throw new Error(`the amount must be a whole number from ${price.amountMin} to ${price.amountMax}`);
-  }
-  return amount;
 }

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { ConfigurationError, sign } from '@paylink/core';
 import { readAssumed, type Assumed, type AssumedOptions } from './assumed.js';
 import { generateApiKey, isApiKey } from './api/authentication.js';
-import type { Target } from './deliveries/attempt.js';
 import { checkDisturbance, type Disturbance } from './deliveries/disturbances.js';
-import { isLoopbackHost, lookupLoopback } from './server/loopback.js';
+import { createRandom, type Random } from './random.js';
+import { isLoopbackHost } from './server/loopback.js';
+import { readAllowedHosts, readTarget, type Target } from './server/target.js';
 
 export interface EmulatorOptions {
   /** Default: any free port. With `false` nothing listens: only `fetch` answers. */
@@ -21,13 +21,18 @@ export interface EmulatorOptions {
         readonly secret?: string | undefined;
       }
     | undefined;
-  /** Lets it listen where other machines reach it: whoever does can mark payments as paid. Default false. */
+  /** Lets it listen where other machines reach it: any of them can then mark payments as paid. Default false. */
   readonly allowRemote?: boolean | undefined;
   /** Names or addresses of other machines that notifications may go to. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** What happens to notifications from the start, as by `emulator.disturb`. Default nothing. */
+  /** Drops, delays or reorders notifications from the start, as `emulator.disturb` does. Default: none. */
   readonly disturb?: Disturbance | undefined;
-  /** What the contract leaves open: each choice of the emulator's is a switch here. */
+  /**
+   * Makes tokens, ids, generated secrets and the waits between retries the same in every run. Secrets made from a seed can be
+   * predicted: for tests only. Default: unpredictable.
+   */
+  readonly seed?: string | number | undefined;
+  /** What the contract leaves open: each choice of the emulator is a switch here. */
   readonly assumed?: AssumedOptions | undefined;
 }
 
@@ -36,27 +41,32 @@ export interface Settings {
   readonly host: string;
   readonly allowRemote: boolean;
   readonly apiKey: string;
+  readonly allowHosts: readonly string[];
   readonly target: Target | undefined;
   readonly webhookSecret: string;
   readonly disturb: Disturbance | undefined;
+  readonly random: Random;
   readonly assumed: Assumed;
 }
 
+const OPTIONS = ['port', 'host', 'apiKey', 'webhook', 'allowRemote', 'allowHosts', 'disturb', 'seed', 'assumed'];
+
 /** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
 export async function readOptions(options: EmulatorOptions): Promise<Settings> {
-  refuseUnknown(options, ['port', 'host', 'apiKey', 'webhook', 'allowRemote', 'allowHosts', 'disturb', 'assumed'], '');
+  refuseUnknown(options, OPTIONS, '');
   refuseUnknown(options.webhook ?? {}, ['url', 'secret'], 'webhook.');
-  const { port = 0, host = '127.0.0.1', apiKey = generateApiKey(), webhook, assumed, allowRemote = false, disturb } = options;
+  const random = createRandom(readSeed(options.seed));
+  const { port = 0, host = '127.0.0.1', apiKey = generateApiKey(random), webhook, assumed, allowRemote = false, disturb } = options;
   if (port !== false && !isPort(port)) {
     throw new ConfigurationError('port', 'must be a whole number from 0 to 65535, or false');
   }
   if (typeof allowRemote !== 'boolean') throw new ConfigurationError('allowRemote', 'must be true or false');
   if (disturb !== undefined) checkDisturbance(disturb);
-  const allowHosts = readHosts(options.allowHosts);
+  const allowHosts = readAllowedHosts(options.allowHosts);
   if (typeof host !== 'string' || host === '' || !(allowRemote || isLoopbackHost(host))) {
     throw new ConfigurationError(
       'host',
-      'must be localhost or a loopback address: whoever reaches the emulator can mark a payment as paid, so it stays on this machine unless allowRemote is true',
+      'must be localhost or a loopback address, unless allowRemote is true: any machine that reaches the emulator can mark a payment as paid',
     );
   }
   if (!isApiKey(apiKey)) throw new ConfigurationError('apiKey', 'must have the form sk_live_<id>.<secret>');
@@ -65,16 +75,19 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
     host,
     allowRemote,
     apiKey,
-    target: webhook?.url === undefined ? undefined : readTarget(webhook.url, allowHosts),
-    webhookSecret: await readWebhookSecret(webhook?.secret),
+    allowHosts,
+    target: webhook?.url === undefined ? undefined : readTarget('webhook.url', webhook.url, allowHosts),
+    webhookSecret: await readWebhookSecret(webhook?.secret ?? random.bytes('webhook secret', 32).toString('hex')),
     disturb,
+    random,
     assumed: readAssumed(assumed),
   };
 }
 
 function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
   for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw new ConfigurationError(`${prefix}${name}`, `is no option; there are ${known.join(', ')}`);
+    if (!known.includes(name))
+      throw new ConfigurationError(`${prefix}${name}`, `is an unknown option. Valid options: ${known.join(', ')}`);
   }
 }
 
@@ -82,41 +95,17 @@ function isPort(port: unknown): boolean {
   return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
 }
 
-/** As URLs write them, so that they can be compared with one. */
-function readHosts(hosts: readonly string[] = []): readonly string[] {
-  if (!Array.isArray(hosts)) throw new ConfigurationError('allowHosts', 'must be a list of host names or addresses');
-  return hosts.map((host: unknown) => {
-    const url = typeof host === 'string' && URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
-    // Anything but a host, a port included, would look allowed and not be.
-    if (url?.href !== `http://${url?.hostname ?? ''}/` || /[/?#@]|:\d*$/.test(host as string)) {
-      throw new ConfigurationError('allowHosts', 'must be host names or addresses alone, as "staging.example" or "[fd00::1]"');
-    }
-    return url.hostname;
-  });
+function readSeed(seed: unknown): string | number | undefined {
+  if (seed === undefined || typeof seed === 'string' || Number.isFinite(seed)) return seed as string | number | undefined;
+  throw new ConfigurationError('seed', 'must be a string or a number');
 }
 
-function readTarget(text: string, allowed: readonly string[]): Target {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new ConfigurationError('webhook.url', 'must be an http or https URL');
-  }
-  const isAllowed = allowed.includes(url.hostname);
-  if (!isAllowed && !isLoopbackHost(url.hostname)) {
-    throw new ConfigurationError(
-      'webhook.url',
-      'must be on this machine (localhost or a loopback address), unless allowHosts names its host',
-    );
-  }
-  if (url.username !== '' || url.password !== '') throw new ConfigurationError('webhook.url', 'must not have a user or password');
-  return { url, lookup: isAllowed ? undefined : lookupLoopback };
-}
-
-async function readWebhookSecret(secret: string = randomBytes(32).toString('hex')): Promise<string> {
+async function readWebhookSecret(secret: string): Promise<string> {
   try {
     await sign('', secret);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    // What no receiver of Paylink would take as its secret, the emulator does not sign with.
+    // The emulator signs with nothing that Paylink's receivers refuse as a secret.
     throw new ConfigurationError('webhook.secret', error.message.slice(error.option.length + 1));
   }
   return secret;

@@ -248,7 +248,7 @@ describe('loopback', () => {
 
 it('M04 names every behaviour of its own as a switch, and each switch with its default in the README', async () => {
   const refused = await startEmulator({ assumed: { sorcery: 1 } as never }).then(() => '', String);
-  const switches = refused.split('there are ')[1]!.split(', ');
+  const switches = refused.split('Valid switches: ')[1]!.split(', ');
   expect(switches.length).toBeGreaterThan(20);
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const rows = new Map(Array.from(readme.matchAll(/^\| `(\w+)` +\| +(\S.*?) +\|/gm), ([, name, text]) => [name, text]));

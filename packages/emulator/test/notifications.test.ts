@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions, type NotificationSource } from '../src/index.js';
+import { createRandom } from '../src/random.js';
 import { createLink, FIXED } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
@@ -139,17 +140,19 @@ describe('a delivery', () => {
   });
 
   it('waits longer after each failure, by chance, and never more than longestRetryDelay', async () => {
-    const random = vi.spyOn(Math, 'random').mockReturnValue(1 - Number.EPSILON);
-    const { emulator } = await setUp(() => 500, { assumed: { firstRetryDelay: 10, longestRetryDelay: 40 } });
+    const { emulator } = await setUp(() => 500, { seed: 'waits', assumed: { firstRetryDelay: 20, longestRetryDelay: 80 } });
     await payOne(emulator);
     await until(() => emulator.deliveries()[0]!.attempts.length >= 6);
     const starts = emulator.deliveries()[0]!.attempts.map(({ startedAt }) => startedAt.getTime());
-    const waits = starts.slice(1).map((start, index) => start - starts[index]!);
-    for (const [index, least] of [9, 19, 39, 39, 39].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
-    random.mockRestore();
+    const chance = createRandom('waits');
+    for (const [index, longest] of [20, 40, 80, 80, 80].entries()) {
+      const wait = chance.fraction('retry') * longest;
+      expect(starts[index + 1]! - starts[index]!).toBeGreaterThanOrEqual(Math.floor(wait) - 1);
+      expect(wait).toBeLessThan(longest);
+    }
   });
 
-  it('waits its turn past deliveriesAtOnce, and overtakes nobody', async () => {
+  it('waits past deliveriesAtOnce, and keeps the order', async () => {
     let underWay = 0;
     let most = 0;
     const order: string[] = [];

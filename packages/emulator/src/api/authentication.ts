@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Random } from '../random.js';
 
 const FORM = /^sk_live_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
@@ -7,11 +8,11 @@ export function isApiKey(value: unknown): value is string {
   return typeof value === 'string' && FORM.test(value);
 }
 
-export function generateApiKey(): string {
-  return `sk_live_${randomBytes(6).toString('hex')}.${randomBytes(24).toString('base64url')}`;
+export function generateApiKey(random: Random): string {
+  return `sk_live_${random.bytes('key id', 6).toString('hex')}.${random.bytes('key secret', 24).toString('base64url')}`;
 }
 
-/** Makes the check of a request's key: `Authorization: Bearer` where it is there, else `X-Api-Key`. In constant time. */
+/** Makes the check of a request's key, in constant time: `Authorization: Bearer` if the header is present, else `X-Api-Key`. */
 export function createKeyCheck(apiKey: string): (headers: Headers) => boolean {
   const expected = digest(apiKey);
   return (headers) => {
@@ -26,7 +27,7 @@ function keyOf(headers: Headers): string | undefined {
   return headers.get('x-api-key') ?? undefined;
 }
 
-// Digests have one length, so that the comparison tells nothing of the key's.
+// Digests have one length, so the comparison reveals nothing of the key's length.
 function digest(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

@@ -6,18 +6,24 @@ import { createKeyCheck } from './authentication.js';
 import type { Ledger } from '../payments/ledger.js';
 import { readLinkRequest } from './link-request.js';
 import { report } from '../report.js';
+import { referenceIn, type LoggedVariables, type RequestLog } from './request-log.js';
 import { refuse, ServiceError } from './service-error.js';
+
+type ApiContext = Context<{ Variables: LoggedVariables }>;
 
 export interface ApiOptions {
   readonly apiKey: string;
   readonly ledger: Ledger;
+  readonly requests: RequestLog;
   readonly assumed: Assumed;
 }
 
-/** The endpoints of SERVICE.md section 4, to be mounted at the path of the base address. */
-export function createApi({ apiKey, ledger, assumed }: ApiOptions): Hono {
-  const api = new Hono();
+/** The two endpoints of the service, mounted at the path of `baseUrl`. */
+export function createApi({ apiKey, ledger, requests, assumed }: ApiOptions): Hono<{ Variables: LoggedVariables }> {
+  const api = new Hono<{ Variables: LoggedVariables }>();
   const isAuthentic = createKeyCheck(apiKey);
+
+  api.use(requests.middleware);
 
   api.use(async (c, next) => {
     if (!isAuthentic(c.req.raw.headers)) throw new ServiceError('unauthorized', 'the API key is missing or wrong');
@@ -38,21 +44,29 @@ export function createApi({ apiKey, ledger, assumed }: ApiOptions): Hono {
       if (!isJson(c.req.header('content-type'))) {
         throw new ServiceError('unsupported_media_type', 'the Content-Type must be application/json');
       }
-      const request = readLinkRequest(new Uint8Array(await c.req.arrayBuffer()), assumed);
+      const bytes = new Uint8Array(await c.req.arrayBuffer());
+      c.set('body', bytes);
+      c.set('reference', referenceIn(bytes));
+      const request = readLinkRequest(bytes, assumed);
       const { status, body } = ledger.create(request, key);
       return c.body(body, status, { 'Content-Type': 'application/json' });
     },
   );
 
   api.get('/v1/payments/:reference', (c) => {
-    const link = ledger.findByReference(readReference(c.req.raw));
+    const reference = readReference(c.req.raw);
+    c.set('reference', reference);
+    const link = ledger.findByReference(reference);
     if (link === undefined) throw new ServiceError('not_found', 'there is no payment with this reference');
     return c.json(ledger.paymentOf(link));
   });
 
   api.all('/v1/payment-links', (c) => refuseMethod(c, 'POST'));
   api.all('/v1/payments/:reference', (c) => refuseMethod(c, 'GET, HEAD'));
-  api.notFound((c) => answerError(c, new ServiceError('not_found', 'there is no such endpoint'), assumed));
+  // Not `notFound`, which Hono ignores on an app that is mounted in another.
+  api.all('*', () => {
+    throw new ServiceError('not_found', 'there is no such endpoint');
+  });
   api.onError((error, c) => {
     if (error instanceof ServiceError) return answerError(c, error, assumed);
     report(error);
@@ -71,7 +85,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json *(;|$)/i.test(contentType);
 }
 
-/** From the raw path, so that a reference with a slash or a percent sign comes out as it went in. */
+/** Reads the raw path, so that a slash or a percent sign in a reference stays what it was. */
 function readReference(request: Request): string {
   const segment = new URL(request.url).pathname.split('/').at(-1)!;
   try {
@@ -86,7 +100,8 @@ function refuseMethod(c: Context, allow: string): never {
   throw new ServiceError('method_not_allowed', `this endpoint takes ${allow}`);
 }
 
-function answerError(c: Context, { code, message }: ServiceError, assumed: Assumed): Response {
+function answerError(c: ApiContext, { code, message }: ServiceError, assumed: Assumed): Response {
+  c.set('refusal', { code, message });
   if (code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer');
   return c.body(JSON.stringify(assumed.errorBody({ code, message })), assumed.errorStatus[code] as ContentfulStatusCode, {
     'Content-Type': 'application/json',

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import type { LookupFunction } from 'node:net';
 import type { HeaderLine, Notification } from './notification.js';
+import type { Target } from '../server/target.js';
 import { framing, send, type Answer, type Pace } from './send.js';
 
 /** What was sent. */
@@ -19,7 +19,7 @@ export interface SentRequest {
 
 /** One POST to the webhook URL. */
 export interface DeliveryAttempt {
-  /** Counts from 1, also past what is kept. */
+  /** Counts from 1. Forgotten attempts keep their numbers. */
   readonly number: number;
   readonly startedAt: Date;
   readonly durationMs: number;
@@ -29,12 +29,7 @@ export interface DeliveryAttempt {
   readonly error?: string;
 }
 
-export interface Target {
-  readonly url: URL;
-  readonly lookup: LookupFunction | undefined;
-}
-
-/** A notification as it stands on the wire, made once so that every attempt of a delivery sends and shows the same. */
+/** A notification as it is on the wire, made once so that every attempt of a delivery sends and shows the same. */
 export function toRequest({ url }: Target, { headers, body }: Notification): SentRequest {
   const joined: Record<string, string> = {};
   for (const [name, value] of headers) joined[name] = joined[name] === undefined ? value : `${joined[name]}, ${value}`;
@@ -55,7 +50,7 @@ export interface AttemptOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends once, and tells what came of it; never throws. */
+/** Sends once and gives the answer, or why there was none. Never throws. */
 export async function attempt(
   { url, lookup }: Target,
   request: SentRequest,
@@ -68,15 +63,23 @@ export async function attempt(
     const { headerLines: headers, rawBody: body } = request;
     outcome = { response: await send({ url, headers, body, pace, lookup, timeout, signal }) };
   } catch (error) {
-    outcome = { error: describe(error) };
+    outcome = { error: describe(error, url) };
   }
   return { number, startedAt, durationMs: performance.now() - started, request, ...outcome };
 }
 
-function describe(error: unknown): string {
+/** What the operating system's error codes mean for the person who reads them. The code stays in the message, to search for. */
+const MEANINGS: Readonly<Record<string, (url: URL) => string>> = {
+  ECONNREFUSED: ({ origin }) => `nothing listens at ${origin} (ECONNREFUSED)`,
+  ECONNRESET: ({ origin }) => `${origin} closed the connection without an answer (ECONNRESET)`,
+  ENOTFOUND: ({ hostname }) => `no address is known for ${hostname} (ENOTFOUND)`,
+  EAI_AGAIN: ({ hostname }) => `no address could be found for ${hostname} (EAI_AGAIN)`,
+};
+
+function describe(error: unknown, url: URL): string {
   if (!(error instanceof Error)) return String(error);
-  const { cause, code } = error as Error & { code?: string };
+  const { cause, code = '' } = error as Error & { code?: string };
   if (error.name === 'AbortError' && cause instanceof Error) return cause.message;
   // Where a name has two addresses and neither answers, Node's error has no message of its own.
-  return error.message === '' ? (code ?? error.name) : error.message;
+  return MEANINGS[code]?.(url) ?? (error.message === '' ? code : error.message);
 }

@@ -1,15 +1,15 @@
 import { ConfigurationError } from '@paylink/core';
 
-/** What happens to notifications on their way, before a receiver sees anything of them. */
+/** What happens to notifications before a receiver sees them. */
 export interface Disturbance {
   /**
-   * `drop`: never sent, and not retried. `delay`: first sent after `delay`. `reorder`: kept back until the next notification has
-   * had its first answer.
+   * `drop`: never sent, and not retried. `delay`: first sent after `delay`. `reorder`: kept back until the next notification is
+   * first answered.
    */
   readonly kind: 'drop' | 'delay' | 'reorder';
   /** Milliseconds of a `delay`. Default 5,000. */
   readonly delay?: number | undefined;
-  /** How many notifications it happens to. Default: all that come. */
+  /** How many notifications it happens to. Default: all. */
   readonly count?: number | undefined;
   /** Only notifications of this payment. */
   readonly reference?: string | undefined;
@@ -29,7 +29,7 @@ export interface Disturbed {
 export class Disturbances {
   readonly #inForce = new Set<{ readonly disturbance: Disturbance; left: number }>();
 
-  /** Puts one in force, and gives the function that ends it. @throws ConfigurationError that names the option. */
+  /** Puts a disturbance in force, and gives the function that ends it. @throws ConfigurationError that names the option. */
   add(disturbance: Disturbance): () => void {
     checkDisturbance(disturbance);
     const entry = { disturbance: { ...disturbance }, left: disturbance.count ?? Infinity };
@@ -39,7 +39,11 @@ export class Disturbances {
     };
   }
 
-  /** What happens to a notification that is about to be sent: the oldest that fits, counted. */
+  clear(): void {
+    this.#inForce.clear();
+  }
+
+  /** The disturbance of a notification that is about to be sent: the oldest that fits. Counts it. */
   take(reference: string): Disturbed | undefined {
     for (const entry of this.#inForce) {
       const { disturbance } = entry;
@@ -61,7 +65,7 @@ function faultOf(disturbance: unknown): string | undefined {
   if (typeof disturbance !== 'object' || disturbance === null) return 'must be an object with a kind';
   const { kind, delay, count, reference } = disturbance as Disturbance;
   const unknown = Object.keys(disturbance).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) return `has no ${unknown}; there are ${KNOWN.join(', ')}`;
+  if (unknown !== undefined) return `has the unknown option ${unknown}. Valid options: ${KNOWN.join(', ')}`;
   if (!KINDS.includes(kind)) return `must have a kind of ${KINDS.join(', ')}`;
   if (delay !== undefined && !(Number.isInteger(delay) && delay >= 0 && delay <= LONGEST_TIMER)) {
     return `must have a delay of 0 to ${LONGEST_TIMER} whole milliseconds`;

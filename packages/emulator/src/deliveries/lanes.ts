@@ -1,4 +1,4 @@
-/** A bound on how much is done at once; what comes above it waits its turn. */
+/** Bounds how much is done at once; further work waits in the order of its arrival. */
 export class Lanes {
   readonly #most: number;
   readonly #waiting = new Set<() => void>();
@@ -18,7 +18,7 @@ export class Lanes {
     }
   }
 
-  /** Hands the lane to the first that waits, so that nobody overtakes. */
+  /** Hands the lane to the first that waits, so that none overtakes another. */
   #pass(): void {
     const next = this.#waiting.values().next().value;
     if (next === undefined) {

@@ -1,25 +1,30 @@
-import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assumed } from '../assumed.js';
-import { attempt, toRequest, type DeliveryAttempt, type SentRequest, type Target } from './attempt.js';
-import type { EmulatorDelivery, FaultOutcome } from './delivery.js';
-import { Disturbances, type Disturbance, type Disturbed } from './disturbances.js';
+import { EmulatorError } from '../emulator-error.js';
 import { describeFault, isExpected, type Fault } from '../faults/faults.js';
 import type { FaultyDelivery } from '../faults/faulty-notifications.js';
-import { Lanes } from './lanes.js';
-import { signNotification } from './notification.js';
+import type { Random } from '../random.js';
 import { report } from '../report.js';
-import type { Pace } from './send.js';
+import type { Target } from '../server/target.js';
 import { quote } from '../visible-text.js';
+import { attempt, toRequest, type DeliveryAttempt, type SentRequest } from './attempt.js';
+import type { EmulatorDelivery, FaultOutcome } from './delivery.js';
+import { Disturbances, type Disturbance, type Disturbed } from './disturbances.js';
+import { Lanes } from './lanes.js';
+import { signNotification, type Notification } from './notification.js';
+import type { Pace } from './send.js';
 
 interface Entry {
   readonly id: string;
   readonly reference: string;
-  /** What is sent again and again; a fault has its own for each attempt. */
-  readonly request: Promise<SentRequest> | undefined;
+  /** What every attempt sends. A fault has notifications of its own. */
+  readonly notification: Promise<Notification> | undefined;
   readonly createdAt: Date;
   readonly attempts: DeliveryAttempt[];
+  /** Aborted when the emulator closes, or forgets everything. */
+  readonly signal: AbortSignal;
   fault?: EmulatorDelivery['fault'];
   state: EmulatorDelivery['state'];
   started: number;
@@ -32,6 +37,9 @@ export interface OutboxOptions {
   readonly target: Target;
   readonly secret: string;
   readonly assumed: Assumed;
+  readonly random: Random;
+  /** In force from the start, and again after a reset. */
+  readonly disturb: Disturbance | undefined;
   /** Called after every change. */
   readonly onChange: () => void;
 }
@@ -39,29 +47,32 @@ export interface OutboxOptions {
 // Attempts that are kept of all deliveries together: at some kilobytes each, what a laptop does not notice.
 const ATTEMPTS_IN_ALL = 20_000;
 
-/** Sends notifications, and goes on with each until it is acknowledged. */
+// The timers are Node's own, also where a test replaces the global ones: retries go on while the test's clock stands still.
+
+/** Sends notifications, and repeats each until it is acknowledged. */
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #lanes: Lanes;
   readonly #disturbances = new Disturbances();
-  readonly #closing = new AbortController();
-  /** Ids of what is not owed any more, in the order of its end, to forget the oldest. */
+  /** Ids of deliveries that are no longer due, in the order in which they ended: the oldest is forgotten first. */
   readonly #finished: string[] = [];
-  /** Kept back until the next one is out. */
+  readonly #underway = new Set<Promise<unknown>>();
+  #life = newLife();
+  #isClosed = false;
+  /** Kept back until the next notification is answered. */
   #held: Entry | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
     this.#lanes = new Lanes(options.assumed.deliveriesAtOnce);
-    // One listener for each request that is under way.
-    setMaxListeners(0, this.#closing.signal);
+    if (options.disturb !== undefined) this.#disturbances.add(options.disturb);
   }
 
   /** Starts a delivery at once, unless it is disturbed, and does not wait for it. */
   post(reference: string, body: Readonly<Record<string, unknown>>): void {
     if (this.#isClosed) return;
-    const entry = this.#add(reference, this.#prepare(JSON.stringify(body)));
+    const entry = this.#add(reference, this.#sign(JSON.stringify(body)));
     const disturbed = this.#disturbances.take(reference);
     if (disturbed === undefined) this.#startAndRelease(entry);
     else this.#disturb(entry, disturbed);
@@ -73,22 +84,32 @@ export class Outbox {
     return this.#disturbances.add(disturbance);
   }
 
-  /** Sends a delivery again, whatever became of it, and gives that attempt. @throws Error for an unknown id. */
-  async resend(id: string): Promise<DeliveryAttempt> {
+  /**
+   * Sends a delivery again, in whatever state it is, and gives that attempt. What another target answers does not end the delivery.
+   *
+   * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `emulator_closed`
+   */
+  async resend(id: string, target: Target = this.#options.target): Promise<DeliveryAttempt> {
     const entry = this.#entries.get(id);
-    if (entry === undefined) throw new Error(`there is no delivery ${quote(id)}`);
-    if (entry.request === undefined) throw new Error('this delivery has a fault: sendFault sends another one');
-    if (this.#isClosed) throw new Error('the emulator is closed');
-    return this.#attempt(entry);
+    if (entry === undefined) throw new EmulatorError('delivery_not_found', `there is no delivery ${quote(id)}`);
+    if (entry.notification === undefined) {
+      throw new EmulatorError('delivery_has_fault', 'this delivery has a fault: sendFault sends another one');
+    }
+    this.#requireOpen();
+    return this.#attempt(entry, target);
   }
 
-  /** Starts to send what a fault has made. Gives the delivery's id, and what came of it in the end. */
+  /**
+   * Starts to send what a fault makes. Gives the delivery's id, and later the outcome.
+   *
+   * @throws EmulatorError `emulator_closed`
+   */
   sendFault(
     reference: string,
     fault: Fault,
     make: () => Promise<FaultyDelivery>,
   ): { readonly id: string; readonly outcome: Promise<FaultOutcome> } {
-    if (this.#isClosed) throw new Error('the emulator is closed');
+    this.#requireOpen();
     const entry = this.#add(reference, undefined);
     entry.fault = fault;
     this.#options.onChange();
@@ -114,49 +135,79 @@ export class Outbox {
       .map((entry) => this.#snapshot(entry));
   }
 
-  /** How many deliveries are still owed. */
+  /** How many deliveries are still due. */
   countPending(): number {
     let count = 0;
     for (const { state } of this.#entries.values()) if (state === 'pending') count++;
     return count;
   }
 
-  /** Stops every timer and breaks off what is under way. */
+  /** Forgets every delivery and disturbance. Resolves once nothing is being sent any more. */
+  async reset(): Promise<void> {
+    const ended = this.#end('the emulator was reset');
+    this.#life = newLife();
+    this.#entries.clear();
+    this.#finished.length = 0;
+    this.#held = undefined;
+    this.#disturbances.clear();
+    if (this.#options.disturb !== undefined) this.#disturbances.add(this.#options.disturb);
+    await ended;
+  }
+
+  /** Stops every timer and breaks off what is being sent. */
   close(): void {
+    this.#isClosed = true;
+    void this.#end('the emulator was closed');
+  }
+
+  #end(reason: string): Promise<unknown> {
     for (const { retry } of this.#entries.values()) clearTimeout(retry?.timer);
-    this.#closing.abort(new Error('the emulator was closed'));
+    this.#life.abort(new Error(reason));
+    return Promise.allSettled(this.#underway);
   }
 
-  get #isClosed(): boolean {
-    return this.#closing.signal.aborted;
+  #requireOpen(): void {
+    if (this.#isClosed) throw new EmulatorError('emulator_closed', 'the emulator is closed');
   }
 
-  #add(reference: string, request: Promise<SentRequest> | undefined): Entry {
+  #add(reference: string, notification: Promise<Notification> | undefined): Entry {
     const entry: Entry = {
-      id: randomUUID(),
+      id: this.#newId(),
       reference,
-      request,
+      notification,
       createdAt: new Date(),
       attempts: [],
+      signal: this.#life.signal,
       state: 'pending',
       started: 0,
       failures: 0,
       isKept: false,
     };
-    // Whoever sends it hears of a body that cannot be made; where nobody does, it must not end the process.
-    request?.catch(() => undefined);
+    // Each attempt reports a body that cannot be made. Without an attempt, the rejection must not end the process.
+    notification?.catch(() => undefined);
     this.#entries.set(entry.id, entry);
     return entry;
   }
 
-  async #prepare(body: string): Promise<SentRequest> {
-    const { target, secret, assumed } = this.#options;
-    const parts = { body: Buffer.from(body), event: 'payment.succeeded', contentType: assumed.notificationContentType, secret };
-    return toRequest(target, await signNotification(parts));
+  #newId(): string {
+    let id: string;
+    do id = this.#options.random.uuid('delivery');
+    while (this.#entries.has(id));
+    return id;
+  }
+
+  async #sign(body: string): Promise<Notification> {
+    const { secret, assumed } = this.#options;
+    return signNotification({
+      body: Buffer.from(body),
+      event: 'payment.succeeded',
+      contentType: assumed.notificationContentType,
+      secret,
+    });
   }
 
   #disturb(entry: Entry, { kind, delay }: Disturbed): void {
-    // What is kept back lets the next one overtake it: two that wait for each other would both be lost.
+    // A notification that is kept back lets the next one overtake it: two that waited for each other would both be lost.
     if (kind === 'reorder' && this.#held !== undefined) {
       this.#startAndRelease(entry);
       return;
@@ -167,7 +218,7 @@ export class Outbox {
     else this.#held = entry;
   }
 
-  /** Sends, and once that was answered what was kept back for it. */
+  /** Sends a notification, and after its answer the one that was kept back. */
   #startAndRelease(entry: Entry): void {
     const held = this.#held;
     this.#held = undefined;
@@ -180,8 +231,8 @@ export class Outbox {
   #start(entry: Entry, done?: () => void): void {
     this.#lanes
       .run(async () => {
-        // Acknowledged by hand while it waited, or closed.
-        if (entry.state === 'pending' && !this.#isClosed) await this.#attempt(entry);
+        // It may have been acknowledged by a resend while it waited.
+        if (entry.state === 'pending' && !entry.signal.aborted) await this.#attempt(entry, this.#options.target);
       })
       .then(done)
       .catch(report);
@@ -195,42 +246,50 @@ export class Outbox {
     entry.retry = { timer, at: new Date(Date.now() + delay) };
   }
 
-  async #attempt(entry: Entry): Promise<DeliveryAttempt> {
-    clearTimeout(entry.retry?.timer);
-    entry.retry = undefined;
-    const done = await this.#send(entry, await entry.request!);
-    this.#conclude(entry, done);
+  async #attempt(entry: Entry, target: Target): Promise<DeliveryAttempt> {
+    const isElsewhere = target.url.href !== this.#options.target.url.href;
+    if (!isElsewhere) this.#cancelRetry(entry);
+    const done = await this.#send(entry, toRequest(target, await entry.notification!), { target });
+    if (!isElsewhere) this.#conclude(entry, done);
     this.#options.onChange();
     return done;
   }
 
-  async #send(entry: Entry, request: SentRequest, pace?: Pace): Promise<DeliveryAttempt> {
-    const { target, assumed } = this.#options;
+  async #send(entry: Entry, request: SentRequest, { target, pace }: { target: Target; pace?: Pace }): Promise<DeliveryAttempt> {
+    const { assumed } = this.#options;
     const pauses = pace?.kind === 'slow' ? pace.interval * request.rawBody.byteLength : 0;
-    const done = await attempt(target, request, {
+    const sending = attempt(target, request, {
       number: ++entry.started,
       pace,
       timeout: assumed.deliveryTimeout + pauses,
-      signal: this.#closing.signal,
+      signal: entry.signal,
     });
+    this.#underway.add(sending);
+    const done = await sending;
+    this.#underway.delete(sending);
     entry.attempts.push(done);
-    const most = Math.max(1, Math.min(assumed.attemptsKept, Math.floor(ATTEMPTS_IN_ALL / this.#entries.size)));
+    const most = Math.max(1, Math.min(assumed.attemptsKept, Math.floor(ATTEMPTS_IN_ALL / Math.max(1, this.#entries.size))));
     if (entry.attempts.length > most) entry.attempts.splice(0, entry.attempts.length - most);
     return done;
   }
 
   #conclude(entry: Entry, { response }: DeliveryAttempt): void {
-    const { assumed } = this.#options;
+    const { assumed, random } = this.#options;
     if (response !== undefined && assumed.acknowledged(response.status)) {
-      clearTimeout(entry.retry?.timer);
-      entry.retry = undefined;
+      this.#cancelRetry(entry);
       this.#finish(entry, 'delivered');
       return;
     }
-    // Sent by hand after its end: nothing is owed.
-    if (entry.state !== 'pending' || this.#isClosed || entry.retry !== undefined) return;
-    // Full jitter: deliveries that failed together must not come back together.
-    this.#startLater(entry, Math.random() * Math.min(assumed.longestRetryDelay, assumed.firstRetryDelay * 2 ** entry.failures++));
+    // A delivery that has ended and was sent again is not due.
+    if (entry.state !== 'pending' || entry.signal.aborted || entry.retry !== undefined) return;
+    // Full jitter: deliveries that failed together must not be retried together.
+    const longest = Math.min(assumed.longestRetryDelay, assumed.firstRetryDelay * 2 ** entry.failures++);
+    this.#startLater(entry, random.fraction('retry') * longest);
+  }
+
+  #cancelRetry(entry: Entry): void {
+    clearTimeout(entry.retry?.timer);
+    entry.retry = undefined;
   }
 
   async #sendFaulty(entry: Entry, fault: Fault, make: () => Promise<FaultyDelivery>): Promise<FaultOutcome> {
@@ -249,14 +308,15 @@ export class Outbox {
   }
 
   async #sendInOrder(entry: Entry, make: () => Promise<FaultyDelivery>): Promise<DeliveryAttempt[]> {
+    const { target } = this.#options;
     const { notifications, order, wait, pace } = await make();
-    const requests = notifications.map((notification) => toRequest(this.#options.target, notification));
+    const requests = notifications.map((notification) => toRequest(target, notification));
     const sendOne = async (request: SentRequest): Promise<DeliveryAttempt> => {
-      const done = await this.#send(entry, request, pace);
+      const done = await this.#send(entry, request, { target, ...(pace === undefined ? {} : { pace }) });
       this.#options.onChange();
       return done;
     };
-    if (wait !== undefined) await sleep(wait, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+    if (wait !== undefined) await sleep(wait, undefined, { signal: entry.signal }).catch(() => undefined);
     if (order === 'at once') return Promise.all(requests.map(sendOne));
     const attempts: DeliveryAttempt[] = [];
     for (const request of requests) attempts.push(await sendOne(request));
@@ -265,7 +325,7 @@ export class Outbox {
 
   #finish(entry: Entry, state: 'delivered' | 'dropped' | 'sent'): void {
     entry.state = state;
-    if (entry.isKept) return;
+    if (entry.isKept || this.#entries.get(entry.id) !== entry) return;
     entry.isKept = true;
     this.#finished.push(entry.id);
     if (this.#finished.length > this.#options.assumed.deliveriesKept) this.#entries.delete(this.#finished.shift()!);
@@ -285,4 +345,11 @@ export class Outbox {
       ...(retry === undefined ? {} : { nextAttemptAt: retry.at }),
     };
   }
+}
+
+function newLife(): AbortController {
+  const life = new AbortController();
+  // One listener for each request that is being sent.
+  setMaxListeners(0, life.signal);
+  return life;
 }

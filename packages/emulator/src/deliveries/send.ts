@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import type { HeaderLine } from './notification.js';
 
 /** What a receiver answered. */
@@ -32,17 +33,17 @@ export interface Message {
 
 const BODY_KEPT = 4_096;
 
-// Long enough that the receiver has read what came before a reset, which would else be thrown away with it.
+// Long enough that the receiver has read the bytes before a reset; unread bytes are discarded with it.
 const UNTIL_READ = 100;
 
-/** Why there is no answer where the connection was meant to break. */
+/** The error where the connection was broken off on purpose. */
 export const BROKEN_OFF = 'broken off on purpose';
 
-// One connection for each notification, as a kept one that the receiver has just closed would look like a failure. How many there
-// are at once is for the caller to say.
+// One connection for each notification: a kept-alive one that the receiver has just closed would look like a failure. The caller
+// bounds how many there are.
 const agents = { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) };
 
-/** The lines that a request has whatever it says. */
+/** The header lines that every request has. */
 export function framing(url: URL, bodyLength: number): HeaderLine[] {
   return [
     ['Host', url.host],
@@ -52,7 +53,7 @@ export function framing(url: URL, bodyLength: number): HeaderLine[] {
 }
 
 /**
- * Posts a message and gives the answer. A redirect is an answer like any other.
+ * Posts a message and gives the answer. A redirect is an answer, and is not followed.
  *
  * @throws Error when there was no answer: refused, reset, timed out, broken off or aborted.
  */
@@ -71,7 +72,7 @@ export function send({ url, headers, body, pace, lookup, timeout, signal }: Mess
     req.once('close', () => {
       clearTimeout(timer);
     });
-    // A slow body can run into a connection that was closed after the answer: the first error decides, and none is uncaught.
+    // A slow body can meet a connection that was closed after the answer: the first error decides, and none is uncaught.
     req.on('error', reject);
     req.once('response', (res) => {
       readAnswer(res, resolve);
@@ -99,7 +100,7 @@ function breakOff(req: ClientRequest, beginning: Uint8Array, reject: (error: Err
   req.write(beginning, () => {
     const timer = setTimeout(() => {
       reject(new Error(BROKEN_OFF));
-      // A reset is what a client that died looks like.
+      // A client that dies leaves a reset.
       req.socket?.resetAndDestroy();
       req.destroy();
     }, UNTIL_READ);
@@ -107,7 +108,7 @@ function breakOff(req: ClientRequest, beginning: Uint8Array, reject: (error: Err
   });
 }
 
-/** Keeps the beginning of the body. The status has decided already, so a body that breaks off changes nothing. */
+/** Keeps the beginning of the body. The status decides, so a body that breaks off changes nothing. */
 function readAnswer(res: IncomingMessage, resolve: (answer: Answer) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,12 +1,23 @@
-import { randomBytes } from 'node:crypto';
 import type { Assumed } from '../assumed.js';
-import { toCreatedLink, toPayment, type Link, type LinkRequest, type Payment, type PaymentStatus, type Price } from './payment.js';
+import type { Random } from '../random.js';
+import {
+  toCreatedLink,
+  toPayment,
+  type Link,
+  type LinkRequest,
+  type Payment,
+  type PaymentStatus,
+  type Price,
+  type StatusChange,
+} from './payment.js';
 import { ServiceError } from '../api/service-error.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+type OwnLink = Omit<Mutable<Link>, 'history'> & { readonly history: StatusChange[] };
+
 interface Entry {
-  readonly link: Mutable<Link>;
+  readonly link: OwnLink;
   /** The body of the 201, kept for a replayed key. */
   readonly created: string;
   readonly key: string | undefined;
@@ -18,16 +29,17 @@ interface Entry {
 export interface LedgerOptions {
   readonly assumed: Assumed;
   readonly payUrl: string;
+  readonly random: Random;
   /** Called once for each payment that succeeds. */
   readonly onSuccess: (link: Link) => void;
   /** Called after every change. */
   readonly onChange: () => void;
 }
 
-/** What came of an attempt to pay: `repeated` is a page that was sent twice, or a single-use link that is paid. */
+/** The outcome of an attempt to pay: `repeated` is a page that was sent twice, or a single-use link that is paid. */
 export type PayOutcome = 'paid' | 'repeated' | 'refused';
 
-/** What a request for a link is answered with. */
+/** The answer to a request for a link. */
 export interface Creation {
   readonly status: 200 | 201;
   /** JSON. */
@@ -44,20 +56,23 @@ const REFUSALS = {
 
 // Enough for every page that a customer can have open.
 const PAGES_KEPT = 100;
+const HISTORY_KEPT = 100;
 
 /** The service's memory: links, their payments, and the idempotency keys they were created under. */
 export class Ledger {
   readonly #assumed: Assumed;
   readonly #payUrl: string;
+  readonly #random: Random;
   readonly #onSuccess: (link: Link) => void;
   readonly #onChange: () => void;
   readonly #byToken = new Map<string, Entry>();
   readonly #byReference = new Map<string, Entry[]>();
   readonly #byKey = new Map<string, Entry>();
 
-  constructor({ assumed, payUrl, onSuccess, onChange }: LedgerOptions) {
+  constructor({ assumed, payUrl, random, onSuccess, onChange }: LedgerOptions) {
     this.#assumed = assumed;
     this.#payUrl = payUrl;
+    this.#random = random;
     this.#onSuccess = onSuccess;
     this.#onChange = onChange;
   }
@@ -98,7 +113,7 @@ export class Ledger {
   }
 
   /** Records a success, once for each page that it is sent from, and once at all for a single-use link. */
-  pay(token: string, amount: number, page: string = randomBytes(16).toString('hex')): PayOutcome {
+  pay(token: string, amount: number, page: string = this.#random.uuid('page')): PayOutcome {
     const entry = this.#entry(token);
     const { link, pages } = entry;
     if (pages.has(page)) return 'repeated';
@@ -108,18 +123,16 @@ export class Ledger {
     pages.add(page);
     if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
     link.amount = amount;
-    link.status = 'success';
-    this.#onChange();
+    this.#turn(link, 'success');
     this.#onSuccess({ ...link });
     return 'paid';
   }
 
-  /** Records that the customer cancelled, or that the payment failed. Says whether the payment now stands so. */
+  /** Records that the customer cancelled, or that the payment failed. Says whether the payment now has this status. */
   settle(token: string, status: 'failed' | 'cancelled'): boolean {
     const { link } = this.#entry(token);
     if (!this.allows(link, status)) return link.status === status;
-    link.status = status;
-    this.#onChange();
+    this.#turn(link, status);
     return true;
   }
 
@@ -128,9 +141,31 @@ export class Ledger {
     return this.allows(link, 'success') || (link.status === 'success' && !link.singleUse);
   }
 
-  /** Whether the payment can get to this status from where it stands. */
+  /** Whether the payment can get to this status from its present one. */
   allows(link: Link, status: PaymentStatus): boolean {
     return this.#assumed.transitions[link.status].includes(status);
+  }
+
+  /** Forgets everything. */
+  reset(): void {
+    this.#byToken.clear();
+    this.#byReference.clear();
+    this.#byKey.clear();
+    this.#onChange();
+  }
+
+  #turn(link: OwnLink, status: PaymentStatus): void {
+    link.status = status;
+    link.history.push({ at: new Date(), status, ...(link.amount === undefined ? {} : { amount: link.amount }) });
+    if (link.history.length > HISTORY_KEPT) link.history.shift();
+    this.#onChange();
+  }
+
+  #newToken(): string {
+    let token: string;
+    do token = this.#random.bytes('token', 18).toString('base64url');
+    while (this.#byToken.has(token));
+    return token;
   }
 
   #entry(token: string): Entry {
@@ -154,14 +189,16 @@ export class Ledger {
   }
 
   #add(request: LinkRequest, key: string | undefined, fingerprint: string): Entry {
-    const token = randomBytes(18).toString('base64url');
-    const link: Link = {
+    const token = this.#newToken();
+    const createdAt = new Date();
+    const link: OwnLink = {
       ...request,
       ...fixedAmount(request.price),
       token,
       url: `${this.#payUrl}/link/${token}`,
       status: 'pending',
-      createdAt: new Date(),
+      createdAt,
+      history: [{ at: createdAt, status: 'pending' }],
     };
     const entry: Entry = { link, created: JSON.stringify(toCreatedLink(link)), key, fingerprint, pages: new Set() };
     this.#byToken.set(token, entry);

@@ -1,9 +1,9 @@
-/** The statuses of SERVICE.md section 3. */
+/** The statuses of a payment (the service's contract, section 3). */
 export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 
 export const CURRENCY = 'XOF';
 
-/** A payment as the API reads it out (SERVICE.md section 2.3). */
+/** A payment as the API gives it (the service's contract, section 2.3). */
 export interface Payment {
   readonly reference: string;
   readonly type: 'payment';
@@ -16,7 +16,7 @@ export interface Payment {
 /** What a link asks of the customer: an amount, or a choice between two. */
 export type Price = { readonly amount: number } | { readonly amountMin: number; readonly amountMax: number };
 
-/** A request of SERVICE.md section 2.1 that was found valid. */
+/** A valid request for a payment link (the service's contract, section 2.1). */
 export interface LinkRequest {
   readonly reference: string;
   readonly price: Price;
@@ -26,7 +26,7 @@ export interface LinkRequest {
   readonly singleUse: boolean;
 }
 
-/** A created link and how its payment stands. */
+/** A created link and the state of its payment. */
 export interface Link extends LinkRequest {
   readonly token: string;
   readonly url: string;
@@ -34,9 +34,28 @@ export interface Link extends LinkRequest {
   /** What was paid, or tried; for a fixed amount always that. */
   readonly amount?: number;
   readonly createdAt: Date;
+  /** Each change of its status, oldest first; the newest 100. */
+  readonly history: readonly StatusChange[];
 }
 
-/** A link as its creation answers it (SERVICE.md section 2.2). */
+export interface StatusChange {
+  readonly at: Date;
+  readonly status: PaymentStatus;
+  readonly amount?: number;
+}
+
+/** What a link is made of (the service's contract, section 2.1): a fixed amount, or one that the customer chooses. */
+export type PaymentLinkFields = {
+  readonly reference: string;
+  readonly return_url?: string;
+  readonly cancel_url?: string;
+  readonly single_use?: boolean;
+} & (
+  | { readonly amount: number; readonly description?: string }
+  | { readonly amount_min: number; readonly amount_max: number; readonly description: string }
+);
+
+/** A link as the API answers its creation (the service's contract, section 2.2). */
 export interface CreatedLink {
   readonly token: string;
   readonly url: string;
@@ -51,7 +70,7 @@ export function toCreatedLink({ token, url, price, reference, status }: Link): C
   return { token, url, ...('amount' in price ? { amount: price.amount } : {}), currency: CURRENCY, reference, status };
 }
 
-/** The payment of a link, as it is read out. */
+/** The payment of a link, as the API gives it. */
 export function toPayment({ reference, amount, status }: Link, beforeChoice: number | 'omit'): Payment {
   const known = amount ?? (beforeChoice === 'omit' ? undefined : beforeChoice);
   return { reference, type: 'payment', ...(known === undefined ? {} : { amount: known }), currency: CURRENCY, status };

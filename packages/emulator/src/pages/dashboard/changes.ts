@@ -1,10 +1,12 @@
-/** Tells whoever looks that something has changed, at most once in a while. */
+import { clearTimeout, setTimeout } from 'node:timers';
+
+/** Tells the open pages that something has changed, at most once in a while. */
 export class Changes {
   readonly #listeners = new Set<() => void>();
   readonly #interval: number;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param interval milliseconds between two tellings, so that a burst of changes is told as one */
+  /** @param interval milliseconds between two calls of the listeners: a burst of changes is one call */
   constructor(interval = 150) {
     this.#interval = interval;
   }

@@ -1,14 +1,15 @@
+import { clearInterval, setInterval } from 'node:timers';
 import type { Changes } from './changes.js';
 
 // Each holds a connection; a browser opens six to one host at most, so this is several browsers.
 const MOST_STREAMS = 32;
-// Often enough that a proxy does not take it for dead.
+// Often enough that a proxy does not take the connection for dead.
 const HEARTBEAT = 15_000;
 const CHANGE = new TextEncoder().encode('event: change\ndata: \n\n');
 const BEAT = new TextEncoder().encode(': still here\n\n');
 const HELLO = new TextEncoder().encode('retry: 1000\n: hello\n\n');
 
-/** Server-sent events that only say that something has changed: what, the page asks for itself. */
+/** Server-sent events that only say that something has changed. The page then asks for its new content. */
 export class LiveStreams {
   readonly #changes: Changes;
   readonly #open = new Set<() => void>();
@@ -18,7 +19,7 @@ export class LiveStreams {
     this.#changes = changes;
   }
 
-  /** A new stream, or nothing where there are too many. */
+  /** A new stream, or undefined where there are too many. */
   open(): ReadableStream<Uint8Array> | undefined {
     if (this.#isClosed || this.#open.size >= MOST_STREAMS) return undefined;
     let end: () => void = () => undefined;
@@ -26,7 +27,7 @@ export class LiveStreams {
       {
         start: (controller) => {
           const write = (bytes: Uint8Array): void => {
-            // Who does not read has a change to read already: nothing piles up.
+            // A full queue already holds a change that has not been read: nothing piles up.
             if ((controller.desiredSize ?? 0) > 0) controller.enqueue(bytes);
           };
           const stopListening = this.#changes.listen(() => write(CHANGE));

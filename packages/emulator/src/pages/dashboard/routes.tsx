@@ -63,7 +63,13 @@ export function createDashboard(options: DashboardOptions): Hono {
     if (c.req.method !== 'GET') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     const stream = streams.open();
     if (stream === undefined) return c.text('There are too many live pages.\n', 503);
-    return c.body(stream, 200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+    return c.body(stream, 200, {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store',
+      'X-Accel-Buffering': 'no',
+      // Without it the server waits for a timer before the first byte, for ever where a test has replaced the timers.
+      'Transfer-Encoding': 'chunked',
+    });
   });
 
   app.get('/payments/:token', (c) => withLink(c, ledger, (link) => payment(c, options, link)));
@@ -117,7 +123,7 @@ export function createDashboard(options: DashboardOptions): Hono {
     return seeOther(c, `/dashboard/deliveries/${delivery.id}`);
   });
 
-  app.notFound((c) => message(c, 'notFound', 404));
+  app.all('*', (c) => message(c, 'notFound', 404));
   app.onError((error, c) => {
     report(error);
     return message(c, 'refused', 500);

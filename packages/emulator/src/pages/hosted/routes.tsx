@@ -70,7 +70,7 @@ export function createHostedPage(ledger: Ledger): Hono {
     return seeOther(c, pathOf(link));
   });
 
-  app.notFound((c) => message(c, 'notFound', 404));
+  app.all('*', (c) => message(c, 'notFound', 404));
   app.onError((error, c) => {
     report(error);
     return message(c, 'refused', 500);

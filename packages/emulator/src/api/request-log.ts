@@ -1,0 +1,106 @@
+import type { MiddlewareHandler } from 'hono';
+import { report } from '../report.js';
+
+/** One request that the emulated API answered, refused ones included. The API key is not in it. */
+export interface ApiRequest {
+  readonly id: number;
+  readonly at: Date;
+  readonly durationMs: number;
+  readonly method: string;
+  /** The path and the query, as they were sent. */
+  readonly path: string;
+  readonly idempotencyKey?: string;
+  /** The body as UTF-8, its first 4,096 bytes; only where the API read it. */
+  readonly body?: string;
+  /** The reference of the path or the body. */
+  readonly reference?: string;
+  readonly status: number;
+  /** The error, where the request was refused. */
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** What the endpoints tell the log about a request. */
+export interface LoggedVariables {
+  body?: Uint8Array;
+  reference?: string;
+  refusal?: { readonly code: string; readonly message: string };
+}
+
+const BODY_KEPT = 4_096;
+
+/** Remembers the newest requests to the API, and tells the listeners of each. */
+export class RequestLog {
+  readonly #kept: number;
+  readonly #onChange: () => void;
+  readonly #listeners = new Set<(request: ApiRequest) => void>();
+  #requests: ApiRequest[] = [];
+  #count = 0;
+
+  constructor(kept: number, onChange: () => void) {
+    this.#kept = kept;
+    this.#onChange = onChange;
+  }
+
+  readonly middleware: MiddlewareHandler<{ Variables: LoggedVariables }> = async (c, next) => {
+    const at = new Date();
+    const started = performance.now();
+    await next();
+    const { pathname, search } = new URL(c.req.url);
+    const { body, reference, refusal } = c.var;
+    const idempotencyKey = c.req.header('idempotency-key');
+    this.#add({
+      id: ++this.#count,
+      at,
+      durationMs: performance.now() - started,
+      method: c.req.method,
+      path: `${pathname}${search}`,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(body === undefined ? {} : { body: Buffer.from(body).subarray(0, BODY_KEPT).toString('utf8') }),
+      ...(reference === undefined ? {} : { reference }),
+      status: c.res.status,
+      ...refusal,
+    });
+  };
+
+  /** Every request that is remembered, oldest first. */
+  list(): ApiRequest[] {
+    return [...this.#requests];
+  }
+
+  /** Calls `listener` after each request. Gives a function that ends it. */
+  listen(listener: (request: ApiRequest) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  clear(): void {
+    this.#requests = [];
+    this.#count = 0;
+  }
+
+  #add(request: ApiRequest): void {
+    this.#requests.push(request);
+    if (this.#requests.length > this.#kept) this.#requests.shift();
+    for (const listener of this.#listeners) {
+      try {
+        listener(request);
+      } catch (error) {
+        report(error);
+      }
+    }
+    this.#onChange();
+  }
+}
+
+/** The reference in a body, also where the API refuses the body for something else. */
+export function referenceIn(body: Uint8Array): string | undefined {
+  try {
+    const { reference } = JSON.parse(Buffer.from(body).toString('utf8')) as { reference?: unknown };
+    return typeof reference === 'string' ? reference : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+import { clearTimeout, setTimeout } from 'node:timers';
+import { ConfigurationError } from '@paylink/core';
+import { EmulatorError, type EmulatorErrorCode } from '../emulator-error.js';
+import { isFault } from '../faults/faults.js';
+import { quote } from '../visible-text.js';
+import type { EmulatorDelivery } from './delivery.js';
+
+/** Which delivery `waitForDelivery` waits for. */
+export interface AwaitedDelivery {
+  readonly reference: string;
+  /** The status of an answer of your server. Default: any that acknowledges the notification. */
+  readonly status?: number | undefined;
+  /** Milliseconds, by the real clock also under fake timers. Default 5,000. */
+  readonly timeout?: number | undefined;
+}
+
+interface Waiter {
+  readonly look: () => void;
+  readonly fail: (error: EmulatorError) => void;
+}
+
+const KNOWN = ['reference', 'status', 'timeout'];
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** The calls that wait for a delivery. */
+export class Waiting {
+  readonly #deliveries: () => EmulatorDelivery[];
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(deliveries: () => EmulatorDelivery[]) {
+    this.#deliveries = deliveries;
+  }
+
+  /**
+   * Resolves with the newest delivery that fits, at once where there is one. `why` says what a person should know when none came.
+   *
+   * @throws ConfigurationError for an unfit option; EmulatorError `wait_timeout`, or that of `endAll`
+   */
+  async wait(awaited: AwaitedDelivery, why: () => string): Promise<EmulatorDelivery> {
+    checkAwaited(awaited);
+    const { timeout = 5_000 } = awaited;
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+      };
+      const waiter: Waiter = {
+        look: () => {
+          const found = this.#deliveries().findLast((delivery) => fits(delivery, awaited));
+          if (found === undefined) return;
+          end();
+          resolve(found);
+        },
+        fail: (error) => {
+          end();
+          reject(error);
+        },
+      };
+      const timer = setTimeout(() => {
+        const seen = this.#deliveries().filter(isOf(awaited)).at(-1);
+        waiter.fail(new EmulatorError('wait_timeout', `${goalOf(awaited)} within ${timeout} ms: ${explain(seen) ?? why()}`));
+      }, timeout);
+      this.#waiters.add(waiter);
+      waiter.look();
+    });
+  }
+
+  /** To be called after every change. */
+  readonly look = (): void => {
+    for (const { look } of this.#waiters) look();
+  };
+
+  endAll(code: EmulatorErrorCode, message: string): void {
+    for (const { fail } of this.#waiters) fail(new EmulatorError(code, message));
+  }
+}
+
+function checkAwaited(awaited: AwaitedDelivery): void {
+  const { reference, status, timeout } = awaited;
+  const unknown = Object.keys(awaited).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) throw new ConfigurationError(unknown, `is an unknown option. Valid options: ${KNOWN.join(', ')}`);
+  if (typeof reference !== 'string') throw new ConfigurationError('reference', 'must be a string');
+  if (status !== undefined && !isWhole(status, 100, 599))
+    throw new ConfigurationError('status', 'must be a status from 100 to 599');
+  if (timeout !== undefined && !isWhole(timeout, 1, LONGEST_TIMER)) {
+    throw new ConfigurationError('timeout', `must be a whole number of milliseconds from 1 to ${LONGEST_TIMER}`);
+  }
+}
+
+function isWhole(value: unknown, least: number, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+/** Only deliveries of the service itself count: `sendFault` gives its own outcome. */
+function isOf({ reference }: AwaitedDelivery): (delivery: EmulatorDelivery) => boolean {
+  return (delivery) => delivery.reference === reference && !isFault(delivery.fault);
+}
+
+function fits(delivery: EmulatorDelivery, awaited: AwaitedDelivery): boolean {
+  if (!isOf(awaited)(delivery)) return false;
+  const { status } = awaited;
+  if (status === undefined) return delivery.state === 'delivered';
+  return delivery.attempts.some(({ response }) => response?.status === status);
+}
+
+function goalOf({ reference, status }: AwaitedDelivery): string {
+  return `no notification of ${quote(reference)} was ${status === undefined ? 'acknowledged' : `answered ${status}`}`;
+}
+
+function explain(delivery: EmulatorDelivery | undefined): string | undefined {
+  if (delivery === undefined) return undefined;
+  const { state, attemptCount, attempts } = delivery;
+  if (state === 'dropped') return 'it was dropped by a disturbance';
+  const last = attempts.at(-1);
+  if (last === undefined) return 'it has not been sent yet';
+  const count = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
+  return `${count}, the last ${last.response === undefined ? `without an answer: ${last.error}` : `answered ${last.response.status}`}`;
+}

@@ -1,0 +1,27 @@
+import type { ServiceErrorCode } from './api/service-error.js';
+
+/** Why a method of the emulator failed. `createLink` also fails with the codes of the API, such as `reference_taken`. */
+export type EmulatorErrorCode =
+  | 'emulator_closed'
+  | 'emulator_reset'
+  | 'no_webhook'
+  | 'payment_not_found'
+  | 'transition_not_allowed'
+  | 'invalid_amount'
+  | 'delivery_not_found'
+  | 'delivery_has_fault'
+  | 'wait_timeout'
+  | ServiceErrorCode;
+
+/** The error of the emulator's methods. Branch on `code`; the message is for people and may change. */
+export class EmulatorError extends Error {
+  override readonly name = 'EmulatorError';
+
+  constructor(
+    readonly code: EmulatorErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

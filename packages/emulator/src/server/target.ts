@@ -1,0 +1,40 @@
+import type { LookupFunction } from 'node:net';
+import { ConfigurationError } from '@paylink/core';
+import { isLoopbackHost, lookupLoopback } from './loopback.js';
+
+/** Where notifications are sent. */
+export interface Target {
+  readonly url: URL;
+  /** Resolves the host's name and refuses other machines; undefined for a host that is allowed by name. */
+  readonly lookup: LookupFunction | undefined;
+}
+
+/** Reads `allowHosts`, spelled as URLs spell a host. @throws ConfigurationError */
+export function readAllowedHosts(hosts: readonly string[] = []): readonly string[] {
+  if (!Array.isArray(hosts)) throw new ConfigurationError('allowHosts', 'must be a list of host names or addresses');
+  return hosts.map((host: unknown) => {
+    const url = typeof host === 'string' && URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+    // With a port or a path the entry would look as if it allowed something, and match nothing.
+    if (url?.href !== `http://${url?.hostname ?? ''}/` || /[/?#@]|:\d*$/.test(host as string)) {
+      throw new ConfigurationError('allowHosts', 'must be host names or addresses alone, as "staging.example" or "[fd00::1]"');
+    }
+    return url.hostname;
+  });
+}
+
+/** Reads a URL that notifications may go to: this machine, or an allowed host. @throws ConfigurationError that names `option`. */
+export function readTarget(option: string, text: string, allowed: readonly string[]): Target {
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new ConfigurationError(option, 'must be an http or https URL');
+  }
+  const isAllowed = allowed.includes(url.hostname);
+  if (!isAllowed && !isLoopbackHost(url.hostname)) {
+    throw new ConfigurationError(
+      option,
+      'must be on this machine (localhost or a loopback address), unless allowHosts names its host',
+    );
+  }
+  if (url.username !== '' || url.password !== '') throw new ConfigurationError(option, 'must not have a user or password');
+  return { url, lookup: isAllowed ? undefined : lookupLoopback };
+}

@@ -1,0 +1,347 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { EmulatorError, startEmulator, type ApiRequest, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
+import { startReceiver } from './receiver.js';
+
+const open: { close(): Promise<void> }[] = [];
+
+async function setUp(answer?: Parameters<typeof startReceiver>[0], options: EmulatorOptions = {}) {
+  const receiver = await startReceiver(answer);
+  const emulator = await startEmulator({ ...options, webhook: { url: receiver.url, ...options.webhook } });
+  open.push(emulator, receiver);
+  return { receiver, emulator };
+}
+
+async function start(options?: EmulatorOptions): Promise<Emulator> {
+  const emulator = await startEmulator(options);
+  open.push(emulator);
+  return emulator;
+}
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const part of open.splice(0)) await part.close();
+});
+
+describe('createLink', () => {
+  it('gives what the API answers, without a request', async () => {
+    const emulator = await start();
+    const link = await emulator.createLink({ ...FIXED, single_use: true });
+    expect(link).toEqual({
+      token: expect.stringMatching(/^[\w-]{24}$/) as string,
+      url: `${emulator.payUrl}/link/${link.token}`,
+      amount: 15_000,
+      currency: 'XOF',
+      reference: 'order-1',
+      status: 'pending',
+    });
+    expect((await fetch(link.url)).status).toBe(200);
+    expect(await emulator.createLink(FREE)).not.toHaveProperty('amount');
+    expect(emulator.requests()).toEqual([]);
+  });
+
+  it.each([
+    ['invalid_request', { ...FIXED, amount: 1.5 }],
+    ['invalid_request', undefined],
+    ['reference_taken', FIXED],
+  ])('fails with %s as the API does', async (code, fields) => {
+    const emulator = await start();
+    await emulator.createLink(FIXED);
+    await expect(emulator.createLink(fields as typeof FIXED)).rejects.toMatchObject({ name: 'EmulatorError', code });
+  });
+});
+
+describe('the errors of the methods', () => {
+  it('each have a code', async () => {
+    const { emulator } = await setUp();
+    await emulator.createLink({ ...FIXED, single_use: true });
+    await emulator.createLink(FREE);
+    await emulator.cancel('order-1');
+    const { delivery } = await emulator.sendFault('order-1', 'unsigned');
+    const silent = await start();
+    await silent.createLink(FIXED);
+    const closed = await start();
+    await closed.close();
+    const failures: [string, () => unknown][] = [
+      ['payment_not_found', () => emulator.pay('nothing')],
+      ['payment_not_found', () => emulator.fail('nothing')],
+      ['payment_not_found', () => emulator.cancel('nothing')],
+      ['payment_not_found', () => emulator.sendFault('nothing', 'late')],
+      ['transition_not_allowed', () => emulator.pay('order-1')],
+      ['transition_not_allowed', () => emulator.fail('order-1')],
+      ['invalid_amount', () => emulator.pay('gift-1', { amount: 1 })],
+      ['delivery_not_found', () => emulator.redeliver('nothing')],
+      ['delivery_has_fault', () => emulator.redeliver(delivery.id)],
+      ['misconfigured', () => emulator.sendFault('order-1', 'nothing' as never)],
+      ['misconfigured', () => emulator.sendFault('order-1', 'late', { wait: 1 } as never)],
+      ['misconfigured', () => emulator.disturb({ kind: 'nothing' as never })],
+      ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', state: 'delivered' } as never)],
+      ['misconfigured', () => emulator.waitForDelivery({} as never)],
+      ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', timeout: 0 })],
+      ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', status: 20 })],
+      ['misconfigured', () => emulator.redeliver(delivery.id, { url: 'https://shop.example/' })],
+      ['wait_timeout', () => emulator.waitForDelivery({ reference: 'order-1', timeout: 1 })],
+      ['no_webhook', () => silent.redeliver('nothing')],
+      ['no_webhook', () => silent.sendFault('order-1', 'late')],
+      ['no_webhook', () => silent.disturb({ kind: 'drop' })],
+      ['no_webhook', () => silent.waitForDelivery({ reference: 'order-1' })],
+      ['emulator_closed', () => closed.createLink(FIXED)],
+      ['emulator_closed', () => closed.pay('order-1')],
+      ['emulator_closed', () => closed.fail('order-1')],
+      ['emulator_closed', () => closed.cancel('order-1')],
+      ['emulator_closed', () => closed.waitForDelivery({ reference: 'order-1' })],
+      ['emulator_closed', () => closed.reset()],
+    ];
+    for (const [code, fail] of failures) {
+      const error = await Promise.resolve()
+        .then(fail)
+        .then(
+          () => 'no error',
+          (thrown: unknown) => thrown,
+        );
+      expect(error, `${code}: ${String(fail)}`).toMatchObject({ code });
+      if (code !== 'misconfigured') expect(error).toBeInstanceOf(EmulatorError);
+    }
+  });
+});
+
+describe('waitForDelivery', () => {
+  it('resolves once the notification is acknowledged, and at once afterwards', async () => {
+    const { emulator } = await setUp((_, count) => (count === 1 ? 503 : 200), { assumed: { firstRetryDelay: 1 } });
+    await emulator.createLink(FIXED);
+    await emulator.pay('order-1');
+    const delivery = await emulator.waitForDelivery({ reference: 'order-1' });
+    expect(delivery).toMatchObject({ state: 'delivered', reference: 'order-1', attemptCount: 2 });
+    expect(await emulator.waitForDelivery({ reference: 'order-1', timeout: 1 })).toEqual(delivery);
+  });
+
+  it('can be called before the payment', async () => {
+    const { emulator } = await setUp();
+    const delivered = emulator.waitForDelivery({ reference: 'order-1' });
+    await emulator.createLink(FIXED);
+    await emulator.createLink({ ...FIXED, reference: 'order-2' });
+    await emulator.pay('order-2');
+    await emulator.pay('order-1');
+    expect(await delivered).toMatchObject({ reference: 'order-1' });
+  });
+
+  it('waits for the answer that is asked for', async () => {
+    const { emulator } = await setUp(() => 401, { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } });
+    await emulator.createLink(FIXED);
+    await emulator.pay('order-1');
+    expect(await emulator.waitForDelivery({ reference: 'order-1', status: 401 })).toMatchObject({ state: 'pending' });
+  });
+
+  it('says what it saw when none came', async () => {
+    const { emulator, receiver } = await setUp(() => 500, { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } });
+    const wait = (): Promise<string> =>
+      emulator.waitForDelivery({ reference: 'order-1', timeout: 1 }).then(String, (error: unknown) => (error as Error).message);
+    expect(await wait()).toBe('no notification of "order-1" was acknowledged within 1 ms: there is no payment with this reference');
+    await emulator.createLink(FIXED);
+    expect(await wait()).toMatch(/none was sent: the payment is pending$/);
+    const restore = emulator.disturb({ kind: 'drop' });
+    await emulator.pay('order-1');
+    expect(await wait()).toMatch(/it was dropped by a disturbance$/);
+    restore();
+    await emulator.pay('order-1');
+    await emulator.waitForDelivery({ reference: 'order-1', status: 500 });
+    expect(await wait()).toMatch(/1 attempt, the last answered 500$/);
+    await receiver.close();
+    await emulator.redeliver(emulator.deliveries()[1]!.id);
+    expect(await wait()).toMatch(
+      /2 attempts, the last without an answer: nothing listens at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)$/,
+    );
+  });
+
+  it('does not take a fault for the notification', async () => {
+    const { emulator } = await setUp();
+    await emulator.createLink(FIXED);
+    await emulator.sendFault('order-1', 'unsigned');
+    await expect(emulator.waitForDelivery({ reference: 'order-1', status: 200, timeout: 1 })).rejects.toMatchObject({
+      code: 'wait_timeout',
+    });
+  });
+
+  it('ends when the emulator is reset or closed', async () => {
+    const { emulator } = await setUp();
+    const first = expect(emulator.waitForDelivery({ reference: 'x' })).rejects.toMatchObject({ code: 'emulator_reset' });
+    await emulator.reset();
+    await first;
+    const second = expect(emulator.waitForDelivery({ reference: 'x' })).rejects.toMatchObject({ code: 'emulator_closed' });
+    await emulator.close();
+    await second;
+  });
+});
+
+describe('reset', () => {
+  it('forgets everything, and keeps the addresses and secrets', async () => {
+    const { emulator, receiver } = await setUp();
+    const { baseUrl, apiKey } = emulator;
+    await createLink(emulator);
+    emulator.disturb({ kind: 'drop' });
+    await emulator.pay('order-1');
+    await emulator.reset();
+    expect([emulator.deliveries(), emulator.requests()]).toEqual([[], []]);
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ error: { code: 'not_found' } });
+    await createLink(emulator);
+    await emulator.pay('order-1');
+    expect(await emulator.waitForDelivery({ reference: 'order-1' })).toMatchObject({ state: 'delivered' });
+    expect(receiver.received).toHaveLength(1);
+    expect(emulator).toMatchObject({ baseUrl, apiKey });
+  });
+
+  it('frees the Idempotency-Keys', async () => {
+    const emulator = await start();
+    const key = { 'Idempotency-Key': 'k' };
+    expect((await postLink(emulator, FIXED, key)).status).toBe(201);
+    expect((await postLink(emulator, { ...FIXED, amount: 1 }, key)).status).toBe(409);
+    await emulator.reset();
+    expect((await postLink(emulator, { ...FIXED, amount: 1 }, key)).status).toBe(201);
+  });
+
+  it('sends nothing of the time before it: neither a retry, nor a delayed one, nor one that is being sent', async () => {
+    const { emulator, receiver } = await setUp((_, count) => (count === 1 ? 'hang' : 503), {
+      assumed: { firstRetryDelay: 1, longestRetryDelay: 5 },
+    });
+    for (const reference of ['hanging', 'retried', 'delayed', 'faulty']) await emulator.createLink({ ...FIXED, reference });
+    await emulator.pay('hanging');
+    await vi.waitUntil(() => receiver.received.length === 1);
+    await emulator.pay('retried');
+    emulator.disturb({ kind: 'delay', delay: 30 });
+    await emulator.pay('delayed');
+    const fault = emulator.sendFault('faulty', 'late', { delay: 30 });
+    await vi.waitUntil(() => receiver.received.length > 2);
+    await emulator.reset();
+    await fault;
+    await emulator.createLink({ ...FIXED, reference: 'afterwards' });
+    await emulator.pay('afterwards');
+    await emulator.waitForDelivery({ reference: 'afterwards', status: 503 });
+    const from = receiver.received.findIndex(({ body }) => body.includes('afterwards'));
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(receiver.received.slice(from).filter(({ body }) => !body.includes('afterwards'))).toEqual([]);
+    expect(emulator.deliveries()).toHaveLength(1);
+  });
+
+  it('puts the disturbance of the options in force again', async () => {
+    const { emulator } = await setUp(undefined, { disturb: { kind: 'drop', count: 1 } });
+    for (let round = 0; round < 2; round++) {
+      await emulator.createLink(FIXED);
+      await emulator.pay('order-1');
+      expect(emulator.deliveries()).toMatchObject([{ state: 'dropped' }]);
+      await emulator.reset();
+    }
+  });
+});
+
+describe('a seed', () => {
+  async function run(emulator: Emulator): Promise<unknown[]> {
+    const tokens = [];
+    for (const reference of ['a', 'b']) tokens.push((await emulator.createLink({ ...FIXED, reference })).token);
+    await emulator.pay('b');
+    return [tokens, emulator.deliveries().map(({ id }) => id), emulator.apiKey, emulator.webhookSecret];
+  }
+
+  it('makes tokens, ids and secrets the same in each run, and after a reset', async () => {
+    const [one, two, other, none] = [
+      (await setUp(undefined, { seed: 'checkout' })).emulator,
+      (await setUp(undefined, { seed: 'checkout' })).emulator,
+      (await setUp(undefined, { seed: 42 })).emulator,
+      (await setUp()).emulator,
+    ];
+    const first = await run(one);
+    expect(await run(two)).toEqual(first);
+    const [tokens, ids, apiKey, secret] = first as [string[], string[], string, string];
+    for (const emulator of [other, none]) {
+      const [differentTokens, differentIds, differentKey, differentSecret] = await run(emulator);
+      expect(differentTokens).not.toEqual(tokens);
+      expect(differentIds).not.toEqual(ids);
+      expect([differentKey, differentSecret]).not.toEqual([apiKey, secret]);
+    }
+    expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    await one.reset();
+    expect(await run(one)).toEqual(first);
+  });
+});
+
+describe('onRequest', () => {
+  it('is called with each request to the API, refused ones included, and without the API key', async () => {
+    const emulator = await start();
+    const heard: ApiRequest[] = [];
+    const stop = emulator.onRequest((request) => heard.push(request));
+    await postLink(emulator, FIXED, { 'Idempotency-Key': 'k' });
+    await postLink(emulator, { ...FIXED, amount: 2 }, { 'Idempotency-Key': 'k' });
+    await fetch(`${emulator.baseUrl}/v1/payments/order-1?x=1`, { headers: { 'X-Api-Key': 'sk_live_wrong.key' } });
+    await readPayment(emulator, 'order-1');
+    await fetch(`${emulator.baseUrl}/v2`, { headers: { 'X-Api-Key': emulator.apiKey } });
+    expect(heard).toMatchObject([
+      {
+        id: 1,
+        method: 'POST',
+        path: '/api/v1/payment-links',
+        status: 201,
+        reference: 'order-1',
+        idempotencyKey: 'k',
+        body: JSON.stringify(FIXED),
+      },
+      { id: 2, status: 409, code: 'idempotency_conflict', reference: 'order-1' },
+      { id: 3, method: 'GET', path: '/api/v1/payments/order-1?x=1', status: 401, code: 'unauthorized' },
+      { id: 4, status: 200, reference: 'order-1' },
+      { id: 5, status: 404, code: 'not_found', message: 'there is no such endpoint' },
+    ]);
+    expect(heard[0]).not.toHaveProperty('code');
+    expect(emulator.requests()).toEqual(heard);
+    expect(JSON.stringify(heard)).not.toMatch(/sk_live_/);
+    stop();
+    await readPayment(emulator, 'order-1');
+    expect([heard.length, emulator.requests().length]).toEqual([5, 6]);
+  });
+
+  it('keeps as many requests as it is told, and goes on when a listener throws', async () => {
+    const printed = vi.spyOn(console, 'error').mockReturnValue();
+    const emulator = await start({ assumed: { requestsKept: 2 } });
+    emulator.onRequest(() => {
+      throw new Error('the listener failed');
+    });
+    for (let index = 0; index < 4; index++) expect(await readPayment(emulator, 'x')).toMatchObject({ error: {} });
+    expect(emulator.requests().map(({ id }) => id)).toEqual([3, 4]);
+    expect(String(printed.mock.calls[0])).toContain('the listener failed');
+    printed.mockRestore();
+  });
+});
+
+describe('in a test', () => {
+  it('two emulators run side by side', async () => {
+    const [one, two] = [await setUp(), await setUp()];
+    await Promise.all(
+      [one, two].map(async ({ emulator }) => {
+        await emulator.createLink(FIXED);
+        await emulator.pay('order-1');
+        await emulator.waitForDelivery({ reference: 'order-1' });
+      }),
+    );
+    expect([one.receiver.received.length, two.receiver.received.length]).toEqual([1, 1]);
+    expect(one.receiver.received[0]!.headers['x-service-signature']).not.toBe(
+      two.receiver.received[0]!.headers['x-service-signature'],
+    );
+  });
+
+  it('fake timers do not stop it: neither the API, nor the pages, nor retries, nor waiting, nor close', async () => {
+    vi.useFakeTimers({ now: new Date('2030-01-01T00:00:00Z') });
+    const { emulator } = await setUp((_, count) => (count < 3 ? 500 : 200), { assumed: { firstRetryDelay: 5 } });
+    const url = await createLink(emulator);
+    expect((await fetch(url)).status).toBe(200);
+    expect((await fetch(emulator.dashboardUrl)).status).toBe(200);
+    const stream = await fetch(`${emulator.dashboardUrl}/events`);
+    expect(stream.status).toBe(200);
+    await stream.body?.cancel();
+    await emulator.pay('order-1');
+    const delivery = await emulator.waitForDelivery({ reference: 'order-1' });
+    expect(delivery.attemptCount).toBe(3);
+    expect(delivery.createdAt.getFullYear()).toBe(2030);
+    await emulator.sendFault('order-1', 'slow', { interval: 1 });
+    await emulator.sendFault('order-1', 'late', { delay: 1 });
+    await expect(emulator.waitForDelivery({ reference: 'x', timeout: 5 })).rejects.toMatchObject({ code: 'wait_timeout' });
+    await emulator.reset();
+    await emulator.close();
+  });
+});

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+describe('the test examples of the emulator', () => {
+  it('pass under node:test', async () => {
+    const file = fileURLToPath(new URL('checkout.node-test.ts', import.meta.url));
+    const env: NodeJS.ProcessEnv = { ...process.env };
+    // Set by a node:test that runs this one; the child would then report to it and not to us.
+    delete env['NODE_TEST_CONTEXT'];
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--conditions=@paylink/source', '--import', 'tsx', '--test', '--test-reporter=tap', file],
+      {
+        env,
+      },
+    );
+    expect(stdout).toMatch(/^# pass 1$/m);
+    expect(stdout).toMatch(/^# fail 0$/m);
+  }, 60_000);
+
+  it('need no sleep, and are those of the README', () => {
+    const readme = read('../../packages/emulator/README.md');
+    for (const file of ['checkout.test.ts', 'checkout.node-test.ts']) {
+      const code = read(file);
+      expect(readme).toContain(`\`\`\`ts\n${code}\`\`\``);
+      expect(code).not.toMatch(/setTimeout|sleep|waitUntil|poll/);
+    }
+  });
+});
