@@ -101,7 +101,7 @@ export default defineConfig(
   },
   {
     // Nest's modules are empty classes under a decorator, and its options plain objects that it types as classes.
-    files: ['packages/nest/test/**', 'examples/nest/**', 'test/adapters/hosts/nest.ts'],
+    files: ['packages/nest/test/**', 'examples/nest/**', 'test/adapters/hosts/nest.ts', 'test/adapters/tenants.test.ts'],
     rules: {
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',

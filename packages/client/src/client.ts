@@ -1,6 +1,6 @@
 import { refuseBrowser } from './browser-guard.js';
 import { throwIfAborted } from './deadline.js';
-import { checkNames, checkSignal, PaylinkError } from './errors.js';
+import { check, checkNames, checkSignal, PaylinkError } from './errors.js';
 import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
 import { readLink, type PaymentLinkRequest } from './link.js';
 import { readOptions, type ClientOptions } from './options.js';
@@ -20,6 +20,11 @@ export interface CreatePaymentLinkOptions {
 
 export interface GetPaymentOptions {
   readonly signal?: AbortSignal | undefined;
+  /**
+   * The merchant for whom a webhook's `confirm` asks. A client has one API key, so a second tenant is refused with a
+   * ConfigurationError.
+   */
+  readonly tenant?: string | undefined;
 }
 
 /** The service's API. It can be given to a webhook as `confirm`. */
@@ -43,6 +48,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
   refuseBrowser();
   const settings = readOptions(options);
   const sentKeys = new SentKeys();
+  let onlyTenant: string | undefined;
 
   const request = (call: Call, signal: AbortSignal | undefined): Promise<unknown> =>
     retry({ ...settings, signal, idempotencyKey: call.idempotencyKey }, (limit) => send(settings, call, limit));
@@ -68,8 +74,15 @@ export function createClient(options: ClientOptions): PaylinkClient {
     },
 
     async getPayment(reference, callOptions = {}) {
-      checkNames(callOptions, ['signal']);
-      const { signal } = callOptions;
+      checkNames(callOptions, ['signal', 'tenant']);
+      const { signal, tenant } = callOptions;
+      onlyTenant ??= tenant;
+      check(
+        tenant === undefined || tenant === onlyTenant,
+        'tenant',
+        'is another than before, and a client has the API key of one merchant. Make a client for each, and let `confirm` choose: ' +
+          '{ getPayment: (reference, { tenant, signal }) => clients.get(tenant).getPayment(reference, { signal }) }',
+      );
       checkSignal(signal);
       const fault = faultOfReference(reference);
       if (fault !== undefined) throw new PaylinkError('invalid_reference', `reference ${fault}`);

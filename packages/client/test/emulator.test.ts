@@ -56,6 +56,14 @@ describe('against the emulator', () => {
     expect([(await client.getPayment('a')).status, (await client.getPayment('b')).status]).toEqual(['failed', 'cancelled']);
   });
 
+  it('N04 reads for one tenant alone, since it has one API key', async () => {
+    await client.createPaymentLink({ amount: 1, reference: 'order-1' });
+    for (const tenant of ['acme', undefined, 'acme']) {
+      expect(await client.getPayment('order-1', { tenant })).toMatchObject({ status: 'pending' });
+    }
+    await expect(client.getPayment('order-1', { tenant: 'bolt' })).rejects.toMatchObject({ option: 'tenant' });
+  });
+
   it('tells a wrong key, and a reference that nobody has used', async () => {
     expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'not_found', status: 404 });
     client = createClient({ baseUrl: emulator.baseUrl, apiKey: API_KEY });

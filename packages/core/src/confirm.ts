@@ -1,14 +1,21 @@
 import { fault } from './errors.js';
 
-/** What `confirm` must tell of a payment (SERVICE.md section 2.3). */
+/** What `confirm` must give of a payment. */
 export interface ConfirmedPayment {
   readonly reference: string;
   readonly status: string;
 }
 
+export interface ConfirmOptions {
+  /** Aborted when the time of the delivery is over. */
+  readonly signal: AbortSignal;
+  /** The merchant by whose API key to ask, where the option `tenant` names one. */
+  readonly tenant?: string | undefined;
+}
+
 /** Anything that reads a payment from the service; the client of `@paylink/client` is one. */
 export interface PaymentSource<Payment extends ConfirmedPayment> {
-  getPayment(reference: string, options: { readonly signal: AbortSignal }): Promise<Payment>;
+  getPayment(reference: string, options: ConfirmOptions): Promise<Payment>;
 }
 
 /**
@@ -19,11 +26,11 @@ export interface PaymentSource<Payment extends ConfirmedPayment> {
 export async function confirmPayment<Payment extends ConfirmedPayment>(
   source: PaymentSource<Payment>,
   reference: string,
-  signal: AbortSignal,
+  options: ConfirmOptions,
 ): Promise<Payment | undefined> {
   let payment: Payment | undefined;
   try {
-    payment = await source.getPayment(reference, { signal });
+    payment = await source.getPayment(reference, options);
   } catch (cause) {
     throw fault('confirm_unavailable', 'the payment could not be read', cause);
   }
@@ -32,5 +39,5 @@ export async function confirmPayment<Payment extends ConfirmedPayment>(
     if (payment.status === 'failed' || payment.status === 'cancelled') return undefined;
     if (payment.status === 'pending') throw fault('payment_pending', 'the service says that the payment is pending');
   }
-  throw fault('confirm_unavailable', 'the answer is no payment of this reference in a known status');
+  throw fault('confirm_unavailable', 'the answer is not a payment of this reference in a known status');
 }

@@ -8,9 +8,12 @@ import { toError } from './host-error.js';
 import { isDone, readIdempotency, runOnce, type Identity } from './idempotency.js';
 import type { AnyReceiverOptions } from './intake.js';
 import { readBound } from './options.js';
+import { readTenant } from './tenant.js';
 
 /** What the way of a delivery after its proof needs. */
-type DispatchOptions = Pick<AnyReceiverOptions, 'confirm' | 'handlerTimeout' | 'idempotency'>;
+type DispatchOptions = Pick<AnyReceiverOptions, 'confirm' | 'handlerTimeout' | 'idempotency' | 'tenant'> & {
+  readonly secret?: unknown;
+};
 
 export interface Dispatched {
   readonly outcome: 'handled' | 'duplicate' | 'ignored';
@@ -18,12 +21,19 @@ export interface Dispatched {
   readonly value?: unknown;
 }
 
-/** `cancel` ends an attempt as the end of its time does. */
+/** What only an event of a queue has. */
+export interface Queued {
+  /** Ends an attempt as the end of its time does. */
+  readonly signal?: AbortSignal | undefined;
+  /** In place of what the option says. */
+  readonly tenant?: string | undefined;
+}
+
 export type Dispatch = (
   event: WebhookEvent,
   handler: AnyHandler,
   host: unknown,
-  cancel?: AbortSignal,
+  queued?: Queued,
 ) => Promise<Dispatched> | Dispatched;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
@@ -32,24 +42,29 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const canConfirm = confirm === undefined || typeof (confirm as typeof confirm | null)?.getPayment === 'function';
   check(canConfirm, 'confirm', 'must have a function `getPayment`');
   const idempotency = options.idempotency === undefined ? undefined : readIdempotency(options.idempotency);
+  const tenantOf = readTenant(options.tenant);
+  checkTenants(options, idempotency?.hasKey);
+  const isPlain = confirm === undefined && idempotency === undefined && typeof options.tenant !== 'function';
 
-  return (event, handler, host, cancel) => {
+  return (event, handler, host, { signal: cancel, tenant: queuedTenant } = {}) => {
     const attempt = new Attempt();
     const callHandler = (extras: object): unknown =>
       attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(host, extras)));
 
     const guarded = async (): Promise<Dispatched> => {
+      const tenant = queuedTenant ?? (await attempt.step('secret_unavailable', () => tenantOf(host)));
       let identity: Identity | undefined;
       if (idempotency !== undefined) {
-        identity = await attempt.step('store_unavailable', () => idempotency.identify(event));
+        identity = await attempt.step('store_unavailable', () => idempotency.identify(event, host, tenant));
         if (await attempt.step('store_unavailable', () => isDone(idempotency.store, identity!.key)))
           return { outcome: 'duplicate' };
       }
-      let extras = {};
+      let extras: object = tenant === undefined ? {} : { tenant };
       if (confirm !== undefined && event.type === 'payment.succeeded') {
-        const payment = await attempt.step('confirm_unavailable', () => confirmPayment(confirm, event.reference, attempt.signal));
+        const ask = () => confirmPayment(confirm, event.reference, { signal: attempt.signal, tenant });
+        const payment = await attempt.step('confirm_unavailable', ask);
         if (payment === undefined) return { outcome: 'ignored' };
-        extras = { payment };
+        extras = { ...extras, payment };
       }
       if (idempotency === undefined) return handled(await callHandler(extras));
 
@@ -66,7 +81,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     };
 
     const bare = (): Dispatched | Promise<Dispatched> => {
-      const value = callHandler({});
+      const tenant = queuedTenant ?? tenantOf(host);
+      const value = callHandler(tenant === undefined ? {} : { tenant });
       return isPromise(value) ? value.then(handled) : handled(value);
     };
 
@@ -75,8 +91,21 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         aborted === undefined ? `not done after ${handlerTimeout} ms; the sender may retry` : 'cancelled before its end',
       );
     if (cancel?.aborted) throw reason(cancel);
-    return settle(confirm || idempotency ? guarded : bare, { milliseconds: handlerTimeout, signals: [cancel], reason });
+    return settle(isPlain ? bare : guarded, { milliseconds: handlerTimeout, signals: [cancel], reason });
   };
+}
+
+/** One merchant's order number must not count as another's, which nothing in the delivery itself can tell. */
+function checkTenants({ secret, tenant, confirm, idempotency }: DispatchOptions, hasKey = false): void {
+  if (typeof secret !== 'function' || tenant !== undefined) return;
+  // A key of the merchant's own speaks for the store; `confirm` still has to know by whose API key to ask.
+  check(
+    confirm === undefined && (idempotency === undefined || hasKey),
+    'tenant',
+    'is missing: `secret` is a function, so deliveries may be of several merchants, and the order number of one would count as ' +
+      "another's. Write `tenant: false` if there is one merchant, else `tenant: (context) => …`, which gives the id under which " +
+      'the secret was found',
+  );
 }
 
 function handled(value: unknown): Dispatched {
@@ -99,7 +128,7 @@ function invoke(handler: AnyHandler, event: WebhookEvent, context: object): unkn
 
 /** One try at handling an event: what it waits for, whether its time is over, and the signal that says so. */
 class Attempt {
-  waitingFor: 'store_unavailable' | 'confirm_unavailable' | 'handler_timeout' = 'handler_timeout';
+  waitingFor: 'secret_unavailable' | 'store_unavailable' | 'confirm_unavailable' | 'handler_timeout' = 'handler_timeout';
   #controller: AbortController | undefined;
   #expired: WebhookError | undefined;
 

@@ -1,7 +1,7 @@
 /** The second half of a receiver by itself, for a worker that takes from a queue what a receiver proved and put there. */
 import type { ConfirmedPayment } from './confirm.js';
 import { createDispatch, type Dispatched } from './dispatch.js';
-import { fault } from './errors.js';
+import { check, fault } from './errors.js';
 import { createEventReader } from './event-reader.js';
 import { readHandlers, type ReceiverHandlers } from './handlers.js';
 import { noteEvent, report, startFacts } from './observe.js';
@@ -17,6 +17,8 @@ export interface ProvenDelivery {
   /** The bytes that were signed. */
   readonly rawBody: Uint8Array;
   readonly secretIndex: number;
+  /** The merchant, where the receiver found it: it counts in place of the option `tenant`. */
+  readonly tenant?: string | undefined;
 }
 
 /** Runs the merchant's handlers on what was proven elsewhere. */
@@ -42,19 +44,24 @@ export function createDispatcher<
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
   Host = unknown,
->(options: DispatcherOptions<Events, Payment, Scope>, handlers: ReceiverHandlers<Events, Payment, Scope, Host>): Dispatcher<Host> {
+>(
+  options: DispatcherOptions<Events, Payment, Scope, Host>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, Host>,
+): Dispatcher<Host> {
   checkDispatcherOptions(options);
   const { confirm, observe, logger = console } = options;
   // What its schemas give is between the merchant's types: here an event is any event.
   const reader = createEventReader<NoEvents>(options.events);
   const handlerOf = readHandlers(handlers, reader.kinds);
-  const dispatch = createDispatch(options);
+  const dispatch = createDispatch(options as DispatcherOptions<NoEvents, ConfirmedPayment, object>);
   const tell = createTell(observe, logger);
   return {
-    async dispatch({ kind, rawBody, secretIndex }, host, { signal } = {}) {
+    async dispatch({ kind, rawBody, secretIndex, tenant }, host, { signal } = {}) {
       const facts = startFacts();
       let handling = false;
       try {
+        const fit = tenant === undefined || (typeof tenant === 'string' && tenant !== '');
+        check(fit, 'tenant', 'must be a string that is not empty');
         const bytes = requireBytes(rawBody);
         facts.bodyBytes = bytes.length;
         const overruled = (code: string): void => void (facts.code = code);
@@ -62,7 +69,7 @@ export function createDispatcher<
         const handler = handlerOf(event.type);
         if (handler === undefined) throw fault('misconfigured', `there is no handler for an event of the kind ${kind}`);
         handling = true;
-        const dispatched = await dispatch(event, handler, host, signal);
+        const dispatched = await dispatch(event, handler, host, { signal, tenant });
         report(observe, facts, dispatched.outcome);
         return dispatched;
       } catch (error) {

@@ -1,12 +1,14 @@
 import { check } from './errors.js';
 import type { ConfiguredEvent, KnownEvent, PayloadOf, UnrecognizedEvent, WebhookEvent } from './event.js';
+import type { TenantContext } from './idempotency.js';
 import type { EventSchemas } from './schema.js';
 
 /** What a handler is given beside the event. `payment` is there with `confirm` only, a store's scope with `idempotency`. */
 export type HandlerContext<Payment, Scope, Host> = {
   /** Aborted when `handlerTimeout` has passed: whatever is still under way must stop. */
   readonly signal: AbortSignal;
-} & ([Payment] extends [never] ? unknown : { readonly payment: Payment }) &
+} & TenantContext &
+  ([Payment] extends [never] ? unknown : { readonly payment: Payment }) &
   ([Scope] extends [never] ? unknown : Scope) &
   Host;
 

@@ -6,6 +6,7 @@ import { sha256 } from '#hmac';
 import { check, fault, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 
+export { readTenant, type TenantOf, type TenantOption } from './tenant.js';
 export { withinBounds, type Bounds } from './deadline.js';
 export { check, ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';
 
@@ -40,9 +41,26 @@ export interface IdempotencyStore<Scope extends object = {}> {
   run(key: string, work: (scope: Scope) => Promise<void>, options: RunOptions): Promise<RunResult>;
 }
 
-/** A store, or a store with an identity of the merchant's own in place of `kind:reference`. */
-export type IdempotencyOption<Scope extends object> =
-  IdempotencyStore<Scope> | { readonly store: IdempotencyStore<Scope>; readonly key: (event: WebhookEvent) => string };
+export interface TenantContext {
+  /** The merchant whose order numbers these are, where the option `tenant` names one. */
+  readonly tenant?: string | undefined;
+}
+
+/** A store, or a store with an identity of the merchant's own in place of tenant, kind and reference. */
+export type IdempotencyOption<Scope extends object, Host = unknown, Event = WebhookEvent> =
+  | IdempotencyStore<Scope>
+  | {
+      readonly store: IdempotencyStore<Scope>;
+      /** Gives a string that is not empty. The context is the host's, with `tenant` where that option is set. */
+      readonly key: (event: Event, context: Host & TenantContext) => string;
+    };
+
+/** As much of an event as identifies it; `kind` of an unrecognized one. */
+export interface IdentifiedEvent {
+  readonly type: string;
+  readonly kind?: string | undefined;
+  readonly reference: string;
+}
 
 /** What a store is given of an event: two SHA-256 in hex, since a reference of 10 kB is over the limit of an index. */
 export interface Identity {
@@ -78,13 +96,18 @@ function turnOf(tenant: string | false | undefined, reference: string): string |
   return sha256(JSON.stringify([typeof tenant === 'string' ? tenant : null, reference]));
 }
 
-/** The option as the receiver uses it. */
-export interface Idempotency<Scope extends object> {
+/** The option as a receiver uses it. */
+export interface Idempotency<Scope extends object, Host, Event> {
   readonly store: IdempotencyStore<Scope>;
-  identify(event: WebhookEvent): Promise<Identity>;
+  /** Whether the merchant gives the identity. */
+  readonly hasKey: boolean;
+  identify(event: Event, host: Host, tenant: string | undefined): Promise<Identity>;
 }
 
-export function readIdempotency<Scope extends object>(option: IdempotencyOption<Scope>): Idempotency<Scope> {
+/** Checks the option at set-up. @throws ConfigurationError */
+export function readIdempotency<Scope extends object, Host, Event extends IdentifiedEvent>(
+  option: IdempotencyOption<Scope, Host, Event>,
+): Idempotency<Scope, Host, Event> {
   const { store, key }: Partial<Exclude<typeof option, IdempotencyStore<Scope>>> = isStore(option)
     ? { store: option }
     : (option ?? {});
@@ -95,14 +118,15 @@ export function readIdempotency<Scope extends object>(option: IdempotencyOption<
   );
   return {
     store,
-    async identify(event) {
-      const { reference } = event;
-      if (key === undefined) return identify({ kind: event.type === 'unrecognized' ? event.kind : event.type, reference });
-      const identity: unknown = key(event);
+    hasKey: key !== undefined,
+    async identify(event, host, tenant) {
+      const { type, kind, reference } = event;
+      if (key === undefined) return identify({ tenant, kind: type === 'unrecognized' ? kind! : type, reference });
+      const identity: unknown = key(event, { ...host, ...(tenant !== undefined && { tenant }) });
       if (typeof identity !== 'string' || identity === '') {
         throw new TypeError('idempotency.key must give a string that is not empty for every event');
       }
-      return { key: await sha256(identity), turn: await turnOf(undefined, reference) };
+      return { key: await sha256(identity), turn: await turnOf(tenant, reference) };
     },
   };
 }

@@ -1,4 +1,4 @@
-export { type ConfirmedPayment, type PaymentSource } from './confirm.js';
+export { type ConfirmedPayment, type ConfirmOptions, type PaymentSource } from './confirm.js';
 export { type BodyLimits, type Delivery, type HeadersLike, type WebhookHeaders } from './delivery.js';
 export type { Dispatched } from './dispatch.js';
 export { createDispatcher, type Dispatcher, type ProvenDelivery } from './dispatcher.js';
@@ -14,7 +14,7 @@ export type {
   WebhookPayload,
 } from './event.js';
 export type { Handler, HandlerContext, HandlerMap, Handlers, HostContext, ReceiverHandlers } from './handlers.js';
-export type { IdempotencyOption, IdempotencyStore, RunResult } from './idempotency.js';
+export type { IdempotencyOption, IdempotencyStore, RunOptions, RunResult, TenantContext } from './idempotency.js';
 export { memoryStore, type MemoryStoreOptions } from './memory-store.js';
 export type { DeliveryOutcome, ObserveHook } from './observe.js';
 export type { Logger } from './logger.js';
@@ -24,4 +24,5 @@ export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
 export type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 export type { Secret, SecretList, SecretOption, SecretProvider } from './secret.js';
 export { sign, verifySignature } from './signature.js';
+export type { TenantOption } from './tenant.js';
 export { createVerifier, type Verifier } from './verifier.js';

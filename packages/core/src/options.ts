@@ -4,8 +4,9 @@ import type { ConfiguredEvent, UnrecognizedEvent } from './event.js';
 import type { IdempotencyOption } from './idempotency.js';
 import type { Logger } from './logger.js';
 import type { ObserveHook } from './observe.js';
-import type { EventSchemas } from './schema.js';
+import type { EventSchemas, NoEvents } from './schema.js';
 import type { SecretOption } from './secret.js';
+import type { TenantOption } from './tenant.js';
 
 export interface HeaderNames {
   readonly signature?: string | undefined;
@@ -32,30 +33,33 @@ interface ReadingOptions<Events extends EventSchemas, Host> extends VerifierOpti
   readonly observe?: ObserveHook | undefined;
 }
 
-export interface ReceiverOptions<
-  Events extends EventSchemas,
-  Payment extends ConfirmedPayment,
-  Scope extends object,
-  Host,
-> extends ReadingOptions<Events, Host> {
-  /** Asks the service whether the payment succeeded, before the handler runs. */
-  readonly confirm?: PaymentSource<Payment> | undefined;
-  /** Runs the handler once for each event. */
-  readonly idempotency?: IdempotencyOption<Scope> | undefined;
-  /** Milliseconds for the handler, `confirm` and the store together. Default 25,000. */
-  readonly handlerTimeout?: number | undefined;
-}
-
-/** The options of a dispatcher: those of a receiver that come after the proof. */
-export interface DispatcherOptions<Events extends EventSchemas, Payment extends ConfirmedPayment, Scope extends object> {
-  /** More event kinds, each with a Standard Schema of its payload: the same as of the receiver. */
+/** What comes after the proof. */
+interface HandlingOptions<Events extends EventSchemas, Payment extends ConfirmedPayment, Scope extends object, Host> {
+  /** More event kinds, each with a Standard Schema of its payload. Their names rest on the unsigned event header. */
   readonly events?: Events | undefined;
   /** Asks the service whether the payment succeeded, before the handler runs. */
   readonly confirm?: PaymentSource<Payment> | undefined;
   /** Runs the handler once for each event. */
-  readonly idempotency?: IdempotencyOption<Scope> | undefined;
-  /** Milliseconds for the handler, `confirm` and the store together. Default 25,000. */
+  readonly idempotency?: IdempotencyOption<Scope, Host> | undefined;
+  /**
+   * The merchant whose order numbers these are, for the identity of an event and for `confirm`. Needed where `secret` is a
+   * function and there is `confirm` or `idempotency`: `false` for one merchant, else the id under which the secret was found.
+   */
+  readonly tenant?: TenantOption<Host> | undefined;
+  /** Milliseconds for the handler, `tenant`, `confirm` and the store together. Default 25,000. */
   readonly handlerTimeout?: number | undefined;
+}
+
+export interface ReceiverOptions<Events extends EventSchemas, Payment extends ConfirmedPayment, Scope extends object, Host>
+  extends ReadingOptions<Events, Host>, HandlingOptions<Events, Payment, Scope, Host> {}
+
+/** The options of a dispatcher: those of a receiver that come after the proof. */
+export interface DispatcherOptions<
+  Events extends EventSchemas,
+  Payment extends ConfirmedPayment,
+  Scope extends object,
+  Host = unknown,
+> extends HandlingOptions<Events, Payment, Scope, Host> {
   /** Called once for each dispatched delivery, whatever came of it. What it throws changes nothing. */
   readonly observe?: ObserveHook | undefined;
   /** Default `console`. */
@@ -72,22 +76,45 @@ export interface GateOptions<Events extends EventSchemas, Host, Pass extends 'pa
   readonly confirm?: never;
   readonly idempotency?: never;
   readonly handlerTimeout?: never;
+  readonly tenant?: never;
 }
 
 /** The events that a gate hands on. */
 export type GateEvent<Events extends EventSchemas, Pass extends 'pass' | undefined> =
   ConfiguredEvent<Events> | (Pass extends 'pass' ? UnrecognizedEvent : never);
 
-const VERIFIER_OPTIONS = ['secret', 'events', 'headers', 'logger'];
-const GATE_OPTIONS = [...VERIFIER_OPTIONS, 'bodyLimit', 'bodyTimeout', 'observe', 'unrecognized'];
-const DISPATCHER_OPTIONS = ['events', 'confirm', 'idempotency', 'handlerTimeout', 'observe', 'logger'];
-const RECEIVER_OPTIONS = [...GATE_OPTIONS.slice(0, -1), 'handlerTimeout', 'confirm', 'idempotency'];
+/** The names of options, held to their types: a name that is missing here would refuse an option that there is. */
+type Names<Options> = { readonly [Name in keyof Options]-?: true };
+
+const VERIFIER_OPTIONS: Names<VerifierOptions<NoEvents, unknown>> = { secret: true, events: true, headers: true, logger: true };
+const READING_OPTIONS: Names<ReadingOptions<NoEvents, unknown>> = {
+  ...VERIFIER_OPTIONS,
+  bodyLimit: true,
+  bodyTimeout: true,
+  observe: true,
+};
+const HANDLING_OPTIONS: Names<HandlingOptions<NoEvents, ConfirmedPayment, object, unknown>> = {
+  events: true,
+  confirm: true,
+  idempotency: true,
+  tenant: true,
+  handlerTimeout: true,
+};
+const DISPATCHER_OPTIONS: Names<DispatcherOptions<NoEvents, ConfirmedPayment, object>> = {
+  ...HANDLING_OPTIONS,
+  observe: true,
+  logger: true,
+};
 
 /** A misspelt option would be a protection that is silently off. */
-function checkNames(options: unknown, known: readonly string[]): void {
+function checkNames(options: unknown, known: object): void {
   check(typeof options === 'object' && options !== null, 'options', 'must be an object');
   for (const [name, value] of Object.entries(options)) {
-    check(known.includes(name) || value === undefined, name, `is no option here; there are ${known.join(', ')}`);
+    check(
+      Object.hasOwn(known, name) || value === undefined,
+      name,
+      `is an unknown option. Valid options: ${Object.keys(known).join(', ')}`,
+    );
   }
 }
 
@@ -95,16 +122,16 @@ export function checkVerifierOptions(options: unknown): void {
   checkNames(options, VERIFIER_OPTIONS);
 }
 
-/** A gate has no `confirm`, `idempotency` and `handlerTimeout`: it hands on, so nothing can run around what comes after it. */
+/** A gate has no `confirm`, `idempotency`, `tenant` and `handlerTimeout`: it hands on, so nothing can run around what comes after it. */
 export function checkGateOptions(options: unknown): void {
-  checkNames(options, GATE_OPTIONS);
+  checkNames(options, { ...READING_OPTIONS, unrecognized: true });
   const { unrecognized = 'pass' } = options as { unrecognized?: unknown };
   check(unrecognized === 'pass', 'unrecognized', "must be 'pass'");
 }
 
 /** With handlers there is no `unrecognized: 'pass'`, since the map of handlers has an entry of that name. */
 export function checkReceiverOptions(options: unknown): void {
-  checkNames(options, RECEIVER_OPTIONS);
+  checkNames(options, { ...READING_OPTIONS, ...HANDLING_OPTIONS });
 }
 
 /** A dispatcher has no `secret`: what it is given was proven before. */

@@ -119,7 +119,7 @@ describe('a dispatcher', () => {
   });
 
   it('names the option that is wrong', () => {
-    expect(() => createDispatcher({ secret: 'x' } as never, () => undefined)).toThrow(/secret is no option here/);
+    expect(() => createDispatcher({ secret: 'x' } as never, () => undefined)).toThrow(/secret is an unknown option/);
     expect(() => createDispatcher({}, undefined as never)).toThrow(/handlers/);
     expect(() => createDispatcher({}, {} as never)).toThrow(/handlers\['payment.succeeded'\]/);
   });

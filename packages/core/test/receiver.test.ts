@@ -414,7 +414,7 @@ describe('a gate', () => {
   });
 
   it.each(['confirm', 'idempotency', 'handlerTimeout'])('refuses %s, which needs a handler to run around', (option) => {
-    expect(() => createReceiver({ secret, [option]: memoryStore() })).toThrow(`${option} is no option here`);
+    expect(() => createReceiver({ secret, [option]: memoryStore() })).toThrow(`${option} is an unknown option`);
   });
 
   it('verifies by `verify`, which gives the event of any kind or throws', async () => {

@@ -92,6 +92,18 @@ createReceiver({ secret, confirm, idempotency: store }, (_event, { payment, tx }
 });
 createReceiver({ secret, idempotency: { store, key: ({ reference }) => reference } }, (_event, { tx }) => tx.query(''));
 createReceiver({ secret, idempotency: memoryStore() }, () => undefined);
+createReceiver(
+  { secret, idempotency: { store, key: ({ reference }, { tenant }) => `${tenant}/${reference}` }, tenant: 'acme' },
+  (_event, { tx, tenant }) => {
+    same<typeof tenant, string | undefined>(true);
+    return tx.query('');
+  },
+);
+// `secret`, `tenant` and `key` see the host's context, which the adapter types.
+const byPath = (host: { readonly path: string }): string => host.path;
+createReceiver({ secret: byPath, tenant: byPath }, (_event, context: { readonly path: string }) => context.path);
+// @ts-expect-error a tenant that is no string
+createReceiver({ secret, tenant: () => 7 }, () => undefined);
 // @ts-expect-error no payment without `confirm`
 createReceiver({ secret, idempotency: store }, (_event, { payment }) => payment);
 // @ts-expect-error no tx without a store that has one
@@ -112,6 +124,8 @@ void passing.admit({ header: () => undefined, body: () => Promise.resolve(bytes)
 createReceiver({ secret, confirm });
 // @ts-expect-error `idempotency` needs handlers
 createReceiver({ secret, idempotency: memoryStore() });
+// @ts-expect-error nor has a gate a use for `tenant`
+createReceiver({ secret, tenant: 'acme' });
 // @ts-expect-error a gate does not receive
 void gate.receive;
 

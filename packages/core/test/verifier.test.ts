@@ -176,7 +176,7 @@ describe('createVerifier', () => {
 
   it('refuses an option that it does not know, since a misspelt one would be off', () => {
     expect(() => createVerifier({ secret: TEST_SECRET, evnts: {} } as never)).toThrow(
-      'evnts is no option here; there are secret, events, headers, logger',
+      'evnts is an unknown option. Valid options: secret, events, headers, logger',
     );
     expect(() => createVerifier(undefined as never)).toThrow('options must be an object');
   });

@@ -140,6 +140,6 @@ describe('paymentWebhook as a gate', () => {
   });
 
   it('refuses what needs a handler to run around', () => {
-    expect(() => paymentWebhook({ secret, idempotency: memoryStore() } as never)).toThrow('idempotency is no option here');
+    expect(() => paymentWebhook({ secret, idempotency: memoryStore() } as never)).toThrow('idempotency is an unknown option');
   });
 });

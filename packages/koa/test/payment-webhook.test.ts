@@ -240,6 +240,6 @@ describe('paymentWebhook', () => {
   it('B01 throws at set-up, and not at the first request', () => {
     expect(() => paymentWebhook({ secret }, undefined as never)).toThrow('handlers must be a function or a map');
     expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(/^secret is missing/);
-    expect(() => paymentWebhook({ secret, idempotency: memoryStore() } as never)).toThrow('idempotency is no option here');
+    expect(() => paymentWebhook({ secret, idempotency: memoryStore() } as never)).toThrow('idempotency is an unknown option');
   });
 });

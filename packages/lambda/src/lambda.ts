@@ -1,6 +1,9 @@
 /** A request as API Gateway, a function URL or a load balancer gives it. The types of `@types/aws-lambda` fit into these. */
 export interface LambdaEvent {
   readonly httpMethod?: string | undefined;
+  /** The request's path: of API Gateway's first format and of load balancers `path`, of the second format `rawPath`. */
+  readonly path?: string | undefined;
+  readonly rawPath?: string | undefined;
   readonly requestContext?:
     { readonly http?: { readonly method: string }; readonly elb?: object; readonly stage?: string } | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;

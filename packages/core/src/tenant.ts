@@ -1,0 +1,33 @@
+/** Which merchant a delivery is of, where one receiver serves several. */
+import { settle } from './deadline.js';
+import { check, fault } from './errors.js';
+
+/**
+ * The merchant whose order numbers these are. `false`: there is only one. A string: this one. A function of the host's
+ * context, sync or async: the id under which the secret of the delivery was found. It is asked after the signature was found
+ * right, and given 5 seconds; when it fails, hangs or gives no string, the reply is 503 `secret_unavailable`.
+ */
+export type TenantOption<Host = unknown> = false | string | ((host: Host) => string | Promise<string>);
+
+/** Gives the tenant of one delivery; nothing where there is only one merchant. @throws WebhookError `secret_unavailable` */
+export type TenantOf<Host> = (host: Host) => string | undefined | Promise<string>;
+
+const TENANT_TIMEOUT = 5_000;
+
+/** Checks the option at set-up. @throws ConfigurationError */
+export function readTenant<Host>(option: TenantOption<Host> | undefined): TenantOf<Host> {
+  if (typeof option !== 'function') {
+    const fit = option === undefined || option === false || (typeof option === 'string' && option !== '');
+    check(fit, 'tenant', 'must be false, a string that is not empty, or a function of the context that gives one');
+    return () => (option === false ? undefined : option);
+  }
+  return async (host) => {
+    try {
+      const tenant: unknown = await settle(() => option(host), { milliseconds: TENANT_TIMEOUT });
+      if (typeof tenant === 'string' && tenant !== '') return tenant;
+    } catch (cause) {
+      throw fault('secret_unavailable', 'the function given as `tenant` failed', cause);
+    }
+    throw fault('secret_unavailable', 'the function given as `tenant` must give a string that is not empty');
+  };
+}
