@@ -1,173 +1,67 @@
-/** What a fresh checkout needs before anything can run: pnpm, the dependencies, the builds. Only Node and npm are there yet. */
+/** What a checkout needs before anything can run: the dependencies and the builds. Only Node and npm are there yet. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { builds, installation } from './up-to-date.mjs';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// The one of package.json's `packageManager`; newer majors need a newer Node.
-const PNPM = '10.34.9';
+const { packageManager: PNPM } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
 
-/** A command that did not end well. `exitCode` is what to end with oneself. */
-export class CommandFailed extends Error {
-  constructor(message, exitCode) {
-    super(message);
-    this.name = 'CommandFailed';
-    this.exitCode = exitCode;
-  }
-}
-
-/** Installs exactly what the lockfile says. Quiet, unless it fails. */
+/** Installs exactly what the lockfile says, unless it lies there already. */
 export async function install() {
-  await announce('Installing', () => pnpm(['install', '--frozen-lockfile']));
+  const installed = installation(ROOT);
+  if (installed.isCurrent()) return;
+  await announce('Installing', ['install', '--frozen-lockfile']);
+  installed.remember();
 }
 
-/**
- * Builds packages, each after those it stands on. Quiet, unless it fails.
- *
- * @param {string} [filter] which, in pnpm's words; default: every package
- */
-export async function build(filter = './packages/*') {
-  await announce('Building', () => pnpm(['--filter', filter, 'run', 'build']));
+/** Builds the packages whose sources have changed since they were built, and those that stand on them. */
+export async function build() {
+  const stale = [...builds(ROOT)].filter(([, built]) => !built.isCurrent());
+  if (stale.length === 0) return;
+  await announce('Building', [...stale.map(([name]) => `--filter=${name}`), 'run', 'build']);
+  for (const [, built] of stale) built.remember();
 }
 
-/**
- * Runs pnpm in the root of the checkout, without a word unless it fails.
- *
- * @param {string[]} args
- */
+/** Runs pnpm in the root of the checkout. Prints its output only when it fails. @throws Error then. */
 export async function pnpm(args) {
-  const [command, before, shell] = await findPnpm();
-  await runQuietly(command, [...before, ...args], shell);
+  const shell = process.platform === 'win32';
+  const env = { ...process.env, CI: 'true', npm_config_update_notifier: 'false' };
+  const output = [];
+  const code = await run('npx', ['-y', PNPM, ...args], { shell, env, stdio: ['ignore', 'pipe', 'pipe'] }, (chunk) =>
+    output.push(chunk),
+  );
+  if (code !== 0)
+    throw new Error(`${Buffer.concat(output).toString('utf8').trimEnd()}\n\npnpm ${args.join(' ')} ended with ${code}`);
 }
 
-/**
- * Runs a program in the foreground, hands signals on to it, and gives the code that it ended with.
- *
- * @param {string} command
- * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<number>}
- */
-export function run(command, args, options = {}) {
+/** Runs a program in the root of the checkout, passes signals on to it, and resolves with its exit code. */
+export function run(command, args, options = {}, onOutput) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
-    const stopHandingOn = handOnSignals(child);
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', onOutput);
+    const pass = (signal) => child.kill(signal);
+    // A terminal sends Ctrl-C to the child itself. Without a listener this process would end before it.
+    const onInterrupt = process.stdin.isTTY ? () => undefined : pass;
+    process.on('SIGINT', onInterrupt).on('SIGTERM', pass);
     child.once('error', reject);
-    child.once('close', (code, signal) => {
-      stopHandingOn();
-      resolve(code ?? exitCodeOf(signal));
+    child.once('close', (code) => {
+      process.off('SIGINT', onInterrupt).off('SIGTERM', pass);
+      resolve(code ?? 1);
     });
   });
 }
 
-async function announce(name, work) {
+async function announce(name, args) {
   const started = performance.now();
   process.stdout.write(`${name}… `);
   try {
-    await work();
+    await pnpm(args);
   } catch (error) {
     process.stdout.write('failed\n');
     throw error;
   }
   process.stdout.write(`${((performance.now() - started) / 1000).toFixed(1)} s\n`);
-}
-
-let found;
-
-/** How to run pnpm: the installed one where it is this very version, else npm fetches it. */
-async function findPnpm() {
-  found ??= (await hasPnpm()) ? ['pnpm', [], isWindows()] : npx();
-  return found;
-}
-
-function npx() {
-  const args = ['-y', `pnpm@${PNPM}`];
-  // By its script where npm says where that is: then no shell stands between, on Windows neither.
-  const npm = process.env.npm_execpath;
-  const script = npm === undefined ? undefined : join(dirname(npm), 'npx-cli.js');
-  if (script !== undefined && existsSync(script)) return [process.execPath, [script, ...args], false];
-  return ['npx', args, isWindows()];
-}
-
-function hasPnpm() {
-  return new Promise((resolve) => {
-    // Elsewhere than in the checkout: there pnpm would fetch the version of `packageManager` and call itself that.
-    const child = spawn('pnpm', ['--version'], {
-      cwd: dirname(process.execPath),
-      shell: isWindows(),
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    let version = '';
-    child.stdout.on('data', (chunk) => {
-      version += String(chunk);
-    });
-    child.once('error', () => resolve(false));
-    child.once('close', (code) => resolve(code === 0 && version.trim() === PNPM));
-  });
-}
-
-function runQuietly(command, args, shell) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, shell ? args.map(quote) : args, {
-      cwd: ROOT,
-      shell,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, CI: 'true', npm_config_update_notifier: 'false' },
-    });
-    const stopHandingOn = handOnSignals(child);
-    const output = [];
-    child.stdout.on('data', (chunk) => output.push(chunk));
-    child.stderr.on('data', (chunk) => output.push(chunk));
-    child.once('error', (error) => {
-      stopHandingOn();
-      reject(new CommandFailed(`${command} could not be started: ${error.message}`, 1));
-    });
-    child.once('close', (code, signal) => {
-      stopHandingOn();
-      if (code === 0) return resolve();
-      const said = Buffer.concat(output).toString('utf8').trimEnd();
-      const ended = signal === null ? `ended with ${code}` : `was stopped by ${signal}`;
-      reject(new CommandFailed(`${said}\n\n${[command, ...args].join(' ')} ${ended}`, code ?? exitCodeOf(signal)));
-    });
-  });
-}
-
-function handOnSignals(child) {
-  const handOn = (signal) => child.kill(signal);
-  // A terminal sends Ctrl-C to the child as well; without a listener of our own we would be gone before it.
-  const ignore = () => undefined;
-  const onInterrupt = process.stdin.isTTY ? ignore : handOn;
-  process.on('SIGINT', onInterrupt).on('SIGTERM', handOn).on('SIGHUP', handOn);
-  const watch = watchNpm(() => handOn('SIGTERM'));
-  return () => {
-    clearInterval(watch);
-    process.off('SIGINT', onInterrupt).off('SIGTERM', handOn).off('SIGHUP', handOn);
-  };
-}
-
-/** A signal to npm ends the shell that npm put between itself and us, and many shells hand nothing on: then we are orphans. */
-function watchNpm(onGone) {
-  if (process.env.npm_lifecycle_event === undefined || isWindows()) return undefined;
-  const parent = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(watch);
-    onGone();
-  }, 250);
-  return watch.unref();
-}
-
-function exitCodeOf(signal) {
-  return { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }[signal] ?? 1;
-}
-
-function isWindows() {
-  return process.platform === 'win32';
-}
-
-/** For cmd.exe, which takes a bare ^ for its own. */
-function quote(arg) {
-  return /^[\w@./=:-]+$/.test(arg) ? arg : `"${arg}"`;
 }

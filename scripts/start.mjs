@@ -1,4 +1,4 @@
-/** `npm start`: from a fresh checkout to the running demo. */
+/** `npm start`: from a fresh checkout to the running demo. It runs on the sources, so nothing is built. */
 import { tooOld } from './node-version.mjs';
 
 const problem = tooOld();
@@ -7,16 +7,16 @@ if (problem !== undefined) {
   process.exit(1);
 }
 
-// Only now, since an old Node could not even read it.
-const { build, install, ROOT, run } = await import('./bootstrap.mjs');
+// Only now, since an older Node cannot even parse it.
+const { install, ROOT, run } = await import('./bootstrap.mjs');
 
 try {
   await install();
-  await build('example-shop^...');
-  console.log();
-  const demo = ['--import', 'tsx', 'src/demo.ts', ...process.argv.slice(2)];
-  process.exitCode = await run(process.execPath, demo, { cwd: `${ROOT}/examples/shop` });
+  const demo = ['--conditions=@paylink/source', '--import', 'tsx', 'src/demo.ts', ...process.argv.slice(2)];
+  // The root's, for the JSX in the emulator's sources.
+  const env = { ...process.env, TSX_TSCONFIG_PATH: `${ROOT}/tsconfig.json` };
+  process.exitCode = await run(process.execPath, demo, { cwd: `${ROOT}/examples/shop`, env });
 } catch (error) {
   console.error(error.message);
-  process.exitCode = error.exitCode ?? 1;
+  process.exitCode = 1;
 }
