@@ -139,7 +139,7 @@ describe.each([
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 
-  it('N01 leaves no mark when the notification comes before the order’s row, and credits on the next delivery', async () => {
+  it('leaves no mark when the notification comes before the order’s row, and credits on the next delivery (N01)', async () => {
     const reference = await paid();
     expect(await deliver(reference)).toEqual([503, { error: 'unknown_order' }]);
     expect(await booksOf(reference)).toEqual(UNTOUCHED);
@@ -149,7 +149,7 @@ describe.each([
     expect((await reconciled(reference)).duplicates).toEqual([reference]);
   });
 
-  it('N01 credits by reconcile where the notification came before the order’s row and never again', async () => {
+  it('credits by reconcile where the notification came before the order’s row and never again (N01)', async () => {
     const reference = await paid();
     expect((await deliver(reference))[0]).toBe(503);
     await insert(reference);
@@ -181,7 +181,7 @@ describe.each([
     expect(log.mock.calls).toEqual([]);
   });
 
-  it('H01 credits nothing again when the mark of a replayed delivery was deleted', async () => {
+  it('credits nothing again when the mark of a replayed delivery was deleted (H01)', async () => {
     const reference = await paid();
     await insert(reference);
     expect(await deliver(reference)).toEqual(OK);
@@ -190,7 +190,7 @@ describe.each([
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 
-  it('H08 credits by reconcile what was never delivered, and nothing again when it is delivered late', async () => {
+  it('credits by reconcile what was never delivered, and nothing again when it is delivered late (H08)', async () => {
     const reference = await paid();
     await insert(reference);
     expect((await reconciled(reference)).credited).toEqual([reference]);

@@ -1,5 +1,5 @@
-/** One way to speak to Redis over the clients that people have: ioredis and node-redis, single, clustered or behind Sentinel. */
-import { ConfigurationError } from '@paylink/core';
+/** The commands of the store on both client libraries, ioredis and node-redis: single, clustered or behind Sentinel. */
+import { ConfigurationError } from '@paylink/core/idempotency';
 import type { Script } from './scripts.js';
 
 /** The part of ioredis (5 and later) that is used; a `Cluster` has it too. */
@@ -18,10 +18,11 @@ export interface NodeRedisClient {
 
 export type RedisClient = IoredisClient | NodeRedisClient;
 
-/** What the store needs of Redis, whoever speaks to it. */
+/** What the store needs of Redis, on either library. */
 export interface Commands {
-  get(key: string): Promise<string | undefined>;
-  /** Runs a script atomically on Redis. Its reply is a text. */
+  /** The value, or an empty string where the key does not exist. */
+  get(key: string): Promise<string>;
+  /** Runs a script atomically on Redis. Its reply is a string. */
   run(script: Script, keys: string[], values: string[]): Promise<string>;
 }
 
@@ -31,7 +32,7 @@ export function commandsOf(client: RedisClient): Commands {
   return {
     async get(key) {
       const value: unknown = await client.get(key);
-      return value === null || value === undefined ? undefined : textOf(value);
+      return value === null || value === undefined ? '' : textOf(value);
     },
     async run(script, keys, values) {
       const reply: unknown = await byDigest(script.sha1, keys, values).catch((error: unknown) => {
@@ -44,7 +45,7 @@ export function commandsOf(client: RedisClient): Commands {
   };
 }
 
-/** A client can be set to give bytes in place of texts, and texts in place of numbers. */
+/** A client can be set to give bytes in place of strings, and strings in place of numbers. */
 function textOf(reply: unknown): string {
   return (reply as Buffer | string | number).toString();
 }

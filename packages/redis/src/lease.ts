@@ -1,7 +1,7 @@
-/** Renews a lease for as long as the work runs, and tells when it is lost. Time is counted by Redis and by a monotonic clock. */
+/** Renews a lease for as long as the work runs, and reports its loss. Time is counted by Redis and by a monotonic clock. */
 
 export interface KeptLease {
-  /** Aborted when somebody else may have the lease. */
+  /** Aborted when another process may have the lease. */
   readonly lost: AbortSignal;
   /** Ends the renewal; the lease itself stays until it is released or runs out. */
   stop(): void;
@@ -10,7 +10,7 @@ export interface KeptLease {
 /**
  * @param leaseMs how long the lease holds from each renewal on
  * @param heldSince of `performance.now()`, from before the lease was asked for
- * @param renew whether the lease is still held; rejects where Redis does not say
+ * @param renew resolves with whether the lease is still held; rejects where Redis gives no answer
  */
 export function keepLease(leaseMs: number, heldSince: number, renew: () => Promise<boolean>): KeptLease {
   const controller = new AbortController();
@@ -22,7 +22,7 @@ export function keepLease(leaseMs: number, heldSince: number, renew: () => Promi
     controller.abort(new Error(message, cause === undefined ? undefined : { cause }));
   };
   const next = (milliseconds: number): void => {
-    // Unreferenced: what keeps the process alive is the work, not the watch over it.
+    // Unreferenced: the work keeps the process alive, not the renewal.
     if (!stopped) timer = setTimeout(() => void beat(), milliseconds).unref();
   };
   const beat = async (): Promise<void> => {
@@ -31,14 +31,14 @@ export function keepLease(leaseMs: number, heldSince: number, renew: () => Promi
       const held = await renew();
       if (stopped) return;
       if (!held) {
-        lose('the lease ran out while the handler worked, and somebody else has it, or Redis has lost it');
+        lose('the lease ran out while the handler worked and another process took it, or Redis forgot it');
         return;
       }
       heldSince = asked;
       next(leaseMs / 3);
     } catch (error) {
       if (stopped) return;
-      // Until its end nobody else can have it, so there is time to ask again.
+      // No other process can take it before its end, so there is time to ask again.
       if (performance.now() - heldSince < leaseMs) next(leaseMs / 10);
       else lose('the lease could not be renewed before its end', error);
     }

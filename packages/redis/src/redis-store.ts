@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { ConfigurationError, type IdempotencyStore } from '@paylink/core';
+import { check, withinBounds, type IdempotencyStore } from '@paylink/core/idempotency';
 import { commandsOf, type RedisClient } from './client.js';
 import { keepLease } from './lease.js';
-import { ACQUIRE, FINISH, RELEASE, RENEW } from './scripts.js';
-import { unlessAborted, within } from './waiting.js';
+import { ACQUIRE, END_TURN, FINISH, RELEASE, RENEW, RENEW_TURN, TAKE_TURN } from './scripts.js';
 
 export interface RedisStoreOptions {
-  /** In front of every key. Default `paylink:`. Applications that share a Redis each want their own. */
+  /** In front of every key. Default `paylink:`. Applications that share a Redis each need their own. */
   readonly prefix?: string | undefined;
   /**
    * Milliseconds that a lease holds without renewal, so how long a key stays taken after a crash. Renewed every third of it
@@ -20,19 +19,22 @@ export interface RedisStoreOptions {
 /** What a handler is given by this store. */
 export interface RedisScope {
   /**
-   * Larger than that of every earlier run for the same event. Kept beside the order, it lets your own database refuse a handler
-   * whose lease ran out: `UPDATE … SET fence = $1 WHERE reference = $2 AND fence < $1`.
+   * Larger than that of every earlier run for the same order. Stored with the order, it lets a database refuse a handler whose
+   * lease ran out: `UPDATE orders SET paid_at = now(), fence = $2 WHERE reference = $1 AND fence < $2 AND paid_at IS NULL`. The
+   * token alone is not enough: a retry after a crash has a larger one, and only `paid_at IS NULL` stops its second credit. The
+   * column is `fence bigint NOT NULL DEFAULT 0`: NULL is never less than a token, and an `integer` is too small for one.
    */
   readonly fencingToken: number;
-  /** Aborted when somebody else may have the lease: whatever is still under way should stop. */
+  /** Aborted when another process may have the lease: the handler should stop what is still under way. */
   readonly leaseLost: AbortSignal;
 }
 
 /**
- * Lets one run at a time have an event, by a lease on Redis, and marks it as done when its handler has succeeded.
+ * Runs the handler of an event once at a time, by a lease on Redis, and marks the event as done when the handler has succeeded.
+ * A second event of the same order that comes meanwhile is `in_progress`.
  *
- * **No record of money.** Between the handler's effect and the mark lies a crash, and Redis can forget the mark (eviction, a
- * restart without its append-only file, a failover), so the handler must be idempotent itself.
+ * **Not a record of money.** A crash can come between the handler's effect and the mark, and Redis can forget the mark (eviction,
+ * a restart without its append-only file, a failover), so the handler must be idempotent itself.
  *
  * @param client of ioredis 5 and later, or of node-redis 4.7 and later and connected; a cluster too
  * @throws ConfigurationError that names the option, for another client above all
@@ -43,54 +45,72 @@ export function redisStore(
 ): IdempotencyStore<RedisScope> {
   const commands = commandsOf(client);
   // An empty hash tag would put the two keys of a script on two nodes of a cluster.
-  check(typeof prefix === 'string' && !prefix.includes('{}'), 'prefix', 'must be a text without {}');
+  check(typeof prefix === 'string' && !prefix.includes('{}'), 'prefix', 'must be a string without {}');
   check(isMilliseconds(leaseMs, 100), 'leaseMs', 'must be a whole number from 100 to 2147483647');
   check(isMilliseconds(commandTimeout, 1), 'commandTimeout', 'must be a whole number from 1 to 2147483647');
   const stateOf = (key: string): string => `${prefix}{${key}}`;
 
+  /** A client keeps commands for a Redis that is down until it is back: the wait for an answer is bounded here. */
+  const answerTo = (command: Promise<string>, milliseconds = commandTimeout, signal?: AbortSignal): Promise<string> =>
+    withinBounds(command, {
+      milliseconds,
+      signals: [signal],
+      reason: (aborted): unknown => aborted?.reason ?? new Error(`Redis gave no answer in ${milliseconds} ms`),
+    });
+
   return {
     async isDone(key) {
-      const state = await within(commandTimeout, commands.get(stateOf(key)));
-      return state?.startsWith('done:') ?? false;
+      const state = await answerTo(commands.get(stateOf(key)));
+      return state.startsWith('done:');
     },
 
-    async run(key, work, { signal }) {
+    async run(key, work, { signal, turn }) {
       signal.throwIfAborted();
-      const keys = [stateOf(key), `${stateOf(key)}:fence`];
       const id = randomUUID();
-      const release = (): Promise<unknown> => within(commandTimeout, commands.run(RELEASE, keys, [id])).catch(ignore);
+      const keys = [stateOf(key), `${stateOf(key)}:fence`];
+      const turnKeys = turn === undefined ? undefined : [`${stateOf(turn)}:turn`];
+      const endTurn = async (): Promise<unknown> => turnKeys && answerTo(commands.run(END_TURN, turnKeys, [id])).catch(ignore);
+      const release = (): Promise<unknown> => Promise.all([answerTo(commands.run(RELEASE, keys, [id])).catch(ignore), endTurn()]);
+      /** Waits for a lease. One that Redis grants after the wait is given back. */
+      const granted = async (asking: Promise<string>, giveBack: () => Promise<unknown>): Promise<string> => {
+        try {
+          return await answerTo(asking, commandTimeout, signal);
+        } catch (error) {
+          asking.then(giveBack, giveBack);
+          throw error;
+        }
+      };
 
       const asked = performance.now();
-      const acquiring = commands.run(ACQUIRE, keys, [id, `${leaseMs}`]);
-      let acquired: string;
-      try {
-        acquired = await unlessAborted(within(commandTimeout, acquiring), signal);
-      } catch (error) {
-        // A lease that is given after all would hold the key for nobody.
-        acquiring.then(release, ignore);
-        throw error;
+      if (turnKeys && (await granted(commands.run(TAKE_TURN, turnKeys, [id, `${leaseMs}`]), endTurn)) === 'busy') {
+        return 'in_progress';
       }
-      if (acquired === 'done') return 'duplicate';
-      if (acquired === 'busy') return 'in_progress';
+      const token = await granted(commands.run(ACQUIRE, keys, [id, `${leaseMs}`]), release);
+      if (token === 'done' || token === 'busy') {
+        await endTurn();
+        return token === 'done' ? 'duplicate' : 'in_progress';
+      }
 
-      const token = acquired;
       const lease = keepLease(leaseMs, asked, async () => {
         const patience = Math.min(commandTimeout, leaseMs / 3);
-        return (await within(patience, commands.run(RENEW, keys, [id, `${leaseMs}`, token]))) === 'held';
+        const renewals = [answerTo(commands.run(RENEW, keys, [id, `${leaseMs}`, token]), patience)];
+        if (turnKeys) renewals.push(answerTo(commands.run(RENEW_TURN, turnKeys, [id, `${leaseMs}`]), patience));
+        return (await Promise.all(renewals)).every((answer) => answer === 'held');
       });
       const working = startWork(work, { fencingToken: Number(token), leaseLost: lease.lost });
       try {
-        await unlessAborted(working.settled, signal, lease.lost);
+        await withinBounds(working.settled, { signals: [signal, lease.lost] });
       } catch (error) {
         lease.stop();
-        // The key of work that was given up stays taken until that ends or the lease does: a second run beside it would be worse.
+        // The leases of work that was given up stay until that work ends or they run out: a second run at the same time would be worse.
         if (working.isSettled()) await release();
         else working.settled.then(release, release);
         throw error;
       }
       lease.stop();
-      if ((await within(commandTimeout, commands.run(FINISH, keys, [id, token]))) === 'done') return 'done';
-      throw new Error('the lease ran out before the handler was done, so somebody else may have run it too, and nothing is marked');
+      const [finished] = await Promise.all([answerTo(commands.run(FINISH, keys, [id, token])), endTurn()]);
+      if (finished === 'done') return 'done';
+      throw new Error('the lease ran out before the handler was done: another process may have run it too, and nothing is marked');
     },
   };
 }
@@ -112,10 +132,6 @@ function startWork(
 
 function isMilliseconds(value: number, least: number): boolean {
   return Number.isInteger(value) && value >= least && value < 2 ** 31;
-}
-
-function check(fit: boolean, option: string, problem: string): void {
-  if (!fit) throw new ConfigurationError(option, problem);
 }
 
 function ignore(): undefined {

@@ -1,8 +1,8 @@
-/** A process that takes the lease of a key, says so, and then waits in the handler: to be frozen, let go or killed. */
+/** A process that takes the lease of a key, reports it, and then waits in the handler: to be frozen, continued or killed. */
 import { redisStore } from '../src/index.js';
 import { connect } from './clients.js';
 
-const [port, key, leaseMs] = process.argv.slice(2) as [string, string, string];
+const [port, key, leaseMs, turn] = process.argv.slice(2) as [string, string, string, string?];
 const connected = await connect('ioredis', Number(port));
 const store = redisStore(connected.client, { leaseMs: Number(leaseMs) });
 
@@ -15,7 +15,7 @@ try {
       process.send!({ fencingToken });
       await goOn;
     },
-    { signal: new AbortController().signal },
+    { signal: new AbortController().signal, turn },
   );
 } catch (error) {
   result = (error as Error).message;

@@ -28,8 +28,13 @@ function promiseWithResolvers(): { readonly promise: Promise<void>; resolve(): v
 /** Processes that hold a lease, each killed after its test. */
 const holders: ChildProcess[] = [];
 
-async function hold(port: number, key: string, leaseMs: number): Promise<{ holder: ChildProcess; fencingToken: number }> {
-  const holder = fork(fileURLToPath(new URL('./holder.ts', import.meta.url)), [`${port}`, key, `${leaseMs}`], {
+async function hold(
+  port: number,
+  key: string,
+  leaseMs: number,
+  ...turn: string[]
+): Promise<{ holder: ChildProcess; fencingToken: number }> {
+  const holder = fork(fileURLToPath(new URL('./holder.ts', import.meta.url)), [`${port}`, key, `${leaseMs}`, ...turn], {
     execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
   });
   holders.push(holder);
@@ -76,13 +81,13 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(work).toHaveBeenCalledOnce();
   });
 
-  it('H01 remembers for ever: the mark has no end, and nothing else stays', async () => {
+  it('remembers for ever: the mark has no end, and nothing else stays (H01)', async () => {
     await storeOf({ leaseMs: 100 }).run(key, () => Promise.resolve(), { signal: never });
     expect(await direct.pttl(`paylink:{${key}}`)).toBe(-1);
     expect(await direct.keys(`paylink:{${key}}*`)).toEqual([`paylink:{${key}}`]);
   });
 
-  it('H02 lets one of 50 at once work, and tells the others that it is in progress', async () => {
+  it('lets one of 50 at once work, and tells the others that it is in progress (H02)', async () => {
     const store = storeOf();
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
@@ -132,7 +137,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await running).toBe('done');
   });
 
-  it.each([86_400_000, -86_400_000])('I10 holds a lease whatever the clock of the process does: by %d ms', async (jump) => {
+  it.each([86_400_000, -86_400_000])('holds a lease whatever the clock of the process does: by %d ms (I10)', async (jump) => {
     const store = storeOf({ leaseMs: 600 });
     const { opened, open } = gate();
     vi.useFakeTimers({ toFake: ['Date'] });
@@ -151,7 +156,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     }
   });
 
-  it('I03 I09 frees the key of a process that was killed once its lease has ended, and not before', async () => {
+  it('frees the key of a process that was killed once its lease has ended, and not before (I03, I09)', async () => {
     const { holder } = await hold(server.port, key, 1_500);
     const store = storeOf();
     const work = vi.fn(() => Promise.resolve());
@@ -162,7 +167,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(work).toHaveBeenCalledOnce();
   }, 20_000);
 
-  it('I09 lets one of two processes work', async () => {
+  it('lets one of two processes work (I09)', async () => {
     const { holder } = await hold(server.port, key, 60_000);
     const store = storeOf();
     expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('in_progress');
@@ -171,6 +176,97 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect((await answered)[0]).toEqual({ result: 'done' });
     expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('duplicate');
   }, 20_000);
+
+  describe('turns', () => {
+    const turn = (): string => `turn of ${key}`;
+    const done = () => Promise.resolve();
+
+    it('runs two events of one order one after the other, in two processes, and takes neither for the other (N06)', async () => {
+      const { holder } = await hold(server.port, `${key}-paid`, 60_000, turn());
+      const store = storeOf();
+      const refunded = vi.fn(done);
+      expect(await store.run(`${key}-refunded`, refunded, { signal: never, turn: turn() })).toBe('in_progress');
+      expect(refunded).not.toHaveBeenCalled();
+      const answered = once(holder, 'message');
+      holder.send('go on');
+      expect((await answered)[0]).toEqual({ result: 'done' });
+      expect(await store.run(`${key}-refunded`, refunded, { signal: never, turn: turn() })).toBe('done');
+      expect(await direct.keys(`*${turn()}*`)).toEqual([]);
+    }, 20_000);
+
+    it('overlaps in none of 100 pairs, and has 200 effects (N06)', async () => {
+      await direct.flushall();
+      const children = ['paid', 'refunded'].map((kind) =>
+        fork(fileURLToPath(new URL('./turns.ts', import.meta.url)), [`${server.port}`, kind, '100'], {
+          execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
+        }),
+      );
+      holders.push(...children);
+      await Promise.all(children.map((child) => once(child, 'message')));
+      const ended = children.map((child) => once(child, 'message'));
+      for (const child of children) child.send('begin');
+      await Promise.all(ended);
+      const effects = await direct.mget(Array.from({ length: 100 }, (_, order) => `effects-${order}`));
+      expect(effects).toEqual(Array(100).fill('2'));
+      expect(await direct.get('overlaps')).toBeNull();
+      // Otherwise the pairs never met.
+      expect(Number(await direct.get('refusals'))).toBeGreaterThan(0);
+    }, 30_000);
+
+    it('leaves the turn to another event after an event that is done, one in progress, and one that failed', async () => {
+      const store = storeOf();
+      await store.run(key, done, { signal: never });
+      expect(await store.run(key, done, { signal: never, turn: turn() })).toBe('duplicate');
+      // As a process of a release before turns does.
+      const { opened, open } = gate();
+      const old = store.run(`${key}-old`, () => opened, { signal: never });
+      await vi.waitUntil(async () => (await direct.exists(`paylink:{${key}-old}`)) === 1);
+      expect(await store.run(`${key}-old`, done, { signal: never, turn: turn() })).toBe('in_progress');
+      open();
+      expect(await old).toBe('done');
+      await store.run(`${key}-failed`, () => Promise.reject(new Error('fails')), { signal: never, turn: turn() }).catch(() => 0);
+      expect(await store.run(`${key}-next`, done, { signal: never, turn: turn() })).toBe('done');
+    });
+
+    it('frees the turn of a process that was killed once its lease has ended', async () => {
+      const { holder } = await hold(server.port, `${key}-paid`, 1_000, turn());
+      holder.kill('SIGKILL');
+      const store = storeOf();
+      const refunded = (): Promise<string> => store.run(`${key}-refunded`, done, { signal: never, turn: turn() });
+      expect(await refunded()).toBe('in_progress');
+      await vi.waitFor(async () => expect(await refunded()).toBe('done'), 10_000);
+    }, 20_000);
+
+    it('renews the turn while the handler works, and tells the handler when it is lost', async () => {
+      const store = storeOf({ leaseMs: 300 });
+      const lost = vi.fn();
+      const working = vi.fn(({ leaseLost }: RedisScope) => new Promise<void>(() => leaseLost.addEventListener('abort', lost)));
+      const running = store.run(key, working, { signal: never, turn: turn() });
+      const refused = expect(running).rejects.toThrow(/another process took it/);
+      await vi.waitUntil(() => working.mock.calls.length > 0);
+      const until = performance.now() + 800;
+      await vi.waitUntil(() => performance.now() > until, 5_000);
+      expect([await direct.exists(`paylink:{${turn()}}:turn`), lost.mock.calls.length]).toEqual([1, 0]);
+      await direct.set(`paylink:{${turn()}}:turn`, 'of another run');
+      await refused;
+      expect(lost).toHaveBeenCalledOnce();
+      expect(await direct.get(`paylink:{${turn()}}:turn`)).toBe('of another run');
+    });
+
+    it('gives tokens that grow from one event of an order to the next, also when the first is retried', async () => {
+      const store = storeOf();
+      const tokens: number[] = [];
+      const fail = async ({ fencingToken }: RedisScope): Promise<void> => {
+        tokens.push(fencingToken);
+        throw new Error('once more');
+      };
+      for (const kind of ['paid', 'refunded', 'paid']) {
+        await store.run(`${key}-${kind}`, fail, { signal: never, turn: turn() }).catch(() => undefined);
+      }
+      expect(tokens[1]).toBeGreaterThan(tokens[0]!);
+      expect(tokens[2]).toBeGreaterThan(tokens[1]!);
+    });
+  });
 
   it('repeats the effect where a process stood still past the end of its lease, gives it a larger token, and leaves the mark to it', async () => {
     const { holder, fencingToken } = await hold(server.port, key, 1_000);
@@ -206,14 +302,14 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.isDone(key)).toBe(true);
   });
 
-  it('I08 gives up, marks nothing and says so to the handler when the lease is lost while it works', async () => {
+  it('gives up, marks nothing and says so to the handler when the lease is lost while it works (I08)', async () => {
     const store = storeOf({ leaseMs: 300 });
     const lost = vi.fn();
     const working = vi.fn(
       ({ leaseLost }: RedisScope) => new Promise<void>(() => leaseLost.addEventListener('abort', lost, { once: true })),
     );
     const running = store.run(key, working, { signal: never });
-    const refused = expect(running).rejects.toThrow(/somebody else has it, or Redis has lost it/);
+    const refused = expect(running).rejects.toThrow(/another process took it, or Redis forgot it/);
     await vi.waitUntil(() => working.mock.calls.length > 0);
     await direct.flushall();
     await refused;
@@ -256,7 +352,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.isDone(key)).toBe(false);
   });
 
-  it('G03 marks nothing of a handler that ends after the abort, and lets the next one in when it has ended', async () => {
+  it('marks nothing of a handler that ends after the abort, and lets the next one in when it has ended (G03)', async () => {
     const store = storeOf();
     const controller = new AbortController();
     const { opened, open } = gate();
@@ -272,7 +368,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     await vi.waitFor(async () => expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('done'));
   });
 
-  it('G06 lets the lease of a handler that never ends run out', async () => {
+  it('lets the lease of a handler that never ends run out (G06)', async () => {
     const store = storeOf({ leaseMs: 200 });
     const controller = new AbortController();
     const work = vi.fn(() => new Promise<void>(() => undefined));
@@ -313,7 +409,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await own.close();
     });
 
-    it('I08 forgets with a Redis that was restarted without its append-only file, and the effect is repeated', async () => {
+    it('forgets with a Redis that was restarted without its append-only file, and the effect is repeated (I08)', async () => {
       await begin();
       const store = redisStore(other.client);
       const work = vi.fn(() => Promise.resolve());
@@ -334,7 +430,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await vi.waitFor(async () => expect(await store.isDone(key)).toBe(true), 10_000);
     }, 30_000);
 
-    it('I08 forgets with a Redis that evicts, and not with one that evicts only what has an end', async () => {
+    it('forgets with a Redis that evicts, and not with one that evicts only what has an end (I08)', async () => {
       await begin(['--maxmemory', '3mb', '--maxmemory-policy', 'volatile-lru']);
       const store = redisStore(other.client);
       await store.run(key, () => Promise.resolve(), { signal: never });
@@ -360,7 +456,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       }
     }, 30_000);
 
-    it('I01 I06 does not wait for ever for a Redis that hangs, and leaves no lease behind', async () => {
+    it('does not wait for ever for a Redis that hangs, and leaves no lease behind (I01, I06)', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 150 });
       const work = vi.fn(() => Promise.resolve());
@@ -374,7 +470,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(work).toHaveBeenCalledOnce();
     }, 20_000);
 
-    it('I01 heeds the signal while a Redis is down, and goes on when it is back', async () => {
+    it('heeds the signal while a Redis is down, and goes on when it is back (I01)', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 60_000 });
       const work = vi.fn(() => Promise.resolve());
@@ -388,7 +484,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(work).toHaveBeenCalledOnce();
     }, 20_000);
 
-    it('I01 I02 is answered with 503 while Redis is down, before the handler and after it', async () => {
+    it('is answered with 503 while Redis is down, before the handler and after it (I01, I02)', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 1_000 });
       const delivery = { kind: 'payment.succeeded', rawBody: Buffer.from('{"reference":"order-1"}'), secretIndex: 0 };
@@ -423,7 +519,7 @@ describe('what redisStore refuses', () => {
     expect(make).toThrow(expect.objectContaining({ option }) as Error);
   });
 
-  it('B17 shows nothing of the client', () => {
+  it('shows nothing of the client (B17)', () => {
     const secretive = Object.assign({ password: 'hunter2-of-redis' }, client);
     expect(inspect(redisStore(secretive), { showHidden: true, depth: 9 })).not.toContain('hunter2');
   });
