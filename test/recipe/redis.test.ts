@@ -31,7 +31,8 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     server = await startRedis();
     redis = new Redis({ port: server.port });
     db = new PGlite();
-  }, 30_000);
+    await db.waitReady;
+  }, 60_000);
   beforeEach(async () => {
     await redis.flushall();
     await db.exec(`DROP TABLE IF EXISTS orders; CREATE TABLE orders (reference text PRIMARY KEY, amount int NOT NULL,
