@@ -136,6 +136,24 @@ describe('where something read the body first', () => {
   });
 });
 
+describe('where something inflates the body and deletes the header that said so', () => {
+  it.each(cases([['N19', 'an inflater']]))(
+    '%s %s behind %s takes nothing that was inflated',
+    async (_row, _name, surroundings, host) => {
+      const serving = await serve(host, { surroundings });
+      for (const signed of [BODY, gzipSync(BODY)]) {
+        for (const framing of ['chunked', undefined] as const) {
+          const signature = mac(signed);
+          const lines = [['Content-Encoding', 'gzip']] as const;
+          const reply = await exchange(serving.port, post(gzipSync(BODY), { signature, lines, ...(framing && { framing }) }));
+          expectRefused(reply, 415, 'unsupported_encoding');
+        }
+      }
+      expect(serving.events).toEqual([]);
+    },
+  );
+});
+
 describe('where the webhook is mounted twice', () => {
   it.each(cases([['F21', 'the webhook twice']]))('%s %s with %s credits once', async (_row, _name, surroundings, host) => {
     const { gate } = host.capabilities;

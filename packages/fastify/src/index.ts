@@ -19,7 +19,7 @@ export interface FastifyWebhookOptions<
   readonly routeOptions?: Omit<RouteShorthandOptions, 'schema' | 'handler'> | undefined;
 }
 
-const MEND = 'No preParsing or onRequest hook may read request.raw of this route, unless it hands the bytes on.';
+const BODY_CONSUMED_HINT = 'No preParsing or onRequest hook may read request.raw of this route, unless it hands the bytes on.';
 
 /**
  * Makes an encapsulated plugin with one route that verifies a notification before any code of yours runs. Sibling routes keep
@@ -44,9 +44,11 @@ export function paymentWebhook<
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);
     const receiver = createReceiver<E, P, S, FastifyHost<S>>({ logger: instance.log, ...options, bodyLimit }, handlers);
 
-    // The body stays a stream, as the hooks left it, until the headers were found fit.
+    // The stream that preParsing hooks have left. Beside the request: a hook may set `request.body` to anything.
+    const payloads = new WeakMap<FastifyRequest, Readable>();
     instance.removeAllContentTypeParsers();
-    instance.addContentTypeParser('*', (_request, payload, parsed) => {
+    instance.addContentTypeParser('*', (request, payload, parsed) => {
+      payloads.set(request, payload);
       parsed(null, payload);
     });
     // Fastify answers 415 to a type that it cannot read; the contract does not list the header, so it must not matter.
@@ -57,7 +59,7 @@ export function paymentWebhook<
 
     instance.post(url, { ...routeOptions }, async (request, reply) => {
       const host = options.idempotency === undefined ? { request, reply } : { request };
-      const delivery = deliveryOf(request.raw, MEND, request.body as Readable | undefined);
+      const delivery = deliveryOf(request.raw, BODY_CONSUMED_HINT, payloads.get(request));
       const { statusCode } = reply;
       const isSending = watchSend(reply);
       const answer = await receiver.receive(delivery, host as FastifyHost<S>).catch(async (error: unknown) => {

@@ -160,6 +160,34 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
+  const bodies = {
+    null: null,
+    undefined,
+    text: 'a text',
+    object: {},
+    array: [],
+    number: 0,
+    bytes: Buffer.from('{"reference":"order-43"}'),
+  };
+  it.each(Object.entries(bodies))(
+    'N19 reads what was sent, and not what a hook has set as request.body (%s)',
+    async (_name, body) => {
+      const credited: string[] = [];
+      for (const hook of ['preValidation', 'preHandler']) {
+        const app = create();
+        app.addHook(hook as 'preHandler', (request, _reply, done) => {
+          request.body = body;
+          done();
+        });
+        app.register(paymentWebhook({ url, secret }, ({ reference }) => void credited.push(reference)));
+        const to = await listen(app);
+        expect(await answerTo(delivery.send(to))).toEqual(RECEIVED);
+        expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
+      }
+      expect(credited).toEqual(['order-42', 'order-42']);
+    },
+  );
+
   it('F01 says what to change when a hook has read the request', async () => {
     const app = create();
     const logger = { error: vi.fn(), warn: vi.fn() };

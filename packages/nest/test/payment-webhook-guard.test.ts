@@ -158,6 +158,26 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
     expect(seen).toEqual([]);
   });
 
+  it('N19 takes nothing that middleware inflated whose header it deleted', async () => {
+    const { url, seen } = await serve(
+      {},
+      {
+        prepare: (adapter) => {
+          const inflate = (req: { headers: Record<string, unknown>; rawBody?: Buffer }, _res: unknown, next: () => void): void => {
+            delete req.headers['content-encoding'];
+            next();
+          };
+          if (platform === 'Express') (adapter.getInstance() as { use(handler: typeof inflate): void }).use(inflate);
+          else (adapter.getInstance() as FastifyInstance).addHook('onRequest', inflate as never);
+        },
+      },
+    );
+    const zipped = signedDelivery({ secret });
+    const headers = { ...zipped.headers, 'content-encoding': 'gzip' };
+    await expectReply(await send(`${url}/webhooks/acme`, zipped, headers), 415, '{"error":"unsupported_encoding"}');
+    expect(seen).toEqual([]);
+  });
+
   it('answers 500 where Nest keeps no bytes, and says in the log what to add', async () => {
     const { url, seen, logger } = await serve({}, { rawBody: false });
     await expectReply(await signedDelivery({ secret }).send(`${url}/webhooks/acme`), 500, '{"error":"body_consumed"}');

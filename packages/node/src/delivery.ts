@@ -4,38 +4,41 @@ import type { Delivery } from '@paylink/core';
 import { readBody } from './read-body.js';
 
 /**
- * Makes the delivery of a request of node:http, or of whatever stands on it: Express, Fastify, Koa, HTTP/2's compatibility
+ * Makes the delivery of a request of node:http, or of a host that builds on it: Express, Fastify, Koa, HTTP/2's compatibility
  * API.
  *
- * @param mend what the merchant has to change when something read the body first; a sentence for the log
- * @param stream where the body's bytes come from, where a host's hooks have put another stream around the request's own
+ * @param bodyConsumedHint how to fix it when something read the body first; a sentence for the log
+ * @param stream where the body's bytes come from, when a host's hooks have put another stream around the request's own
  */
 export function deliveryOf(
   req: IncomingMessage,
-  mend = 'Let nothing read the request before paymentWebhook.',
+  bodyConsumedHint = 'Let nothing read the request before paymentWebhook.',
   stream: Readable = req,
 ): Delivery {
   return {
     method: req.method,
     header: (name) => headerOf(req, name),
-    body: (limits) => readBody(req, stream, limits, mend),
+    body: (limits) => readBody(req, stream, limits, bodyConsumedHint),
   };
 }
 
 /**
- * The header with all its lines, joined. `req.headers` alone would not do: of some names Node keeps the first line and drops
- * the others, and `headers` may rename ours to one of them.
+ * The header as it was received, all its lines joined. `req.headers` keeps only the first line of some names, and a middleware
+ * that inflates the body deletes Content-Encoding from it.
  */
 function headerOf(req: IncomingMessage, name: string): string | undefined {
-  const first = req.headers[name];
-  if (first === undefined) return undefined;
-  const { rawHeaders } = req;
-  const lines: string[] = [];
+  const { rawHeaders }: { readonly rawHeaders?: readonly string[] } = req;
+  if (rawHeaders === undefined || rawHeaders.length === 0) {
+    // A layer in between has made this request; an array is a repeated header.
+    const value = req.headers[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+  let joined: string | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const key = rawHeaders[index]!;
-    if (key.length === name.length && key.toLowerCase() === name) lines.push(rawHeaders[index + 1]!);
+    if (key.length !== name.length || key.toLowerCase() !== name) continue;
+    const line = rawHeaders[index + 1]!;
+    joined = joined === undefined ? line : `${joined}, ${line}`;
   }
-  if (lines.length > 0) return lines.join(', ');
-  // A request that another layer made up has no lines; and there an array stands for a repeated header.
-  return typeof first === 'string' ? first : undefined;
+  return joined;
 }

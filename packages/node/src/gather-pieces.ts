@@ -3,8 +3,8 @@ import { Transform, type TransformCallback } from 'node:stream';
 const BLOCK = 4_096;
 
 /**
- * Lays small pieces together. Whoever collects a body keeps a Buffer for each piece, and one of 64 bytes costs eight times its
- * bytes: a thousand slow senders would cost half a gigabyte.
+ * Joins small pieces. raw-body keeps a Buffer for each piece, and one of 64 bytes takes eight times its bytes: a thousand slow
+ * senders would cost half a gigabyte.
  */
 export class GatherPieces extends Transform {
   readonly #limit: number;
@@ -12,7 +12,7 @@ export class GatherPieces extends Transform {
   #used = 0;
   #received = 0;
 
-  /** @param limit past so many bytes nothing is held back any more, so that whoever counts them sees it at once */
+  /** @param limit after so many bytes each piece is passed on at once, so that raw-body's count sees it */
   constructor(limit: number) {
     super();
     this.#limit = limit;
@@ -23,22 +23,22 @@ export class GatherPieces extends Transform {
     if (this.#used + piece.length > this.#block.length) this.#startBlock(piece.length);
     piece.copy(this.#block, this.#used);
     this.#used += piece.length;
-    if (this.#received > this.#limit) this.#handOn();
+    if (this.#received > this.#limit) this.#passOn();
     done();
   }
 
   override _flush(done: TransformCallback): void {
-    this.#handOn();
+    this.#passOn();
     done();
   }
 
   #startBlock(length: number): void {
-    this.#handOn();
+    this.#passOn();
     // Not from the pool, which would live as long as the last of its pieces.
     this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK, length));
   }
 
-  #handOn(): void {
+  #passOn(): void {
     if (this.#used > 0) this.push(this.#block.subarray(0, this.#used));
     this.#block = Buffer.alloc(0);
     this.#used = 0;

@@ -5,43 +5,45 @@ import { WebhookError, type BodyLimits } from '@paylink/core';
 import getRawBody from 'raw-body';
 import { GatherPieces } from './gather-pieces.js';
 
-/** What hosts and parsers hang on a request. */
+/** What hosts and parsers set on a request. */
 interface PossiblyParsed {
   readonly rawBody?: unknown;
   readonly body?: unknown;
   [CLAIMED]?: true;
 }
 
-// Two webhooks on one request would both read a body that is still on its way, and both credit. For the whole process, since
-// an application can hold two copies of this module.
+// Two webhooks on one request would both read a body that is still arriving, and both credit. For the whole process, since an
+// application can hold two copies of this module.
 const CLAIMED = Symbol.for('paylink.claimed');
 
 /**
  * Reads the raw body once.
  *
- * @param mend what to change when something else has read it, in the words of the host
+ * @param hint how to fix it when something else has read it, in the words of the host
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`.
  */
 export function readBody(
   req: IncomingMessage & PossiblyParsed,
   stream: Readable,
   limits: BodyLimits,
-  mend: string,
+  hint: string,
 ): Promise<Uint8Array> {
   const { rawBody, body } = req;
-  // What the host kept for us, as Cloud Functions and `express.json({ verify })` do. Never a string: its bytes are lost.
+  // Kept by the host, as Cloud Functions and `express.json({ verify })` do. Never a string: its bytes are lost.
   if (Buffer.isBuffer(rawBody)) return Promise.resolve(rawBody);
-  // By the stream's own state and not by `req.body`: Express 4's parsers set that without having read anything.
-  if (isConsumed(stream) || req[CLAIMED] === true) {
-    return Buffer.isBuffer(body) ? Promise.resolve(body) : Promise.reject(consumed(req, mend));
+  const claimed = req[CLAIMED] === true;
+  // By the stream's own state and not by `req.body`: Express 4's parsers set that without reading.
+  if (isConsumed(stream) || claimed) {
+    if (Buffer.isBuffer(body)) return Promise.resolve(body);
+    return Promise.reject(claimed ? readByAnother() : consumed(req, hint));
   }
 
   // Nearly always the body came in one packet with the headers. Then it is in the stream's buffer once Node has parsed that
   // packet, which is before the event loop's next turn: no listener, no timer, no copy.
   req[CLAIMED] = true;
   return nextTurn().then(() => {
-    // Whoever listened before us has had it by now.
-    if (isConsumed(stream)) throw consumed(req, mend);
+    // A listener that was there before has received it by now.
+    if (isConsumed(stream)) throw consumed(req, hint);
     if (stream.destroyed) throw incomplete();
     if (stream !== req || !req.complete) return readSlowly(req, stream, limits);
     if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
@@ -55,7 +57,7 @@ const { setImmediate } = timers;
 
 let turn: Promise<void> | undefined;
 
-/** Resolves when the event loop has gone on to its next turn: one promise for all requests of this one. */
+/** Resolves at the event loop's next turn: one promise for all requests of this turn. */
 function nextTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {
     setImmediate(() => {
@@ -70,7 +72,7 @@ function isConsumed(stream: Readable): boolean {
   return stream.readableDidRead || stream.readableEnded || stream.readableEncoding !== null;
 }
 
-/** Reads what is still on its way: raw-body counts and collects, and the time limit is ours. */
+/** Reads a body that is still arriving: raw-body counts and collects, and the time limit is ours. */
 function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const gathered = stream.pipe(new GatherPieces(limits.bodyLimit));
@@ -80,7 +82,7 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
     const onClose = (): void => {
       if (!stream.readableEnded) settle(incomplete());
     };
-    // The listener for errors stays, since a stream may have another one when nobody waits for it any more.
+    // The listener for errors stays: a stream may fail once more after this has settled.
     stream.once('close', onClose).on('error', onClose);
 
     const length = req.headers['content-length'] ?? null;
@@ -110,10 +112,15 @@ function incomplete(): WebhookError {
   return new WebhookError('incomplete_body', { message: 'the sender went away before the body was complete' });
 }
 
-function consumed(req: IncomingMessage, mend: string): WebhookError {
-  const { body } = req as PossiblyParsed;
+function consumed({ body }: PossiblyParsed, hint: string): WebhookError {
   const left = body === undefined ? '' : ` and left ${typeof body === 'string' ? 'a text' : 'an object'} in req.body`;
   return new WebhookError('body_consumed', {
-    message: `something read the body first${left}, so the bytes that were signed are gone. ${mend}`,
+    message: `something read the body first${left}, so the bytes that were signed are gone. ${hint}`,
+  });
+}
+
+function readByAnother(): WebhookError {
+  return new WebhookError('body_consumed', {
+    message: 'another paymentWebhook has read this request: let each request pass one of them only',
   });
 }

@@ -4,7 +4,7 @@ import { paymentWebhook, webhookEvent, type ExpressMiddleware } from '@paylink/e
 import type express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { PATH } from '../deliveries.js';
-import { listening, SLOW, type Capabilities, type Host, type Setup, type Surroundings } from './host.js';
+import { inflated, listening, SLOW, type Capabilities, type Host, type Setup, type Surroundings } from './host.js';
 import { respondingBy } from './node.js';
 
 type Middleware = ExpressMiddleware | ((req: Request, res: Response, next: NextFunction) => void);
@@ -39,6 +39,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'a mounted router',
   'every method',
   'no error handler',
+  'an inflater',
 ];
 
 /** The hosts of one version: with handlers, and as a gate. */
@@ -125,6 +126,11 @@ function listen(create: typeof express, { surroundings, onError }: Setup, webhoo
       app.use((req, _res, next) => {
         req.setEncoding('utf8');
         next();
+      });
+      break;
+    case 'an inflater':
+      app.use((req, _res, next) => {
+        inflated(req, next);
       });
       break;
     case 'something slow':

@@ -1,6 +1,7 @@
 /** Fastify 4 and 5 differ in the name under which they take a logger, so each is a line on this. */
 import { once } from 'node:events';
 import { format } from 'node:util';
+import { createGunzip } from 'node:zlib';
 import { paymentWebhook } from '@paylink/fastify';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PATH } from '../deliveries.js';
@@ -31,6 +32,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
         'something slow',
         'a mounted router',
         'no error handler',
+        'an inflater',
       ],
       mend: /No preParsing or onRequest hook may read request\.raw/,
     },
@@ -49,6 +51,18 @@ async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
     });
   }
   app.addHook('onRequest', (request) => surround(surroundings, request));
+
+  if (surroundings === 'an inflater') {
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      if (request.headers['content-encoding'] !== 'gzip') {
+        done(null, payload);
+        return;
+      }
+      delete request.headers['content-encoding'];
+      delete request.headers['content-length'];
+      done(null, payload.pipe(createGunzip()));
+    });
+  }
 
   const [, prefix = '', rest = ''] = surroundings === 'a mounted router' ? /^(\/[^/]*)(.*)$/.exec(PATH)! : ['', '', PATH];
   const webhook = paymentWebhook(

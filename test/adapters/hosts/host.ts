@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
+import { createGunzip } from 'node:zlib';
 import type { ConfirmedPayment, IdempotencyStore, ObserveHook, PaymentSource } from '@paylink/core';
 
 export interface HostOptions {
@@ -53,6 +54,7 @@ export type Surroundings =
   | 'something slow'
   | 'the webhook twice'
   | 'another webhook at once'
+  | 'an inflater'
   | 'no gate'
   | 'no error handler'
   | 'a mounted router'
@@ -147,4 +149,23 @@ export async function listening(server: Server): Promise<Listening> {
         });
       }),
   };
+}
+
+/** What an inflating middleware leaves of a compressed request on Node: the inflated bytes, and no word of their encoding. */
+export function inflated(req: IncomingMessage, done: () => void): void {
+  if (req.headers['content-encoding'] !== 'gzip') {
+    done();
+    return;
+  }
+  delete req.headers['content-encoding'];
+  delete req.headers['content-length'];
+  const pieces: Buffer[] = [];
+  req
+    .pipe(createGunzip())
+    .on('data', (piece: Buffer) => pieces.push(piece))
+    .on('end', () => {
+      const rawBody = Buffer.concat(pieces);
+      Object.assign(req, { rawBody, body: rawBody });
+      done();
+    });
 }

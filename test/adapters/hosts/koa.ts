@@ -7,7 +7,7 @@ import { paymentWebhook, webhookEvent } from '@paylink/koa';
 import type Koa from 'koa';
 import type { Context, Middleware } from 'koa';
 import { PATH } from '../deliveries.js';
-import { listening, serverFor, SLOW } from './host.js';
+import { inflated, listening, serverFor, SLOW } from './host.js';
 import type { Capabilities, Host, Listening, MerchantContext, Setup, Surroundings } from './host.js';
 
 const FAILURE = '{"error":"the error handler of the app"}';
@@ -39,6 +39,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'a mounted router',
   'every method',
   'no error handler',
+  'an inflater',
 ];
 
 /** The hosts of one version: with handlers, and as a gate. */
@@ -135,6 +136,13 @@ function surround(surroundings: Surroundings | undefined): Middleware | undefine
       return first(({ req }) => req.on('data', () => undefined));
     case 'a text decoder':
       return first(({ req }) => req.setEncoding('utf8'));
+    case 'an inflater':
+      return first(
+        ({ req }) =>
+          new Promise<void>((resolve) => {
+            inflated(req, resolve);
+          }),
+      );
     case 'something slow':
       return first(() => new Promise((resolve) => setTimeout(resolve, SLOW)));
     default:

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { paymentWebhook } from '@paylink/node';
-import { listening, serverFor, SLOW, type Host, type MerchantContext, type Setup, type Surroundings } from './host.js';
+import { inflated, listening, serverFor, SLOW, type Host, type MerchantContext, type Setup, type Surroundings } from './host.js';
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -24,6 +24,7 @@ export const nodeHttp: Host = {
       'something slow',
       'another webhook at once',
       'every method',
+      'an inflater',
     ],
     mend: /Let nothing read the request before paymentWebhook/,
   },
@@ -82,6 +83,12 @@ function surround(surroundings: Surroundings | undefined, listener: Listener): L
     case 'a text decoder':
       return (req, res) => {
         listener(req.setEncoding('utf8'), res);
+      };
+    case 'an inflater':
+      return (req, res) => {
+        inflated(req, () => {
+          listener(req, res);
+        });
       };
     case 'something slow':
       return (req, res) => {
