@@ -28,7 +28,7 @@ async function killed(
   const { acknowledged, cut, lost, doubled, early, seconds } = report;
   await annotate(
     `${design}: ${kills} kills in ${seconds.toFixed(1)} s, ${cut} replies cut, ${acknowledged} acknowledged, ` +
-      `${lost} lost, ${doubled} doubled, ${early} told early`,
+      `${lost} lost, ${doubled} doubled, ${early} early`,
   );
   // Kills that meet nobody at work prove nothing.
   expect(cut).toBeGreaterThan(kills);

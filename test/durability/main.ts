@@ -45,7 +45,7 @@ async function kills(): Promise<void> {
   }
   console.log(
     columns(
-      ['design', 'kills', 'seconds', 'cut', 'acknowledged', 'lost', 'doubled', 'told early'],
+      ['design', 'kills', 'seconds', 'cut', 'acknowledged', 'lost', 'doubled', 'early'],
       reports.map((of) => [of.design, of.kills, of.seconds.toFixed(0), of.cut, of.acknowledged, of.lost, of.doubled, of.early]),
     ),
   );
@@ -69,7 +69,7 @@ async function duplicates(): Promise<void> {
   const report = await runDuplicates(server, { orders, copies: wholeNumber('copies'), onOrder: progress('orders', orders) });
   console.log(
     columns(
-      ['orders', 'deliveries', 'seconds', 'credited', 'lost', 'doubled', 'told early', 'replies'],
+      ['orders', 'deliveries', 'seconds', 'credited', 'lost', 'doubled', 'early', 'replies'],
       [
         [
           orders,

@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { fatal, isSslRequest, MessageReader, query, sqlOf, type Message } from './wire-messages.js';
 
-/** What befalls one statement on its way. */
+/** What happens to one statement on its way. */
 export type Fault =
   /** The connection breaks before the server has seen the statement. */
   | { readonly kind: 'cut-before' }
-  /** It breaks when the server has done it, and nobody learns that. */
+  /** It breaks when the server has done it, and the answer is lost. */
   | { readonly kind: 'cut-after' }
   /** No answer ever, and the server has not seen it. */
   | { readonly kind: 'silent-before' }
   /** No answer ever, though the server has done it. */
   | { readonly kind: 'silent-after' }
-  /** The host of the receiver is lost: no answer ever, and nobody tells the server, which waits for more. */
+  /** The host of the receiver is lost: no answer ever, and the server is not told and waits for more. */
   | { readonly kind: 'lost-after' }
   /** It is answered, and the server ends the connection in the very packet of the answer. */
   | { readonly kind: 'end-after' }
@@ -20,13 +20,19 @@ export type Fault =
   /** The server itself fails, with this SQLSTATE (53100 is a full disk), at the first or the last statement of the message. */
   | { readonly kind: 'error'; readonly code: string; readonly at: 'first' | 'last' };
 
-/** Stands between a receiver and PostgreSQL, knows where a statement begins and ends, and lets faults befall them. */
+/**
+ * What the store sends after a connection was lost, to end its session on the server. It comes at a time of its own, maybe during the
+ * next delivery, so it belongs to none.
+ */
+const CLEAN_UP = /pg_terminate_backend/;
+
+/** Stands between a receiver and PostgreSQL, knows where a statement begins and ends, and applies faults to statements. */
 export class WireProxy {
-  /** The SQL of all statements that came by. */
+  /** The SQL of all statements of deliveries that came by. */
   readonly statements: string[] = [];
-  /** Asked for each statement. */
+  /** Asked for each statement of a delivery. */
   fault: (sql: string) => Fault | undefined = () => undefined;
-  /** What happens to who connects. `ending`: the server ends the connection in the very packet that says that it is ready. */
+  /** What happens to a new connection. `ending`: the server ends the connection in the very packet that says that it is ready. */
   door: 'open' | 'refusing' | 'silent' | 'ending' = 'open';
   readonly #server: Server;
   readonly #links = new Set<Link>();
@@ -56,13 +62,19 @@ export class WireProxy {
     return url.href;
   }
 
-  /** Lets the fault befall the n-th statement from now, counted from 0, once. */
-  strike(n: number, fault: Fault): void {
+  /** Applies the fault once, to the n-th statement from now, counted from 0. Gives where to read which one it was. */
+  strike(n: number, fault: Fault): { readonly sql: string | undefined } {
+    const struck: { sql: string | undefined } = { sql: undefined };
     let number = 0;
-    this.fault = () => (number++ === n ? fault : undefined);
+    this.fault = (sql) => {
+      if (number++ !== n) return undefined;
+      struck.sql = sql;
+      return fault;
+    };
+    return struck;
   }
 
-  /** Nobody gets in, and who is in is thrown out. */
+  /** Refuses new connections and cuts those there are. */
   goDown(): void {
     this.door = 'refusing';
     this.cutAll();
@@ -89,6 +101,7 @@ export class WireProxy {
   #link(client: Socket, serverPort: number): void {
     const server = connect(serverPort, '127.0.0.1');
     const link = new Link(client, server, (sql) => {
+      if (CLEAN_UP.test(sql)) return undefined;
       this.statements.push(sql);
       return this.fault(sql);
     });
@@ -103,7 +116,7 @@ const ENDS_A_STATEMENT = new Set(['Q', 'S']);
 
 /** One connection. */
 class Link {
-  /** Nothing goes through any more, and nobody is told. */
+  /** Nothing goes through any more, without a word to either side. */
   silent = false;
   /** The server is not told when the client goes away. */
   lost = false;
@@ -116,7 +129,7 @@ class Link {
   readonly #fromServer = new MessageReader(true);
   /** Messages of a statement whose last has not come. */
   #statement: Message[] = [];
-  /** When the server is ready for the next statement, and before anybody is told. */
+  /** Called when the server is ready for the next statement, before the client hears of it. */
   #onReady: (() => void) | undefined;
   #dropUntilError = false;
 
@@ -218,7 +231,7 @@ class Link {
       this.#onReady = undefined;
     }
     if (message.type === 'E') this.#dropUntilError = false;
-    // `cut` and `silent` may just have been said. What comes before the answer's end is held back with it.
+    // `cut` or `silent` may have been set just now. What comes before the answer's end is held back with it.
     const heldBack = this.silent || this.#dropUntilError || this.#onReady !== undefined;
     if (!heldBack) this.#client.write(message.bytes);
   }

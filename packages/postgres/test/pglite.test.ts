@@ -84,15 +84,20 @@ describe('a store on PGlite', () => {
 
   it('G03 rolls back a handler whose time is over, and refuses what it does late', async () => {
     const reference = await order();
+    const controller = new AbortController();
     const tried = latch();
     let refused: unknown;
-    const deliver = receiver(async (tx, _, signal) => {
-      await credit(tx, reference);
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      refused = await credit(tx, reference).catch((error: unknown) => error);
-      tried.open();
-    }, 200);
-    expect(await deliver(reference)).toBe(503);
+    const run = postgresStore(db).run(
+      `payment.succeeded:${reference}`,
+      async ({ tx }) => {
+        await credit(tx, reference);
+        controller.abort(new Error('over'));
+        refused = await credit(tx, reference).catch((error: unknown) => error);
+        tried.open();
+      },
+      { signal: controller.signal },
+    );
+    await expect(run).rejects.toThrow('over');
     await tried.opened;
     expect(refused).toMatchObject({ message: expect.stringContaining('the transaction is over') as string });
     expect(await creditsOf(reference)).toBe(0);

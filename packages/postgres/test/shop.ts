@@ -39,7 +39,7 @@ export class Shop {
     return pool;
   }
 
-  /** A pool that goes through a proxy, where faults befall its statements. */
+  /** A pool that goes through a proxy, which applies faults to its statements. */
   async faultyPool(config: PoolConfig = {}): Promise<{ readonly pool: Pool; readonly proxy: WireProxy }> {
     const proxy = await WireProxy.before(this.#server.port);
     this.#proxies.push(proxy);

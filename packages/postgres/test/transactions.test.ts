@@ -130,6 +130,92 @@ describe('a delivery', () => {
   });
 });
 
+describe('two kinds of event of one reference (N06)', () => {
+  it('take turns without a connection, and never take the result of each other', async () => {
+    const pool = shop.pool({ max: 1 });
+    const store = postgresStore(pool);
+    const reference = await shop.order();
+    const paying = latch();
+    const paid = latch();
+    const order: string[] = [];
+    const run = (kind: string, work: (tx: PoolClient) => Promise<unknown>, signal = neverAborted): Promise<string> =>
+      store.run(
+        `${kind}:${reference}`,
+        async ({ tx }) => {
+          order.push(kind);
+          await work(tx);
+        },
+        { signal, turn: reference },
+      );
+    const payment = run('payment', async (tx) => {
+      await credit(tx, reference);
+      paying.open();
+      await paid.opened;
+    });
+    await paying.opened;
+    const refund = run('refund', (tx) => tx.query('UPDATE orders SET credited = credited - 1 WHERE reference = $1', [reference]));
+    const duplicate = run('payment', () => Promise.reject(new Error('paid twice')));
+    const aborted = new AbortController();
+    const gone = run('dispute', () => Promise.reject(new Error('ran after the abort')), aborted.signal);
+    aborted.abort(new Error('over'));
+    await expect(gone).rejects.toThrow('over');
+    expect(pool.waitingCount).toBe(0);
+    expect(order).toEqual(['payment']);
+    paid.open();
+    expect(await Promise.all([payment, refund, duplicate])).toEqual(['done', 'done', 'duplicate']);
+    expect(order).toEqual(['payment', 'refund']);
+    expect(await shop.creditsOf(reference)).toBe(0);
+    await shop.expectAtRest(pool);
+  });
+
+  it('let the next try when the one at work fails, of its own kind and of the other', async () => {
+    const store = postgresStore(shop.pool());
+    const reference = await shop.order();
+    const failing = latch();
+    const options = { signal: neverAborted, turn: reference };
+    const first = store.run(
+      'payment',
+      async () => {
+        await failing.opened;
+        throw new Error('no stock');
+      },
+      options,
+    );
+    const others = ['payment', 'refund', 'payment'].map((key) => store.run(key, ({ tx }) => credit(tx, reference), options));
+    failing.open();
+    await expect(first).rejects.toThrow('no stock');
+    expect(await Promise.all(others)).toEqual(['done', 'done', 'duplicate']);
+    expect(await shop.creditsOf(reference)).toBe(2);
+  });
+
+  it('are refused at once while another process is at either of them', async () => {
+    const atWork = latch();
+    const over = latch();
+    const reference = await shop.order();
+    const options = { signal: neverAborted, turn: reference };
+    const first = postgresStore(shop.pool()).run(
+      `payment of ${reference}`,
+      async ({ tx }) => {
+        await credit(tx, reference);
+        atWork.open();
+        await over.opened;
+      },
+      options,
+    );
+    await atWork.opened;
+    const other = postgresStore(shop.pool());
+    const work = vi.fn(({ tx }: { readonly tx: PoolClient }) => credit(tx, reference));
+    expect(await other.run(`refund of ${reference}`, work, options)).toBe('in_progress');
+    expect(await other.run(`payment of ${reference}`, work, options)).toBe('in_progress');
+    // By key alone, as a process of the release before asks.
+    expect(await other.run(`payment of ${reference}`, work, { signal: neverAborted })).toBe('in_progress');
+    expect(work).not.toHaveBeenCalled();
+    over.open();
+    expect(await first).toBe('done');
+    expect(await other.run(`refund of ${reference}`, work, options)).toBe('done');
+  });
+});
+
 describe('a handler that fails', () => {
   it('G01 leaves neither credit nor mark when it throws, and its own error is thrown on', async () => {
     const pool = shop.pool();
@@ -299,24 +385,24 @@ describe('a handler whose time is over', () => {
     const otherAtIt = latch();
     const lateHasTried = latch();
     let refused: unknown;
-    const deliver = shop.receiver(
-      pool,
-      async (tx, reference, signal) => {
-        if (reference === next) {
-          await credit(tx, reference);
-          otherAtIt.open();
-          await lateHasTried.opened;
-          return;
-        }
-        await credit(tx, reference);
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    const controller = new AbortController();
+    const lateRun = postgresStore(pool).run(
+      late,
+      async ({ tx }) => {
+        await credit(tx, late);
+        controller.abort(new Error('over'));
         await otherAtIt.opened;
-        refused = await credit(tx, reference).catch((error: unknown) => error);
+        refused = await credit(tx, late).catch((error: unknown) => error);
         lateHasTried.open();
       },
-      { handlerTimeout: 1_000 },
+      { signal: controller.signal },
     );
-    expect(await deliver(late)).toBe(503);
+    await expect(lateRun).rejects.toThrow('over');
+    const deliver = shop.receiver(pool, async (tx, reference) => {
+      await credit(tx, reference);
+      otherAtIt.open();
+      await lateHasTried.opened;
+    });
     expect(await deliver(next)).toBe(200);
     expect(refused).toMatchObject({ message: expect.stringContaining('the transaction is over') as string });
     expect([await shop.creditsOf(late), await shop.creditsOf(next)]).toEqual([0, 1]);
@@ -326,12 +412,20 @@ describe('a handler whose time is over', () => {
   it('G03 ends the statement that is under way, on the server too, so that the order is free for the next delivery', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
+    const controller = new AbortController();
     const failed = latch();
-    const hangs = async (tx: PoolClient): Promise<void> => {
-      await credit(tx, reference);
-      await tx.query('SELECT pg_sleep(60)').catch(() => failed.open());
-    };
-    expect(await shop.receiver(pool, hangs, { handlerTimeout: 200 })(reference)).toBe(503);
+    const run = postgresStore(pool).run(
+      reference,
+      async ({ tx }) => {
+        await credit(tx, reference);
+        await tx.query('SELECT pg_sleep(60)').catch(() => failed.open());
+      },
+      { signal: controller.signal },
+    );
+    const sleeping = "SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)' AND state = 'active'";
+    await until(async () => (await shop.admin.query(sleeping)).rowCount === 1);
+    controller.abort(new Error('over'));
+    await expect(run).rejects.toThrow('over');
     await failed.opened;
     const next = shop.receiver(shop.pool());
     await vi.waitFor(async () => expect(await next(reference)).toBe(200), { timeout: 5_000, interval: 20 });
@@ -468,7 +562,7 @@ describe('a server that fails', () => {
         atIt.open();
         await frozen.opened;
       },
-      { idleTimeout: 100 },
+      { idleTimeout: 1_000 },
     );
     const first = deliver(reference);
     await atIt.opened;
@@ -481,7 +575,7 @@ describe('a server that fails', () => {
   });
 });
 
-describe("transactions that are in each other's way", () => {
+describe('transactions that lock each other out', () => {
   it('I12 runs both again until both are credited, where each has read what the other writes (40001)', async () => {
     const pool = shop.pool();
     const [first, second] = [await shop.order(), await shop.order()];
