@@ -100,7 +100,12 @@ describe('the secret', () => {
   it.each([
     ['B01 missing', {}, [], /no webhook secret\n {2}set WEBHOOK_SECRET/],
     ['B02 empty', {}, ['--secret', ''], /--secret is empty/],
-    ['B03 with a line break at its end', { WEBHOOK_SECRET: 'abcdefgh\n' }, [], /WEBHOOK_SECRET has a blank or a line break/],
+    [
+      'B03 with a line break at its end',
+      { WEBHOOK_SECRET: 'abcdefgh\n' },
+      [],
+      /WEBHOOK_SECRET must not start or end with whitespace/,
+    ],
     ['B04 a placeholder', { PAYLINK_WEBHOOK_SECRET: 'undefined' }, [], /PAYLINK_WEBHOOK_SECRET is a placeholder/],
     ['B06 an API key', { WEBHOOK_SECRET: API_KEY }, [], /WEBHOOK_SECRET is an API key/],
     ['in a file that does not exist', {}, ['--secret-file', 'packages/cli/test/none.txt'], /--secret-file: .* cannot be read/],

@@ -4,6 +4,7 @@ import { createDispatch, type Dispatched } from './dispatch.js';
 import { check, fault } from './errors.js';
 import { createEventReader } from './event-reader.js';
 import { readHandlers, type ReceiverHandlers } from './handlers.js';
+import { readLogger } from './logger.js';
 import { noteEvent, report, startFacts } from './observe.js';
 import { checkDispatcherOptions, type DispatcherOptions } from './options.js';
 import type { EventSchemas, NoEvents } from './schema.js';
@@ -49,12 +50,12 @@ export function createDispatcher<
   handlers: ReceiverHandlers<Events, Payment, Scope, Host>,
 ): Dispatcher<Host> {
   checkDispatcherOptions(options);
-  const { confirm, observe, logger = console } = options;
+  const { confirm, observe } = options;
   // What its schemas give is between the merchant's types: here an event is any event.
   const reader = createEventReader<NoEvents>(options.events);
   const handlerOf = readHandlers(handlers, reader.kinds);
   const dispatch = createDispatch(options as DispatcherOptions<NoEvents, ConfirmedPayment, object>);
-  const tell = createTell(observe, logger);
+  const tell = createTell(observe, readLogger(options.logger));
   return {
     async dispatch({ kind, rawBody, secretIndex, tenant }, host, { signal } = {}) {
       const facts = startFacts();

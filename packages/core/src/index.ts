@@ -23,6 +23,7 @@ export { createReceiver, type Admission, type Gate, type Receiver } from './rece
 export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
 export type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 export type { Secret, SecretList, SecretOption, SecretProvider } from './secret.js';
+export { cachedSecret, type CachedSecretOptions } from './cached-secret.js';
 export { sign, verifySignature } from './signature.js';
 export type { TenantOption } from './tenant.js';
 export { createVerifier, type Verifier } from './verifier.js';

@@ -5,6 +5,7 @@ import { isPromise } from './deadline.js';
 import { check, fault, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { createExplain } from './explain.js';
+import { readLogger } from './logger.js';
 import { noteEvent, type Facts } from './observe.js';
 import { readBound, type GateOptions, type ReceiverOptions } from './options.js';
 import type { NoEvents } from './schema.js';
@@ -24,7 +25,8 @@ export interface Intake {
 }
 
 export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Intake {
-  const { bodyLimit = 65_536, bodyTimeout = 10_000, observe, logger = console } = options;
+  const { bodyLimit = 65_536, bodyTimeout = 10_000, observe } = options;
+  const logger = readLogger(options.logger);
   const limits: BodyLimits = { bodyLimit: readBound('bodyLimit', bodyLimit), bodyTimeout: readBound('bodyTimeout', bodyTimeout) };
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   const prover = createProver(options);

@@ -1,6 +1,7 @@
 import { withinBounds } from './deadline.js';
 import { check } from './errors.js';
 import type { IdempotencyStore } from './idempotency.js';
+import { readLogger } from './logger.js';
 import { isProduction } from './environment.js';
 
 export interface MemoryStoreOptions {
@@ -20,7 +21,7 @@ export function memoryStore({ limit = 100_000 }: MemoryStoreOptions = {}): Idemp
   check(Number.isSafeInteger(limit) && limit > 0, 'limit', 'must be a positive whole number');
   if (isProduction() && !warned) {
     warned = true;
-    console.warn(
+    readLogger().warn(
       '[paylink] memoryStore() forgets when the process ends, and then an order can be credited twice: not for production',
     );
   }

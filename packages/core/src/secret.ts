@@ -2,7 +2,7 @@ import { HmacKey } from '#hmac';
 import { settle } from './deadline.js';
 import { check, fault } from './errors.js';
 import { isProduction } from './environment.js';
-import type { Logger } from './logger.js';
+import { warnOnce, type Logger } from './logger.js';
 import { isBytes, isWellFormed } from './values.js';
 
 /** The webhook secret of the merchant portal: a string stands for its UTF-8 bytes. */
@@ -25,18 +25,21 @@ export type Keyring<Host> = (host: Host) => readonly HmacKey[] | Promise<readonl
 
 const PROVIDER_TIMEOUT = 5_000;
 
-// The default of @paylink/testing: public, so whoever reads this file could sign with it.
-const FIXTURE = 'paylink-testing-secret-not-for-production';
+type Warn = (message: string) => void;
+
+// The default of @paylink/testing, and the one of its documentation: public, so that any reader could sign.
+const FIXTURES = ['paylink-testing-secret-not-for-production', 'the-secret-of-your-tests'];
 
 /** Checks and copies the secret at set-up; of a function, what it gives for each delivery. */
 export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger): Keyring<Host> {
   if (typeof option !== 'function') {
-    const keys = importSecrets(option, logger);
+    const keys = importSecrets(option, warnOnce(logger));
     return () => keys;
   }
+  const warn = warnOnce(logger);
   return async (host) => {
     try {
-      return importSecrets(await settle(() => option(host), { milliseconds: PROVIDER_TIMEOUT }), logger);
+      return importSecrets(await settle(() => option(host), { milliseconds: PROVIDER_TIMEOUT }), warn);
     } catch (cause) {
       throw fault('secret_unavailable', 'the function given as `secret` failed', cause);
     }
@@ -44,22 +47,36 @@ export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger):
 }
 
 /** Copies the secrets into keys. @throws ConfigurationError that names the fault, never the value. */
-export function importSecrets(list: SecretList, logger?: Logger): readonly HmacKey[] {
-  if (!Array.isArray(list)) return [importSecret(list, 'secret', logger)];
+export function importSecrets(list: SecretList, warn?: Warn): readonly HmacKey[] {
+  if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
   check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8');
-  return list.map((secret: Secret | undefined, index) => importSecret(secret, `secret[${index}]`, logger));
+  return list.map((secret: Secret | undefined, index) => importSecret(secret, `secret[${index}]`, warn));
 }
 
-function importSecret(secret: unknown, option: string, logger?: Logger): HmacKey {
+function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
   const bytes = isBytes(secret) ? secret : new TextEncoder().encode(checkText(secret, option));
-  check(bytes.length > 0, option, 'is empty, so anybody could sign with it');
+  check(bytes.length > 0, option, 'is empty: any sender could sign');
   if (isProduction()) {
-    const isFixture = new TextDecoder().decode(bytes) === FIXTURE;
-    check(!isFixture, option, 'is the public one of @paylink/testing, so anybody could sign with it');
-    if (bytes.length < 16) logger?.warn(`[paylink] ${option} is under 16 bytes, so it could be guessed`);
+    const isFixture = FIXTURES.includes(new TextDecoder().decode(bytes));
+    check(!isFixture, option, 'is the public one of @paylink/testing: any of its readers could sign');
+    if (bytes.length < 16) warn?.(`[paylink] ${option} is under 16 bytes, so it could be guessed`);
   }
   return new HmacKey(bytes);
 }
+
+/** What other services and tools write in front of a secret. */
+const PREFIX = /^(whsec_|whsk_|v1,|base64:|hex:)/i;
+
+const PLACEHOLDERS: readonly RegExp[] = [
+  // What is read from a variable that was never set, or is there until somebody sets it.
+  /^(undefined|null|nan|\[object \w+\]|(change|replace)[-_ ]?(me|this)|placeholder|todo)$/i,
+  // What documentation writes: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret, a-secret-of-your-own.
+  /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing|test)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,
+  // <secret>, ${SECRET}, $SECRET, {{ secret }}, process.env.SECRET
+  /^(<.*>|\$\{.*\}|\$[a-z_]+|\{\{.*\}\}|process\.env\..*)$/is,
+  // Dots at the end of a secret that is shown in part; dots, stars or letters x alone.
+  /(\.{3}|…)$|^[x*•]{3,}$/i,
+];
 
 /** Refuses what was never a webhook secret. Nothing is repaired: the portal's value, as it is, is the key. */
 function checkText(secret: unknown, option: string): string {
@@ -67,10 +84,11 @@ function checkText(secret: unknown, option: string): string {
   check(typeof secret === 'string', option, 'must be a string or a Uint8Array');
   const trimmed = secret.trim();
   check(trimmed !== '' || secret === '', option, 'is blank');
-  check(trimmed === secret, option, 'has a blank or a line break at one end: remove it where it is stored');
-  const isPlaceholder = /^(undefined|null|changeme|\[object object\])$/i.test(secret);
-  check(!isPlaceholder, option, 'is a placeholder: how is it read from the environment?');
-  check(!secret.startsWith('sk_live_'), option, 'is an API key (sk_live_…): the portal has another value for webhooks');
-  check(isWellFormed(secret), option, 'is no well-formed Unicode: pass its bytes');
+  check(trimmed === secret, option, 'must not start or end with whitespace: remove it where the secret is stored');
+  const bare = secret.replace(PREFIX, '');
+  check(bare !== '' || secret === '', option, 'is only the prefix of a secret: copy all of it from the merchant portal');
+  check(!PLACEHOLDERS.some((form) => form.test(bare)), option, 'is a placeholder: how is it read from the environment?');
+  check(!secret.startsWith('sk_live_'), option, 'is an API key (sk_live_…): the merchant portal shows another value for webhooks');
+  check(isWellFormed(secret), option, 'is not well-formed Unicode: pass its bytes');
   return secret;
 }

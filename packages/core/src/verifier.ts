@@ -1,6 +1,7 @@
 import { synchronous } from '#hmac';
 import { isPromise } from './deadline.js';
 import { lookUp, type WebhookHeaders } from './delivery.js';
+import { readLogger } from './logger.js';
 import type { Contradiction, WebhookEvent } from './event.js';
 import { createEventReader } from './event-reader.js';
 import { checkVerifierOptions, readHeaderNames, type VerifierOptions } from './options.js';
@@ -61,7 +62,7 @@ export interface Prover<Events extends EventSchemas, Host> {
 }
 
 export function createProver<Events extends EventSchemas, Host>(options: VerifierOptions<Events, Host>): Prover<Events, Host> {
-  const keyring = createKeyring(options.secret, options.logger ?? console);
+  const keyring = createKeyring(options.secret, readLogger(options.logger));
   const reader = createEventReader(options.events);
 
   return {

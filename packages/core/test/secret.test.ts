@@ -26,19 +26,29 @@ afterEach(() => {
 });
 
 describe('a secret that is none', () => {
-  const faults: readonly [id: string, what: string, value: unknown, named: RegExp][] = [
+  const faults: readonly (readonly [id: string, what: string, value: unknown, named: RegExp])[] = [
     ['B01', 'undefined', undefined, /^secret is missing/],
     ['B01', 'null', null, /^secret is missing/],
     ['B02', 'an empty string', '', /^secret is empty/],
     ['B02', 'no bytes', new Uint8Array(0), /^secret is empty/],
     ['B03', 'blanks only', ' \t', /^secret is blank/],
-    ['B03', 'a leading blank', ` ${secret}`, /blank or a line break at one end/],
-    ['B03', 'a trailing line break', `${secret}\n`, /blank or a line break at one end/],
-    ['B03', 'a byte order mark in front', `\ufeff${secret}`, /blank or a line break at one end/],
+    ['B03', 'a leading blank', ` ${secret}`, /must not start or end with whitespace/],
+    ['B03', 'a trailing line break', `${secret}\n`, /must not start or end with whitespace/],
+    ['B03', 'a byte order mark in front', `\ufeff${secret}`, /must not start or end with whitespace/],
     ['B04', 'the text undefined', 'undefined', /placeholder/],
     ['B04', 'the text null', 'null', /placeholder/],
     ['B04', 'the text [object Object]', '[object Object]', /placeholder/],
     ['B04', 'changeme', 'CHANGEME', /placeholder/],
+    ...['whsec_', 'whsk_', 'v1,', 'base64:', 'hex:', 'WHSEC_'].map(
+      (prefix) => ['N18', `the bare prefix ${prefix}`, prefix, /only the prefix of a secret/] as const,
+    ),
+    ...[
+      ...['your-webhook-secret', 'your_webhook_secret', 'YOUR_WEBHOOK_SECRET', 'your webhook secret', 'your-secret-here'],
+      ...['my-webhook-secret', 'webhook_secret', 'YOUR_SECRET_KEY', 'the-secret', 'whsec_your_webhook_secret', 'replace-me'],
+      ...['change_me', '<your secret>', '${WEBHOOK_SECRET}', '$WEBHOOK_SECRET', '{{ secret }}', 'process.env.WEBHOOK_SECRET'],
+      // Those of our own documentation.
+      ...['...', '…', '9e7c241f…', 'whsec_...', 'whsec_xxxxxxxx', 'xxx', '***', 'a-secret-of-your-own', 'NaN', '[object Promise]'],
+    ].map((value) => ['N18', `the placeholder ${value}`, value, /is a placeholder/] as const),
     ['B06', 'an API key', 'sk_live_abc.def', /API key/],
     ['B14', 'an empty list', [], /list of 1 to 8/],
     ['B14', 'a list with an empty entry', [secret, ''], /^secret\[1\] is empty/],
@@ -103,6 +113,23 @@ describe('a secret that works', () => {
     expect(() => createVerifier({ secret: TEST_SECRET })).toThrow(/public/);
     expect(() => createVerifier({ secret: Buffer.from(TEST_SECRET) })).toThrow(/public/);
     expect(() => createVerifier({ secret: [secret, TEST_SECRET] })).toThrow(/^secret\[1\] is the public one/);
+    expect(() => createVerifier({ secret: 'the-secret-of-your-tests' })).toThrow(/public/);
+  });
+
+  it.each([
+    ...['whsec_c2VjcmV0LWtleQ==', 'v1,c2VjcmV0', 'base64:aGV4', 'hex:00ff', 'another-secret', 'a-secret-of-the-portal', 'xx'],
+    ...[
+      'secret',
+      'yoursecretyoursecret',
+      'my-shop-7f3a9c',
+      'the-webhook-secret-of-acme',
+      'key',
+      'xxx-7f3a9c',
+      '$7f3a9c',
+      '<7f3a9c',
+    ],
+  ])('N18 %s is no placeholder', async (value) => {
+    await expect(verify(value, value)).resolves.toMatchObject({ reference: 'order-42' });
   });
 
   it('B09 means the same as a string, a Buffer or a Uint8Array; a string stands for its UTF-8 bytes', async () => {

@@ -18,8 +18,11 @@ export function deferSecretFault<Handler>(
     const { logger = console } = options;
     let told = false;
     return refusing(() => {
-      if (!told) logger.error(`[paylink] 500 misconfigured: ${error.message}`);
+      if (told) return;
       told = true;
+      // In an async function, so that a logger that throws or rejects does not change the answer.
+      const log = async (): Promise<void> => logger.error(`[paylink] 500 misconfigured: ${error.message}`);
+      log().catch(() => undefined);
     });
   }
 }

@@ -119,7 +119,7 @@ describe('a mistake of set-up', () => {
   it('throws where the route is imported for anything but the secret', () => {
     const handler = (): undefined => undefined;
     expect(() => paymentWebhook({ secret, bodyLimit: 0 }, handler)).toThrow(/^bodyLimit must/);
-    expect(() => paymentWebhook({ secret, retries: 3 } as never, handler)).toThrow(/^retries is no option/);
+    expect(() => paymentWebhook({ secret, retries: 3 } as never, handler)).toThrow(/^retries is an unknown option/);
     expect(() => paymentWebhook({ secret }, undefined as never)).toThrow(/^handlers must/);
     expect(() => paymentWebhook({ secret }, { 'payment.failed': handler } as never)).toThrow();
   });
