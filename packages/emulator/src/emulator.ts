@@ -79,6 +79,12 @@ export interface Emulator {
    */
   sendFault(reference: string, fault: Fault, options?: FaultOptions): Promise<FaultOutcome>;
   /**
+   * Sends every fault of `FAULTS`, one after the other. The expected answers depend on whether the payment is paid.
+   *
+   * @throws EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
+   */
+  sendAllFaults(reference: string): Promise<FaultOutcome[]>;
+  /**
    * Drops, delays or reorders notifications from now on. A dropped one stays among `deliveries()`, and `redeliver` sends it late.
    *
    * @returns a function that ends it
@@ -184,6 +190,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       const sender = requireWebhook(faults);
       return sender.send(open().find(reference), fault, faultOptions).outcome;
     },
+    sendAllFaults: async (reference) => requireWebhook(faults).sendAll(open().find(reference)),
     disturb: (disturbance) => requireWebhook(outbox).disturb(disturbance),
     requests: () => requests.list(),
     onRequest: (listener) => requests.listen(listener),

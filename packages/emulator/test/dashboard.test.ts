@@ -280,8 +280,39 @@ describe('what can be done to a payment', () => {
     if (fault === 'late' || fault === 'slow') return;
     await until(() => emulator.deliveries()[0]!.state === 'sent');
     const { markup } = await read(emulator, `/deliveries/${delivery!.id}`);
-    const statuses: readonly number[] = FAULTS[fault as keyof typeof FAULTS].expected.statuses;
-    expect(markup).toContain(statuses.includes(200) || fault === 'aborted' ? '>As expected<' : '>Not as expected<');
+    const { verdict } = emulator.deliveries()[0]!;
+    const words = { expected: 'As expected', tolerated: 'Accepted; stricter is safer', unexpected: 'Not as expected' };
+    expect(markup).toContain(`>${words[verdict!]}<`);
+    expect(markup).toContain('For a payment with the status: Pending.');
+    expect((await read(emulator, path)).markup).toMatch(new RegExp(`id="last-${fault}".*?>${words[verdict!]}<`, 's'));
+  });
+
+  it('runs all faults by one button, once at a time', async () => {
+    const { emulator } = await setUp(({ headers }) => (headers['x-service-signature'] === undefined ? 401 : 200));
+    const path = await newPayment(emulator);
+    const answers = await Promise.all([
+      post(emulator, `${path}/faults`, { fault: 'all' }),
+      post(emulator, `${path}/faults`, { fault: 'all' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    expect(answers[0].headers.get('location')).toBe(`/dashboard${path}#faults`);
+    await until(() => emulator.deliveries().filter(({ state }) => state === 'sent').length === Object.keys(FAULTS).length);
+    const { markup } = await read(emulator, path);
+    for (const fault of Object.keys(FAULTS)) expect(markup).toContain(`id="last-${fault}"`);
+    expect(emulator.deliveries()).toHaveLength(Object.keys(FAULTS).length);
+  }, 30_000);
+
+  it('shows a delivery that is refused, or finds nothing listening, as a failure and not as on its way', async () => {
+    const { emulator, receiver } = await setUp(() => 503, { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } });
+    await newPayment(emulator);
+    await emulator.pay('order-1');
+    await emulator.waitForDelivery({ reference: 'order-1', status: 503 });
+    expect((await read(emulator)).markup).toContain('<span class="badge bad">Not acknowledged; retrying</span>');
+    await receiver.close();
+    await emulator.redeliver(emulator.deliveries()[0]!.id);
+    const { markup } = await read(emulator);
+    expect(markup).toContain('<span class="badge bad">No answer; retrying</span>');
+    expect(markup).toMatch(/nothing listens at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/);
   });
 
   it('refuses a fault that there is not, and any without a webhook', async () => {

@@ -2,7 +2,19 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { FAULTS, startEmulator, type Emulator, type EmulatorOptions, type Fault } from '../src/index.js';
+import { BROKEN_OFF } from '../src/deliveries/send.js';
+import { judge } from '../src/faults/verdict.js';
+import {
+  FAULTS,
+  startEmulator,
+  type DeliveryAttempt,
+  type Emulator,
+  type EmulatorOptions,
+  type Fault,
+  type PaymentStatus,
+  type SentRequest,
+  type Verdict,
+} from '../src/index.js';
 import { startCoreReceiver } from './core-receiver.js';
 import { createLink, FIXED, readPayment } from './merchant.js';
 import { startRawReceiver, type RawRequest } from './raw-receiver.js';
@@ -260,22 +272,93 @@ describe('a receiver that does it right', () => {
   const optionsFor = (fault: Fault) =>
     fault === 'late' ? { delay: FAST.delay } : fault === 'slow' ? { interval: FAST.interval } : undefined;
 
-  it.each(Object.keys(FAULTS) as Fault[])('M06 answers as expected and credits once a payment that is paid: %s', async (fault) => {
-    const { receiver, emulator } = await setUpRight();
-    await emulator.pay('order-1');
-    await vi.waitUntil(() => emulator.deliveries()[0]?.state === 'delivered', { timeout: 10_000 });
-    const { asExpected, delivery } = await emulator.sendFault('order-1', fault, optionsFor(fault));
-    expect([delivery.attempts.map(({ response, error }) => response?.status ?? error), asExpected]).toEqual([
-      expect.anything(),
-      true,
-    ]);
-    expect(receiver.credited).toEqual(['order-1']);
+  it.each(Object.keys(FAULTS) as Fault[])(
+    'answers as expected and credits once a payment that is paid: %s (M06)',
+    async (fault) => {
+      const { receiver, emulator } = await setUpRight();
+      await emulator.pay('order-1');
+      await vi.waitUntil(() => emulator.deliveries()[0]?.state === 'delivered', { timeout: 10_000 });
+      const { asExpected, delivery } = await emulator.sendFault('order-1', fault, optionsFor(fault));
+      expect([delivery.attempts.map(({ response, error }) => response?.status ?? error), asExpected]).toEqual([
+        expect.anything(),
+        true,
+      ]);
+      expect(receiver.credited).toEqual(['order-1']);
+    },
+  );
+
+  it.each(['pending', 'failed', 'cancelled'] as const)(
+    'is never accused, and credits nothing, while the payment is %s',
+    async (status) => {
+      const { receiver, emulator } = await setUpRight();
+      if (status === 'failed') await emulator.fail('order-1');
+      if (status === 'cancelled') await emulator.cancel('order-1');
+      const outcomes = await emulator.sendAllFaults('order-1');
+      expect(outcomes.map(({ fault }) => fault)).toEqual(Object.keys(FAULTS));
+      expect(outcomes.filter(({ asExpected }) => !asExpected)).toEqual([]);
+      expect(new Set(outcomes.map(({ delivery }) => delivery.paymentStatus))).toEqual(new Set([status]));
+      expect(receiver.credited).toEqual([]);
+    },
+    30_000,
+  );
+});
+
+describe('the verdict', () => {
+  const answered = (...statuses: (number | string)[]) =>
+    statuses.map((status, index): DeliveryAttempt => {
+      const common = { number: index + 1, startedAt: new Date(), durationMs: 1, request: {} as SentRequest };
+      if (typeof status === 'string') return { ...common, error: status };
+      return { ...common, response: { status, headers: {}, body: '', truncated: false } };
+    });
+  const acknowledged = (status: number): boolean => status >= 200 && status <= 299;
+
+  it.each<[Fault, PaymentStatus, (number | string)[], Verdict]>([
+    ['duplicate', 'success', Array<number>(10).fill(503), 'unexpected'],
+    ['duplicate', 'success', [...Array<number>(9).fill(503), 200], 'expected'],
+    ['duplicate', 'success', [204, 202], 'expected'],
+    ['duplicate', 'pending', Array<number>(10).fill(503), 'expected'],
+    ['duplicate', 'pending', [200, 500], 'unexpected'],
+    ['late', 'pending', [503], 'expected'],
+    ['late', 'pending', [409], 'expected'],
+    ['late', 'pending', [401], 'unexpected'],
+    ['late', 'cancelled', [200], 'expected'],
+    ['late', 'success', [503], 'unexpected'],
+    ['late', 'success', [401], 'unexpected'],
+    ['tampered', 'success', [403], 'expected'],
+    ['tampered', 'pending', [200], 'unexpected'],
+    ['tampered', 'pending', [503], 'unexpected'],
+    ['unsigned', 'success', [500], 'unexpected'],
+    ['gzip', 'success', [400], 'expected'],
+    ['gzip', 'success', [200], 'unexpected'],
+    ['bom', 'success', [200], 'tolerated'],
+    ['two_signatures', 'success', [200], 'tolerated'],
+    ['unknown_event', 'success', [404], 'tolerated'],
+    ['reordered', 'success', [200, 422], 'tolerated'],
+    ['reordered', 'success', [422, 422], 'unexpected'],
+    ['slow', 'success', [408], 'expected'],
+    ['slow', 'success', ['no answer in 10000 ms'], 'unexpected'],
+    ['aborted', 'success', [BROKEN_OFF], 'expected'],
+    ['aborted', 'success', ['nothing listens at http://127.0.0.1:1 (ECONNREFUSED)'], 'unexpected'],
+  ])('of %s, payment %s, answered %j: %s', (fault, status, statuses, verdict) => {
+    expect(judge(fault, [status], answered(...statuses), acknowledged)).toBe(verdict);
   });
 
-  it.each(Object.keys(FAULTS) as Fault[])('E06 credits nothing of a payment that failed: %s', async (fault) => {
-    const { receiver, emulator } = await setUpRight();
-    await emulator.fail('order-1');
-    await emulator.sendFault('order-1', fault, optionsFor(fault));
-    expect(receiver.credited).toEqual([]);
+  it('accepts what was right before or after the payment was paid meanwhile', () => {
+    expect(judge('late', ['pending', 'success'], answered(503), acknowledged)).toBe('expected');
+    expect(judge('late', ['success', 'success'], answered(503), acknowledged)).toBe('unexpected');
   });
+
+  it('accuses a server that answers every fault the same', async () => {
+    for (const [status, right] of [
+      [200, ['duplicate', 'repeated', 'late', 'reordered', 'relabelled', 'unknown_event', 'two_signatures', 'bom', 'slow']],
+      [500, []],
+      [503, ['two_signatures', 'bom']],
+    ] as const) {
+      const { emulator } = await setUp(() => status);
+      await emulator.pay('order-1');
+      const outcomes = await emulator.sendAllFaults('order-1');
+      const accepted = outcomes.filter(({ asExpected }) => asExpected).map(({ fault }) => fault);
+      expect(accepted.filter((fault) => fault !== 'aborted')).toEqual(right);
+    }
+  }, 60_000);
 });

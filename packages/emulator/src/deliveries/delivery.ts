@@ -1,8 +1,10 @@
 import type { DeliveryAttempt } from './attempt.js';
 import type { Disturbance } from './disturbances.js';
 import type { Expectation, Fault } from '../faults/faults.js';
+import type { Verdict } from '../faults/verdict.js';
+import type { PaymentStatus } from '../payments/payment.js';
 
-/** One notification and every attempt to get it across. */
+/** One notification and the attempts to deliver it. */
 export interface EmulatorDelivery {
   readonly id: string;
   readonly event: 'payment.succeeded';
@@ -10,12 +12,16 @@ export interface EmulatorDelivery {
   readonly url: string;
   readonly createdAt: Date;
   /**
-   * `pending` until the receiver acknowledges it, then `delivered`: it is never given up while the emulator runs. `dropped` by a
-   * disturbance, `sent` once a fault is out: these are not tried again.
+   * `pending` until the receiver acknowledges it, then `delivered`: it is retried as long as the emulator runs. `dropped` by a
+   * disturbance; `sent` once a fault was sent: these are not retried.
    */
   readonly state: 'pending' | 'delivered' | 'dropped' | 'sent';
-  /** What `sendFault` or a disturbance made of it. */
+  /** The fault of `sendFault`, or the disturbance that it met. */
   readonly fault?: Fault | Disturbance['kind'];
+  /** Of a fault: the status of the payment when it was sent, which decides what is expected. */
+  readonly paymentStatus?: PaymentStatus;
+  /** Of a fault that was sent: the judgement of the answers. */
+  readonly verdict?: Verdict;
   /** How often it was sent. */
   readonly attemptCount: number;
   /** The newest attempts, oldest first. */
@@ -23,14 +29,15 @@ export interface EmulatorDelivery {
   readonly nextAttemptAt?: Date;
 }
 
-/** What came of a fault. */
+/** The outcome of a fault. */
 export interface FaultOutcome {
   readonly fault: Fault;
-  /** The rows of ATTACKS.md that it is. */
+  /** The rows of the table of attacks. */
   readonly rows: readonly string[];
-  /** What a receiver answers that does it right. */
+  /** What is expected while the payment has the status `delivery.paymentStatus`. */
   readonly expected: Expectation;
-  /** Whether every answer was one of those. What has become of the order, no answer shows. */
+  readonly verdict: Verdict;
+  /** Whether a correct receiver can have answered so: the verdict is not `unexpected`. No answer shows what became of the order. */
   readonly asExpected: boolean;
   /** As in `deliveries()`. */
   readonly delivery: EmulatorDelivery;

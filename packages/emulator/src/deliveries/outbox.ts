@@ -3,8 +3,10 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assumed } from '../assumed.js';
 import { EmulatorError } from '../emulator-error.js';
-import { describeFault, isExpected, type Fault } from '../faults/faults.js';
+import { describeFault, type Fault } from '../faults/faults.js';
 import type { FaultyDelivery } from '../faults/faulty-notifications.js';
+import { expectationOf, judge, type Verdict } from '../faults/verdict.js';
+import type { PaymentStatus } from '../payments/payment.js';
 import type { Random } from '../random.js';
 import { report } from '../report.js';
 import type { Target } from '../server/target.js';
@@ -26,11 +28,20 @@ interface Entry {
   /** Aborted when the emulator closes, or forgets everything. */
   readonly signal: AbortSignal;
   fault?: EmulatorDelivery['fault'];
+  paymentStatus?: PaymentStatus;
+  verdict?: Verdict;
   state: EmulatorDelivery['state'];
   started: number;
   failures: number;
   retry?: { readonly timer: NodeJS.Timeout; readonly at: Date } | undefined;
   isKept: boolean;
+}
+
+interface FaultToSend {
+  readonly fault: Fault;
+  /** Read again after the answers. */
+  readonly payment: { readonly status: PaymentStatus };
+  readonly make: () => Promise<FaultyDelivery>;
 }
 
 export interface OutboxOptions {
@@ -100,20 +111,21 @@ export class Outbox {
   }
 
   /**
-   * Starts to send what a fault makes. Gives the delivery's id, and later the outcome.
+   * Starts to send what a fault makes of a payment. Gives the delivery's id, and later the outcome.
    *
    * @throws EmulatorError `emulator_closed`
    */
   sendFault(
-    reference: string,
+    payment: { readonly reference: string; readonly status: PaymentStatus },
     fault: Fault,
     make: () => Promise<FaultyDelivery>,
   ): { readonly id: string; readonly outcome: Promise<FaultOutcome> } {
     this.#requireOpen();
-    const entry = this.#add(reference, undefined);
+    const entry = this.#add(payment.reference, undefined);
     entry.fault = fault;
+    entry.paymentStatus = payment.status;
     this.#options.onChange();
-    return { id: entry.id, outcome: this.#sendFaulty(entry, fault, make) };
+    return { id: entry.id, outcome: this.#sendFaulty(entry, { fault, payment, make }) };
   }
 
   /** Every delivery, oldest first. */
@@ -292,19 +304,21 @@ export class Outbox {
     entry.retry = undefined;
   }
 
-  async #sendFaulty(entry: Entry, fault: Fault, make: () => Promise<FaultyDelivery>): Promise<FaultOutcome> {
-    const attempts = await this.#sendInOrder(entry, make).finally(() => {
+  async #sendFaulty(entry: Entry, { fault, payment, make }: FaultToSend): Promise<FaultOutcome> {
+    const before = payment.status;
+    try {
+      const attempts = await this.#sendInOrder(entry, make);
+      // The payment can have got to another status while a slow fault was sent.
+      const verdict = judge(fault, [before, payment.status], attempts, this.#options.assumed.acknowledged);
+      entry.verdict = verdict;
+      const { rows } = describeFault(fault);
+      this.#finish(entry, 'sent');
+      const expected = expectationOf(fault, before);
+      return { fault, rows, expected, verdict, asExpected: verdict !== 'unexpected', delivery: this.#snapshot(entry) };
+    } finally {
       this.#finish(entry, 'sent');
       this.#options.onChange();
-    });
-    const { rows, expected } = describeFault(fault);
-    return {
-      fault,
-      rows,
-      expected,
-      asExpected: attempts.every((done) => isExpected(fault, done)),
-      delivery: this.#snapshot(entry),
-    };
+    }
   }
 
   async #sendInOrder(entry: Entry, make: () => Promise<FaultyDelivery>): Promise<DeliveryAttempt[]> {
@@ -331,7 +345,7 @@ export class Outbox {
     if (this.#finished.length > this.#options.assumed.deliveriesKept) this.#entries.delete(this.#finished.shift()!);
   }
 
-  #snapshot({ id, reference, createdAt, state, fault, started, attempts, retry }: Entry): EmulatorDelivery {
+  #snapshot({ id, reference, createdAt, state, fault, paymentStatus, verdict, started, attempts, retry }: Entry): EmulatorDelivery {
     return {
       id,
       event: 'payment.succeeded',
@@ -340,6 +354,8 @@ export class Outbox {
       createdAt,
       state,
       ...(fault === undefined ? {} : { fault }),
+      ...(paymentStatus === undefined ? {} : { paymentStatus }),
+      ...(verdict === undefined ? {} : { verdict }),
       attemptCount: started,
       attempts: [...attempts],
       ...(retry === undefined ? {} : { nextAttemptAt: retry.at }),

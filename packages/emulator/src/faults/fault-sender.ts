@@ -13,6 +13,9 @@ export interface FaultSenderOptions {
   readonly settings: Settings;
 }
 
+// Of a run of all faults: short enough to wait for, and long enough to overtake an answer.
+const QUICK: FaultOptions = { delay: 1_000, interval: 100 };
+
 const LARGEST: Readonly<Record<keyof FaultOptions, number>> = { times: 1_000, delay: 2 ** 31 - 1, interval: 600_000 };
 
 /** Makes faulty notifications of a payment and sends them. */
@@ -23,18 +26,28 @@ export class FaultSender {
     this.#options = options;
   }
 
-  /** @throws ConfigurationError for a fault or an option that there is not. */
+  /** @throws ConfigurationError for an unknown fault or option; EmulatorError `emulator_closed` */
   send(link: Link, fault: Fault, options: FaultOptions = {}): { readonly id: string; readonly outcome: Promise<FaultOutcome> } {
     if (!isFault(fault)) throw new ConfigurationError('fault', `must be one of ${FAULT_NAMES.join(', ')}`);
     checkOptions(options);
-    return this.#options.outbox.sendFault(link.reference, fault, () => makeFaultyDelivery(fault, this.#genuine(link), options));
+    return this.#options.outbox.sendFault(link, fault, () => makeFaultyDelivery(fault, this.#genuine(link), options));
+  }
+
+  /** Sends every fault, one after the other. Ends early when the emulator forgets the payment. */
+  async sendAll(link: Link): Promise<FaultOutcome[]> {
+    const outcomes: FaultOutcome[] = [];
+    for (const fault of FAULT_NAMES) {
+      if (this.#options.ledger.find(link.token) !== link) break;
+      outcomes.push(await this.send(link, fault, QUICK).outcome);
+    }
+    return outcomes;
   }
 
   #genuine(link: Link): Genuine {
     const { webhookSecret: secret, assumed } = this.#options.settings;
     return {
       body: this.#bodyFor(link, 'success'),
-      bodyAsItStands: this.#bodyFor(link, link.status),
+      presentBody: this.#bodyFor(link, link.status),
       contentType: assumed.notificationContentType,
       otherEvent: assumed.otherEvent,
       secret,
@@ -51,9 +64,9 @@ export class FaultSender {
 function checkOptions(options: FaultOptions): void {
   for (const [name, value] of Object.entries(options) as [keyof FaultOptions, unknown][]) {
     if (!Object.hasOwn(LARGEST, name)) {
-      throw new ConfigurationError(name, `is no option of a fault; there are ${Object.keys(LARGEST).join(', ')}`);
+      throw new ConfigurationError(name, `is an unknown option of a fault. Valid options: ${Object.keys(LARGEST).join(', ')}`);
     }
-    const isFit = Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST[name];
-    if (value !== undefined && !isFit) throw new ConfigurationError(name, `must be a whole number from 1 to ${LARGEST[name]}`);
+    const isValid = Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST[name];
+    if (value !== undefined && !isValid) throw new ConfigurationError(name, `must be a whole number from 1 to ${LARGEST[name]}`);
   }
 }

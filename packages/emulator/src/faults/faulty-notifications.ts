@@ -15,12 +15,12 @@ export interface FaultyDelivery {
   readonly pace?: Pace;
 }
 
-/** The genuine notification that a fault is made of. */
+/** The genuine notification that a fault starts from. */
 export interface Genuine {
   /** The body of the notification that the payment succeeded. */
   readonly body: string;
-  /** The body that the service would sign for the payment as it stands, which may not be paid. */
-  readonly bodyAsItStands: string;
+  /** The body for the payment in its present status, which may not be paid. */
+  readonly presentBody: string;
   readonly contentType: string;
   readonly secret: string;
   readonly otherEvent: string;
@@ -38,9 +38,9 @@ export interface FaultOptions {
 
 const EVENT = 'payment.succeeded';
 
-type Making = (genuine: Genuine, options: FaultOptions) => Promise<FaultyDelivery>;
+type MakeDelivery = (genuine: Genuine, options: FaultOptions) => Promise<FaultyDelivery>;
 
-const MAKINGS: Readonly<Record<Fault, Making>> = {
+const MAKERS: Readonly<Record<Fault, MakeDelivery>> = {
   duplicate: async (genuine, { times = 10 }) => {
     const notification = await make(genuine);
     return { notifications: Array<Notification>(times).fill(notification), order: 'at once' };
@@ -60,7 +60,7 @@ const MAKINGS: Readonly<Record<Fault, Making>> = {
   },
   wrong_secret: async (genuine) => one(await make(genuine, { secret: randomBytes(32).toString('hex') })),
   unsigned: async ({ body, contentType }) => one({ headers: headersOf(EVENT, contentType), body: Buffer.from(body) }),
-  relabelled: async (genuine) => one(await make(genuine, { body: Buffer.from(genuine.bodyAsItStands) })),
+  relabelled: async (genuine) => one(await make(genuine, { body: Buffer.from(genuine.presentBody) })),
   unknown_event: async (genuine) => one(await make(genuine, { event: genuine.otherEvent })),
   re_serialised: async (genuine) => {
     const { headers, body } = await make(genuine);
@@ -85,7 +85,7 @@ const MAKINGS: Readonly<Record<Fault, Making>> = {
 
 /** Makes what a fault sends. */
 export function makeFaultyDelivery(fault: Fault, genuine: Genuine, options: FaultOptions): Promise<FaultyDelivery> {
-  return MAKINGS[fault](genuine, options);
+  return MAKERS[fault](genuine, options);
 }
 
 interface Changes {
@@ -102,7 +102,7 @@ function one(notification: Notification): FaultyDelivery {
   return { notifications: [notification], order: 'in turn' };
 }
 
-/** Changes the last letter or digit, so that the body usually stays JSON and says something else. */
+/** Changes the last letter or digit: the body usually stays JSON and says something else. */
 function changeOneLetter(body: Buffer): Buffer {
   const changed = Buffer.from(body);
   const index = changed.findLastIndex((byte) => /[A-Za-z0-9]/.test(String.fromCharCode(byte)));

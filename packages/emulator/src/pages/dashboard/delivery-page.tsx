@@ -4,8 +4,9 @@ import { DashboardFrame } from './frame.js';
 import { Instant, nameOfFault, StateBadge, Verdict } from './parts.js';
 import { DASHBOARD_TEXTS } from './texts.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
-import { FAULT_TEXTS } from './fault-texts.js';
-import { isExpected, isFault } from '../../faults/faults.js';
+import { expectedText, FAULT_TEXTS } from './fault-texts.js';
+import { isFault } from '../../faults/faults.js';
+import { expectationOf, judgeOne, type Acknowledged } from '../../faults/verdict.js';
 import type { Language } from '../language.js';
 import type { Answer } from '../../deliveries/send.js';
 import { Visible } from '../visible.js';
@@ -15,9 +16,11 @@ export interface DeliveryPageProps {
   readonly delivery: EmulatorDelivery;
   /** Where the payment is shown, if it is still remembered. */
   readonly paymentPath: string | undefined;
+  /** Which statuses of an answer end a delivery. */
+  readonly acknowledged: Acknowledged;
 }
 
-/** One notification: how it stands, and each attempt with what went out and what came back. */
+/** One notification: its state, and each attempt with the request and the answer. */
 export function DeliveryPage(props: DeliveryPageProps) {
   const { language, delivery, paymentPath } = props;
   const texts = DASHBOARD_TEXTS[language];
@@ -32,7 +35,7 @@ export function DeliveryPage(props: DeliveryPageProps) {
             {texts.delivery} <Visible text={delivery.reference} />
           </h1>
           <span id="state" data-live>
-            <StateBadge state={delivery.state} language={language} /> <Verdict delivery={delivery} language={language} />
+            <StateBadge delivery={delivery} language={language} /> <Verdict verdict={delivery.verdict} language={language} />
           </span>
         </div>
         <Facts {...props} />
@@ -54,14 +57,14 @@ export function DeliveryPage(props: DeliveryPageProps) {
   );
 }
 
-/** A fault is sent anew from its payment; only what was meant to be sent can be sent again. */
+/** A fault is sent again from its payment's page. */
 function isResendable({ fault }: EmulatorDelivery): boolean {
   return fault === undefined || !isFault(fault);
 }
 
 function Facts({ language, delivery }: DeliveryPageProps) {
   const texts = DASHBOARD_TEXTS[language];
-  const { event, url, createdAt, fault, nextAttemptAt } = delivery;
+  const { event, url, createdAt, fault, paymentStatus = 'success', nextAttemptAt } = delivery;
   return (
     <dl class="card facts" id="facts" data-live>
       {fault === undefined && (
@@ -82,7 +85,8 @@ function Facts({ language, delivery }: DeliveryPageProps) {
       {fault !== undefined && isFault(fault) && (
         <div>
           <dt>{texts.expected.replace(/\s?:$/, '')}</dt>
-          <dd>{FAULT_TEXTS[language][fault].expected}</dd>
+          <dd>{expectedText(fault, paymentStatus, language)}</dd>
+          <dd class="soft">{texts.judgedAs(texts.status[paymentStatus])}</dd>
         </div>
       )}
       <div>
@@ -109,15 +113,15 @@ function Facts({ language, delivery }: DeliveryPageProps) {
   );
 }
 
-function Attempts({ language, delivery }: DeliveryPageProps) {
+function Attempts({ language, delivery, acknowledged }: DeliveryPageProps) {
   const texts = DASHBOARD_TEXTS[language];
-  const { state, fault, attempts, attemptCount } = delivery;
+  const { state, attempts, attemptCount } = delivery;
   if (attempts.length === 0) return <p class="empty">{state === 'dropped' ? texts.neverSent : texts.notSentYet}</p>;
   return (
     <>
       {attempts.length < attemptCount && <p class="soft">{texts.newestOnly(attempts.length)}</p>}
       {attempts.toReversed().map((attempt, index) => (
-        <Attempt attempt={attempt} fault={fault} language={language} isOpen={index === 0} />
+        <Attempt attempt={attempt} delivery={delivery} acknowledged={acknowledged} language={language} isOpen={index === 0} />
       ))}
     </>
   );
@@ -125,15 +129,18 @@ function Attempts({ language, delivery }: DeliveryPageProps) {
 
 interface AttemptProps {
   readonly attempt: DeliveryAttempt;
-  readonly fault: EmulatorDelivery['fault'];
+  readonly delivery: EmulatorDelivery;
+  readonly acknowledged: Acknowledged;
   readonly language: Language;
   readonly isOpen: boolean;
 }
 
-function Attempt({ attempt, fault, language, isOpen }: AttemptProps) {
+function Attempt({ attempt, delivery: { fault, paymentStatus = 'success' }, acknowledged, language, isOpen }: AttemptProps) {
   const { number, startedAt, durationMs, request, response, error } = attempt;
   const texts = DASHBOARD_TEXTS[language];
-  const isGood = isFault(fault) ? isExpected(fault, attempt) : response !== undefined && response.status <= 299;
+  const isGood = isFault(fault)
+    ? judgeOne(expectationOf(fault, paymentStatus), attempt, acknowledged) !== 'unexpected'
+    : response !== undefined && acknowledged(response.status);
   const duration = new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' }).format(Math.round(durationMs));
   return (
     <details class="attempt" id={`attempt-${number}`} open={isOpen}>

@@ -1,4 +1,5 @@
-import type { Fault } from '../../faults/faults.js';
+import { describeFault, type Fault } from '../../faults/faults.js';
+import type { PaymentStatus } from '../../payments/payment.js';
 import type { Language } from '../language.js';
 
 export interface FaultText {
@@ -7,7 +8,7 @@ export interface FaultText {
   readonly expected: string;
 }
 
-/** The faults as the dashboard tells of them; `FAULTS` is what the program says. */
+/** The faults in the words of the dashboard. What is expected is that of a payment that is paid. */
 export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, FaultText>>>> = {
   en: {
     duplicate: {
@@ -35,8 +36,8 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
     unsigned: { title: 'Unsigned', sends: 'The genuine body without a signature.', expected: '401; no credit.' },
     relabelled: {
       title: 'Relabelled',
-      sends: 'A signed body of the payment as it stands, under the event payment.succeeded.',
-      expected: '200, 400 or 503; a credit only if the API says success.',
+      sends: 'The signed body of the payment in its present status, under the event payment.succeeded.',
+      expected: '200; no second credit.',
     },
     unknown_event: {
       title: 'Unknown event',
@@ -92,8 +93,8 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
     unsigned: { title: 'Sans signature', sends: 'Le vrai corps, sans signature.', expected: '401 ; aucun crédit.' },
     relabelled: {
       title: 'Réétiquetée',
-      sends: 'Le corps signé du paiement tel qu’il est, sous l’événement payment.succeeded.',
-      expected: '200, 400 ou 503 ; un crédit seulement si l’API dit success.',
+      sends: 'Le corps signé du paiement dans son état actuel, sous l’événement payment.succeeded.',
+      expected: '200 ; pas de second crédit.',
     },
     unknown_event: {
       title: 'Événement inconnu',
@@ -132,3 +133,14 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
     },
   },
 };
+
+const UNPAID: Readonly<Record<Language, string>> = {
+  en: 'Not paid: 503 or 200. No credit if your server asks the API.',
+  fr: 'Pas payé : 503 ou 200. Aucun crédit si votre serveur interroge l’API.',
+};
+
+/** What is expected of a fault while the payment has this status. */
+export function expectedText(fault: Fault, status: PaymentStatus, language: Language): string {
+  const isGenuine = describeFault(fault).isGenuine === true;
+  return isGenuine && status !== 'success' ? UNPAID[language] : FAULT_TEXTS[language][fault].expected;
+}

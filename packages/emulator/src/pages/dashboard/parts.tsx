@@ -1,7 +1,7 @@
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import { DASHBOARD_TEXTS } from './texts.js';
 import { FAULT_TEXTS } from './fault-texts.js';
-import { isExpected, isFault } from '../../faults/faults.js';
+import { isFault } from '../../faults/faults.js';
 import { formatAmount, type Language } from '../language.js';
 import { CURRENCY, type Link, type PaymentStatus } from '../../payments/payment.js';
 import { clip, Visible } from '../visible.js';
@@ -24,39 +24,47 @@ export function StatusBadge({ status, language }: Spoken & { readonly status: Pa
   return <span class={`badge ${STATUS_TONES[status]}`}>{DASHBOARD_TEXTS[language].status[status]}</span>;
 }
 
-export function StateBadge({ state, language }: Spoken & { readonly state: EmulatorDelivery['state'] }) {
-  return <span class={`badge ${STATE_TONES[state]}`}>{DASHBOARD_TEXTS[language].state[state]}</span>;
+/** The state of a delivery. One that was answered and not acknowledged is no longer merely on its way. */
+export function StateBadge({ delivery: { state, attempts }, language }: Spoken & { readonly delivery: EmulatorDelivery }) {
+  const texts = DASHBOARD_TEXTS[language];
+  const last = attempts.at(-1);
+  if (state !== 'pending' || last === undefined) return <span class={`badge ${STATE_TONES[state]}`}>{texts.state[state]}</span>;
+  return <span class="badge bad">{last.response === undefined ? texts.unanswered : texts.notAcknowledged}</span>;
 }
 
-/** An instant, in the time of this machine, on which whoever looks at it is. */
+/** An instant in the time zone of this machine, where the browser runs too. */
 export function Instant({ at, language, precisely }: Spoken & { readonly at: Date; readonly precisely?: boolean }) {
   const style = precisely === true ? ({ dateStyle: 'medium', timeStyle: 'medium' } as const) : ({ timeStyle: 'medium' } as const);
   return <time datetime={at.toISOString()}>{new Intl.DateTimeFormat(language, style).format(at)}</time>;
 }
 
-/** What a link costs, or between what the customer chooses. */
+/** The amount of a link, or the bounds of the customer's choice. */
 export function amountOf({ price, amount }: Link, language: Language): string {
   if (amount !== undefined) return formatAmount(amount, CURRENCY, language);
   if ('amount' in price) return formatAmount(price.amount, CURRENCY, language);
   return `${formatAmount(price.amountMin, CURRENCY, language)} – ${formatAmount(price.amountMax, CURRENCY, language)}`;
 }
 
-/** What a fault or a disturbance is called. */
+/** The name of a fault or a disturbance. */
 export function nameOfFault(fault: NonNullable<EmulatorDelivery['fault']>, language: Language): string {
   return isFault(fault) ? FAULT_TEXTS[language][fault].title : DASHBOARD_TEXTS[language].disturbed[fault];
 }
 
-/** Whether a fault was answered as it should be, once it is out. What became of the order is not seen here. */
-export function Verdict({ delivery: { fault, state, attempts }, language }: Spoken & { readonly delivery: EmulatorDelivery }) {
-  if (state !== 'sent' || !isFault(fault)) return <></>;
-  const texts = DASHBOARD_TEXTS[language];
-  const isRight = attempts.every((attempt) => isExpected(fault, attempt));
-  return <span class={isRight ? 'badge good' : 'badge bad'}>{isRight ? texts.asExpected : texts.notAsExpected}</span>;
+const VERDICT_TONES: Readonly<Record<NonNullable<EmulatorDelivery['verdict']>, string>> = {
+  expected: 'good',
+  tolerated: 'note',
+  unexpected: 'bad',
+};
+
+/** The judgement of the answers to a fault. What became of the order is not seen here. */
+export function Verdict({ verdict, language }: Spoken & { readonly verdict: EmulatorDelivery['verdict'] | undefined }) {
+  if (verdict === undefined) return <></>;
+  return <span class={`badge ${VERDICT_TONES[verdict]}`}>{DASHBOARD_TEXTS[language].verdict[verdict]}</span>;
 }
 
 export interface DeliveryRowsProps extends Spoken {
   readonly deliveries: readonly EmulatorDelivery[];
-  /** What tells the rows apart: among those of one payment it is not the reference. */
+  /** What the link of a row shows: among the deliveries of one payment the reference says nothing. */
   readonly by: 'reference' | 'kind';
 }
 
@@ -88,11 +96,11 @@ function DeliveryRow({ delivery, language, by }: DeliveryRowProps) {
       </a>
       <span class="money">{last?.response?.status ?? ''}</span>
       <div class="more">
-        <StateBadge state={state} language={language} />
+        <StateBadge delivery={delivery} language={language} />
         {fault !== undefined && fault !== 'drop' && !(by === 'kind' && isFault(fault)) && (
           <span class="badge note">{nameOfFault(fault, language)}</span>
         )}
-        <Verdict delivery={delivery} language={language} />
+        <Verdict verdict={delivery.verdict} language={language} />
         <span>{texts.attemptCount(attemptCount)}</span>
         <Instant at={createdAt} language={language} />
         {last?.error !== undefined && <Visible text={clip(last.error, 80)} />}

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DashboardFrame } from './frame.js';
-import { DeliveryRows, Instant, StatusBadge } from './parts.js';
+import { DeliveryRows, Instant, StatusBadge, Verdict } from './parts.js';
 import { DASHBOARD_TEXTS } from './texts.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
-import { FAULT_TEXTS } from './fault-texts.js';
+import { expectedText, FAULT_TEXTS } from './fault-texts.js';
 import { describeFault, FAULT_NAMES } from '../../faults/faults.js';
 import { formatAmount, type Language } from '../language.js';
 import { CURRENCY, type Link } from '../../payments/payment.js';
@@ -12,16 +12,18 @@ import { Visible } from '../visible.js';
 export interface PaymentPageProps {
   readonly language: Language;
   readonly link: Link;
-  /** What can still happen to it. */
+  /** What can still happen to the payment. */
   readonly can: { readonly pay: boolean; readonly fail: boolean; readonly cancel: boolean };
-  /** Whether there is a webhook that notifications can go to. */
+  /** Whether there is a webhook for notifications. */
   readonly hasWebhook: boolean;
   readonly deliveries: readonly EmulatorDelivery[];
-  /** An amount that was entered and is not one. */
+  /** The newest delivery of each fault. */
+  readonly lastFaults: ReadonlyMap<EmulatorDelivery['fault'], EmulatorDelivery>;
+  /** An entered amount that the link does not allow. */
   readonly wrongAmount?: string | undefined;
 }
 
-/** One payment: how it stands, what can happen to it, and what was told of it. */
+/** One payment: its state, what can happen to it, its notifications, and the faults. */
 export function PaymentPage(props: PaymentPageProps) {
   const { language, link, hasWebhook, deliveries } = props;
   const texts = DASHBOARD_TEXTS[language];
@@ -42,7 +44,7 @@ export function PaymentPage(props: PaymentPageProps) {
         <Facts {...props} />
         <section class="card stack" aria-labelledby="actions-heading">
           <h2 id="actions-heading">{texts.actions}</h2>
-          {/* Outside of what is replaced live, so that this page stays one page: sent twice, it pays once. */}
+          {/* Outside of the regions that are replaced live, so that this page stays one page: sent twice, it pays once. */}
           <input type="hidden" name="page" value={randomUUID()} form="pay-form" />
           <Actions {...props} />
         </section>
@@ -177,23 +179,40 @@ function AmountToPay({ language, link: { price }, wrongAmount }: PaymentPageProp
   );
 }
 
-function Faults({ language, link }: PaymentPageProps) {
+/** Every fault with what is expected of it now, and the judgement of the last time that it was sent for this payment. */
+function Faults({ language, link, lastFaults }: PaymentPageProps) {
   const texts = DASHBOARD_TEXTS[language];
+  const action = `/dashboard/payments/${link.token}/faults`;
   return (
-    <section class="card" aria-labelledby="faults-heading">
+    <section class="card" id="faults" aria-labelledby="faults-heading">
       <h2 id="faults-heading">{texts.faults}</h2>
       <p class="lead">{texts.faultsHint}</p>
+      <form method="post" action={action} class="actions run-all">
+        <button id="run-all" type="submit" name="fault" value="all">
+          {texts.runAll}
+        </button>
+      </form>
       <div class="faults">
         {FAULT_NAMES.map((fault) => {
-          const { title, sends, expected } = FAULT_TEXTS[language][fault];
+          const { title, sends } = FAULT_TEXTS[language][fault];
+          const last = lastFaults.get(fault);
           return (
-            <form method="post" action={`/dashboard/payments/${link.token}/faults`} class="fault" data-fault={fault}>
+            <form method="post" action={action} class="fault" data-fault={fault}>
               <div>
                 <h3>{title}</h3>
                 <p>{sends}</p>
-                <p class="expected">
-                  {texts.expected} {expected} <span class="soft">({describeFault(fault).rows.join(', ')})</span>
-                </p>
+                <div id={`fault-${fault}`} data-live>
+                  <p class="expected">
+                    {texts.expected} {expectedText(fault, link.status, language)}{' '}
+                    <span class="soft">({describeFault(fault).rows.join(', ')})</span>
+                  </p>
+                  {last !== undefined && (
+                    <a id={`last-${fault}`} href={`/dashboard/deliveries/${last.id}`}>
+                      {last.state === 'sent' ? <Verdict verdict={last.verdict} language={language} /> : texts.state.pending}{' '}
+                      <span class="soft">{last.attempts.map(({ response }) => response?.status ?? '—').join(' ')}</span>
+                    </a>
+                  )}
+                </div>
               </div>
               <button type="submit" name="fault" value={fault} aria-label={sendLabel(texts.send, title, language)}>
                 {texts.send}

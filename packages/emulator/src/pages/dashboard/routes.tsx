@@ -5,6 +5,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { DASHBOARD_POLICY, DashboardMessage } from './frame.js';
 import { DeliveryPage } from './delivery-page.js';
+import { EmulatorError } from '../../emulator-error.js';
 import type { FaultSender } from '../../faults/fault-sender.js';
 import { isFault } from '../../faults/faults.js';
 import { readAmount } from '../../payments/entered-amount.js';
@@ -13,6 +14,7 @@ import type { LinkFormProps } from './link-form.js';
 import { createFromForm, newReference } from './link-from-form.js';
 import type { LiveStreams } from './live-stream.js';
 import type { Settings } from '../../options.js';
+import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import type { Outbox } from '../../deliveries/outbox.js';
 import { OverviewPage, STATUSES, type PaymentFilter } from './overview-page.js';
 import { chooseLanguage, type Language } from '../language.js';
@@ -37,13 +39,15 @@ const ROWS = 25;
 /** Milliseconds that a form's answer waits for what the form has started. */
 const SHORTLY = 1_000;
 
-/** The dashboard: every payment and notification, and a form or a button for whatever can be done. Works without JavaScript. */
+/** The dashboard: every payment and notification, with forms for all that can be done. Works without JavaScript. */
 export function createDashboard(options: DashboardOptions): Hono {
   const { ledger, outbox, faults, streams, settings } = options;
   const app = new Hono();
+  /** Tokens of payments whose faults are being run: a second press changes nothing. */
+  const running = new Set<string>();
 
   app.use(async (c, next) => {
-    // A stream takes up a connection, so other sites may not open one either.
+    // A stream occupies a connection, so other sites may not open one either.
     const isGuarded = c.req.method === 'POST' || c.req.path.endsWith('/events');
     if (isGuarded && !isFromOwnPage(c.req.raw)) return message(c, 'refused', 403);
     return next();
@@ -59,7 +63,7 @@ export function createDashboard(options: DashboardOptions): Hono {
   });
 
   app.get('/events', (c) => {
-    // To HEAD the stream would not be sent, and so never end.
+    // For HEAD the stream would not be sent, and so never end.
     if (c.req.method !== 'GET') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     const stream = streams.open();
     if (stream === undefined) return c.text('There are too many live pages.\n', 503);
@@ -100,6 +104,14 @@ export function createDashboard(options: DashboardOptions): Hono {
   app.post('/payments/:token/faults', (c) =>
     withLink(c, ledger, async (link) => {
       const fault = (await readForm(c)).get('fault');
+      if (faults !== undefined && fault === 'all') {
+        if (!running.has(link.token)) {
+          running.add(link.token);
+          const all = faults.sendAll(link).finally(() => running.delete(link.token));
+          await shortly(all.catch(reportUnlessClosed));
+        }
+        return seeOther(c, `${pathOf(link)}#faults`);
+      }
       if (faults === undefined || !isFault(fault)) return message(c, 'refused', 400);
       const { id, outcome } = faults.send(link, fault);
       await shortly(outcome.catch(report));
@@ -113,7 +125,8 @@ export function createDashboard(options: DashboardOptions): Hono {
     const link = ledger.findByReference(delivery.reference);
     const paymentPath = link === undefined ? undefined : pathOf(link);
     const language = languageOf(c);
-    return answer(c, <DeliveryPage language={language} delivery={delivery} paymentPath={paymentPath} />);
+    const { acknowledged } = settings.assumed;
+    return answer(c, <DeliveryPage {...{ language, delivery, paymentPath, acknowledged }} />);
   });
 
   app.post('/deliveries/:id/resend', async (c) => {
@@ -129,6 +142,10 @@ export function createDashboard(options: DashboardOptions): Hono {
     return message(c, 'refused', 500);
   });
   return app;
+}
+
+function reportUnlessClosed(error: unknown): void {
+  if (!(error instanceof EmulatorError)) report(error);
 }
 
 /** Waits for what was started, though not for long: the page that follows shows it then, also where no script renews the page. */
@@ -177,9 +194,16 @@ function payment(c: Context, { ledger, outbox }: DashboardOptions, link: Link, w
     },
     hasWebhook: outbox !== undefined,
     deliveries: outbox?.newest(ROWS, (reference) => reference === link.reference) ?? [],
+    lastFaults: lastFaultsOf(outbox, link),
     wrongAmount,
   };
   return answer(c, <PaymentPage {...props} />, wrongAmount === undefined ? 200 : 422);
+}
+
+/** The newest delivery of each fault of a payment. */
+function lastFaultsOf(outbox: Outbox | undefined, { reference }: Link): Map<EmulatorDelivery['fault'], EmulatorDelivery> {
+  const newest = outbox?.newest(Infinity, (other) => other === reference) ?? [];
+  return new Map(newest.reverse().map((delivery) => [delivery.fault, delivery]));
 }
 
 function countByStatus(links: readonly Link[]): Record<PaymentStatus, number> {

@@ -60,8 +60,11 @@ export interface DashboardTexts {
   readonly faultsHint: string;
   readonly send: string;
   readonly expected: string;
-  readonly asExpected: string;
-  readonly notAsExpected: string;
+  readonly verdict: Readonly<Record<NonNullable<EmulatorDelivery['verdict']>, string>>;
+  readonly judgedAs: (status: string) => string;
+  readonly runAll: string;
+  readonly unanswered: string;
+  readonly notAcknowledged: string;
   readonly delivery: string;
   readonly event: string;
   readonly reference: string;
@@ -86,7 +89,7 @@ export interface DashboardTexts {
   readonly refusedHint: string;
 }
 
-/** The fields of SERVICE.md section 2.1. */
+/** The fields of a payment link (the service's contract, section 2.1). */
 export type LinkField =
   'amount' | 'amount_min' | 'amount_max' | 'reference' | 'description' | 'return_url' | 'cancel_url' | 'single_use';
 
@@ -100,11 +103,11 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     payPages: 'Payment pages',
     webhook: 'Notifications go to',
     noWebhook: 'nowhere: start the emulator with webhook.url',
-    secretsHint: 'The API key and the webhook secret are not shown here. Whoever started the emulator has them.',
+    secretsHint: 'The API key and the webhook secret are not shown here. They were printed where the emulator was started.',
     overview: 'Overview',
     payments: 'Payments',
     deliveries: 'Deliveries',
-    owed: 'Deliveries owed',
+    owed: 'Deliveries due',
     noPayments: 'No payments here.',
     noDeliveries: 'No notifications here.',
     status: { pending: 'Pending', success: 'Paid', failed: 'Failed', cancelled: 'Cancelled' },
@@ -164,11 +167,14 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     noActions: 'This payment is closed.',
     faults: 'Send a faulty notification',
     faultsHint:
-      'Each is sent at once, whether the payment is paid or not, and changes nothing here. Does your server answer as expected?',
+      'Each is sent at once and changes nothing here. The expected answer depends on whether the payment is paid. What became of the order, only your shop knows.',
     send: 'Send',
     expected: 'Expected:',
-    asExpected: 'As expected',
-    notAsExpected: 'Not as expected',
+    verdict: { expected: 'As expected', tolerated: 'Accepted; stricter is safer', unexpected: 'Not as expected' },
+    judgedAs: (status) => `For a payment with the status: ${status}.`,
+    runAll: 'Run all faults',
+    unanswered: 'No answer; retrying',
+    notAcknowledged: 'Not acknowledged; retrying',
     delivery: 'Delivery',
     event: 'Event',
     reference: 'Reference',
@@ -201,7 +207,7 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     payPages: 'Pages de paiement',
     webhook: 'Les notifications vont à',
     noWebhook: 'nulle part : lancez l’émulateur avec webhook.url',
-    secretsHint: 'La clé d’API et le secret du webhook ne sont pas affichés ici. La personne qui a lancé l’émulateur les a.',
+    secretsHint: 'La clé d’API et le secret du webhook ne sont pas affichés ici. Ils sont affichés là où l’émulateur a été lancé.',
     overview: 'Vue d’ensemble',
     payments: 'Paiements',
     deliveries: 'Notifications',
@@ -265,11 +271,14 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     noActions: 'Ce paiement est clos.',
     faults: 'Envoyer une notification défectueuse',
     faultsHint:
-      'Chacune part aussitôt, que le paiement soit payé ou non, et ne change rien ici. Votre serveur répond-il comme attendu ?',
+      'Chacune part aussitôt et ne change rien ici. La réponse attendue dépend du paiement, payé ou non. Le sort de la commande, seule votre boutique le connaît.',
     send: 'Envoyer',
     expected: 'Attendu :',
-    asExpected: 'Comme attendu',
-    notAsExpected: 'Pas comme attendu',
+    verdict: { expected: 'Comme attendu', tolerated: 'Acceptée ; plus strict serait plus sûr', unexpected: 'Pas comme attendu' },
+    judgedAs: (status) => `Pour un paiement dont le statut est : ${status}.`,
+    runAll: 'Lancer tous les défauts',
+    unanswered: 'Sans réponse ; nouvel essai prévu',
+    notAcknowledged: 'Non acceptée ; nouvel essai prévu',
     delivery: 'Notification',
     event: 'Événement',
     reference: 'Référence',
