@@ -4,7 +4,7 @@ import type { BodyLimits, Delivery } from './delivery.js';
 import { isPromise } from './deadline.js';
 import { check, fault, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
-import { createExplain } from './explain.js';
+import { createExplainer } from './explainer.js';
 import { readLogger } from './logger.js';
 import { noteEvent, type Facts } from './observe.js';
 import { readBound, type GateOptions, type ReceiverOptions } from './options.js';
@@ -29,8 +29,8 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
   const logger = readLogger(options.logger);
   const limits: BodyLimits = { bodyLimit: readBound('bodyLimit', bodyLimit), bodyTimeout: readBound('bodyTimeout', bodyTimeout) };
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
-  const prover = createProver(options);
-  const explain = createExplain(options.secret, logger);
+  const { secret, explain } = createExplainer(options.secret, logger);
+  const prover = createProver({ ...options, secret });
   const { headers, kinds } = prover;
 
   return {

@@ -27,8 +27,8 @@ const PROVIDER_TIMEOUT = 5_000;
 
 type Warn = (message: string) => void;
 
-// The default of @paylink/testing, and the one of its documentation: public, so that any reader could sign.
-const FIXTURES = ['paylink-testing-secret-not-for-production', 'the-secret-of-your-tests'];
+/** The default of @paylink/testing, and the one of its documentation: public, so that any reader could sign. */
+export const FIXTURES = ['paylink-testing-secret-not-for-production', 'the-secret-of-your-tests'];
 
 /** Checks and copies the secret at set-up; of a function, what it gives for each delivery. */
 export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger): Keyring<Host> {

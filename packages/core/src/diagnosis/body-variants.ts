@@ -1,0 +1,101 @@
+import type { Budget } from './budget.js';
+import type { DiagnosisCode } from './codes.js';
+import { fromBase64, fromLatin1, toLatin1, toText } from './encodings.js';
+import { writings } from './json-writings.js';
+import { variantsOf, type Variant } from './variants.js';
+
+/**
+ * The bytes that may have been signed where `body` was received, the plainest first. They are good until the next are asked for.
+ *
+ * @returns whether the budget sufficed for all of them
+ */
+export async function* bodyVariants(body: Uint8Array, budget: Budget): AsyncGenerator<Variant, boolean> {
+  const as = (code: DiagnosisCode, value: string | Uint8Array | undefined) => variantsOf(code, body, value);
+  if (body.length > 0) yield* as('body_empty', '');
+  if (body.length > budget.text || !(await budget.take(body.length))) return false;
+
+  const text = toText(body);
+  for (const change of text === undefined ? BYTES : TEXTS) {
+    if (!(await budget.take(body.length))) return false;
+    const [code, value] = change(body, text ?? '');
+    yield* as(code, value);
+  }
+  if (text === undefined) return true;
+  if (body.length > budget.parsed) return false;
+  return yield* parsedVariants(text, body, budget);
+}
+
+type Change = (body: Uint8Array, text: string) => readonly [DiagnosisCode, string | Uint8Array | undefined];
+
+/** What may have happened to any bytes. */
+const BYTES: readonly Change[] = [
+  (body) => ['body_decoded', toLatin1(body)],
+  (body) => ['body_decoded', new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)],
+];
+
+/** What may have happened to a text. */
+const TEXTS: readonly Change[] = [
+  (_, text) => ['body_newline', text.replace(/\r?\n$/, '')],
+  (_, text) => ['body_newline', `${text}\n`],
+  (_, text) => ['body_newline', `${text}\r\n`],
+  (_, text) => ['body_newline', trimBlanks(text)],
+  (_, text) => ['body_newline', `${trimBlanks(text)}\n`],
+  (_, text) => ['body_newline', ` ${text}`],
+  (_, text) => ['body_newline', `${text} `],
+  (_, text) => ['body_line_breaks', text.replace(/\r\n/g, '\n')],
+  (_, text) => ['body_line_breaks', text.replace(/\r?\n/g, '\r\n')],
+  (_, text) => ['body_bom', text.replace(/^\ufeff/, '')],
+  (_, text) => ['body_bom', `\ufeff${text}`],
+  (_, text) => ['body_base64', /^[\w+/-]+={0,2}\s*$/.test(text) ? fromBase64(trimBlanks(text)) : undefined],
+  // UTF-8 that was taken for Latin-1 and written as UTF-8 again.
+  (_, text) => ['body_decoded', /^[\0-\xff]*$/.test(text) ? fromLatin1(text) : undefined],
+  (body) => ['body_decoded', toLatin1(body)],
+];
+
+/** Without the whitespace of JSON at both ends: trim() would take a byte order mark as well, and an expression is not linear. */
+function trimBlanks(text: string): string {
+  const isBlank = (at: number): boolean => ' \t\r\n'.includes(text[at]!);
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  return text.slice(start, end);
+}
+
+async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): AsyncGenerator<Variant, boolean> {
+  const as = (code: DiagnosisCode, value: string | Uint8Array) => variantsOf(code, body, value);
+  if (/^\d{1,3}(,\d{1,3})+$/.test(text)) {
+    yield* as('body_buffer', Uint8Array.from(text.split(','), Number));
+    return true;
+  }
+  if (!(await budget.take(text.length))) return false;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch {
+    return true;
+  }
+  if (typeof parsed === 'string') {
+    yield* as('body_reserialized', parsed);
+    return true;
+  }
+  const bytes = writtenBytes(parsed);
+  if (bytes !== undefined) {
+    yield* as('body_buffer', bytes);
+    return true;
+  }
+  const texts = writings(parsed, text.length, budget);
+  let next = await texts.next();
+  for (; next.done !== true; next = await texts.next()) yield* as('body_reserialized', next.value);
+  return next.value;
+}
+
+/** The bytes, where this is what JSON makes of a Buffer or of a Uint8Array. */
+function writtenBytes(parsed: unknown): Uint8Array | undefined {
+  const { type, data } = (parsed ?? {}) as { type?: unknown; data?: unknown };
+  const isList = type === 'Buffer' && Array.isArray(data);
+  const values: unknown[] = isList ? (data as unknown[]) : Object.values(parsed ?? {});
+  const isBytesLike = isList || Object.keys(parsed ?? {}).every((key, index) => key === String(index));
+  const isByte = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256;
+  return isBytesLike && values.length > 0 && values.every(isByte) ? Uint8Array.from(values as number[]) : undefined;
+}

@@ -1,0 +1,55 @@
+import { isBytes } from '../values.js';
+
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (typeof value === 'string') return new TextEncoder().encode(value);
+  return isBytes(value) ? value : undefined;
+}
+
+/** The text whose UTF-8 these bytes are, a byte order mark included. */
+export function toText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+// In pieces: a call with an argument for each byte of a long body would overflow the stack.
+const PIECE = 8_192;
+
+/** A character for each byte. */
+export function toLatin1(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
+  return text;
+}
+
+/** A byte for each character, all of which are below U+0100. */
+export function fromLatin1(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export function fromHex(text: string): Uint8Array | undefined {
+  if (text.length % 2 === 1 || !/^[0-9a-f]+$/i.test(text)) return undefined;
+  return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16));
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(toLatin1(bytes));
+}
+
+/** Base64 or base64url, with or without padding. */
+export function fromBase64(text: string): Uint8Array | undefined {
+  if (!/^[\w+/-]+={0,2}$/.test(text)) return undefined;
+  try {
+    return fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import type { DiagnosisCode } from './codes.js';
+import { fromBase64, toHex } from './encodings.js';
+
+/** The digits that a signature may stand for, and what is wrong with its spelling. */
+export interface GivenSignature {
+  /** Lower-case hex, of any length; empty where there is nothing to compare with. */
+  readonly digits: string;
+  readonly codes: readonly DiagnosisCode[];
+  readonly fits: (mac: string) => boolean;
+}
+
+const NO_SIGNATURE = { digits: '', fits: () => false };
+// Longer texts are no signature in any spelling, and some expressions here are not linear.
+const LONGEST = 1_000;
+// Fewer digits could be right by chance.
+const FEWEST_DIGITS = 8;
+
+export function readSignature(signature: unknown): GivenSignature {
+  const list = (Array.isArray(signature) ? (signature as unknown[]) : [signature]).filter((value) => value !== undefined);
+  const texts = list.flatMap((value) => (typeof value === 'string' ? value.split(/,(?!v\d)/) : []));
+  const tooLong = texts.reduce((length, text) => length + text.length, 0) > LONGEST;
+  if (tooLong || (list.length > 0 && texts.length === 0)) return { ...NO_SIGNATURE, codes: ['signature_malformed'] };
+  if (texts.every((text) => text.trim() === '')) return { ...NO_SIGNATURE, codes: ['signature_missing'] };
+  const all = texts.map(readSpelling);
+  const [first] = all;
+  if (all.length === 1) return first!;
+  return {
+    digits: all.map(({ digits }) => digits).join(''),
+    codes: ['signature_repeated'],
+    fits: (mac) => all.some(({ fits }) => fits(mac)),
+  };
+}
+
+function readSpelling(signature: string): GivenSignature {
+  const codes: DiagnosisCode[] = [];
+  let text = signature;
+  const strip = (pattern: RegExp, code: DiagnosisCode): void => {
+    const stripped = text.replace(pattern, '');
+    if (stripped === text) return;
+    text = stripped;
+    codes.push(code);
+  };
+  strip(/^\s+|\s+$/g, 'signature_blanks');
+  strip(/^["'`<]|["'`>]$/g, 'signature_quoted');
+  strip(/^(?:t=\d+,)?(?:(?:hmac[-_]?)?sha-?256|v\d+|signature)[=:,\s]\s*|^0x/i, 'signature_prefixed');
+
+  const decoded = /^[\w+/-]{43}=?$/.test(text) ? fromBase64(text) : undefined;
+  if (decoded?.length === 32) {
+    const digits = toHex(decoded);
+    return { digits, codes: [...codes, 'signature_base64'], fits: (mac) => mac === digits };
+  }
+  if (/^[0-9a-f]*[A-F][0-9a-f]*$/i.test(text) && text !== text.toLowerCase()) codes.push('signature_uppercase');
+  const digits = /^[0-9a-f]*/.exec(text.toLowerCase())![0];
+  if (text.length === 64 && digits.length === 64) return { digits, codes, fits: (mac) => mac === digits };
+  // A SHA-1 in hex, and a SHA-512.
+  if (digits.length === text.length && [40, 128].includes(text.length)) return { ...NO_SIGNATURE, codes: ['signature_algorithm'] };
+  if (digits.length >= 64) {
+    return { digits, codes: [...codes, 'signature_extended'], fits: (mac) => digits.startsWith(mac) };
+  }
+  if (digits.length === text.length && digits.length >= FEWEST_DIGITS) {
+    return { digits, codes: [...codes, 'signature_truncated'], fits: (mac) => mac.startsWith(digits) };
+  }
+  return { ...NO_SIGNATURE, codes: ['signature_malformed'] };
+}

@@ -1,0 +1,172 @@
+/** Undoes what usually happens to bodies, signatures and secrets until the signature is right. */
+import { HmacKey, sign } from '#hmac';
+import type { SecretList } from '../secret.js';
+import { bodyVariants } from './body-variants.js';
+import type { Budget } from './budget.js';
+import { MESSAGES, type DiagnosisCode } from './codes.js';
+import { bytesOf, toText } from './encodings.js';
+import { readSignature, type GivenSignature } from './given-signature.js';
+import { secretVariants } from './secret-variants.js';
+import type { Variant } from './variants.js';
+
+export interface DiagnoseOptions {
+  /** The body as the verifier had it: bytes, or a text that stands for its UTF-8 bytes. */
+  readonly rawBody: Uint8Array | string;
+  /** The value of the signature header as it came. */
+  readonly signature: unknown;
+  /** The secret that the receiver is configured with, or the list of a rotation. */
+  readonly secret: SecretList;
+}
+
+export interface Diagnosis {
+  /** Whether the verifier accepts: then there is no cause. */
+  readonly matches: boolean;
+  /** The first of `causes`. */
+  readonly cause?: DiagnosisCode;
+  /** What is wrong and which line to change, in a sentence or two for each cause. Holds no secret, signature or body. */
+  readonly message: string;
+  /**
+   * All that has to be fixed together; in the order signature, secret, body. `unknown` where no known fault makes the signature
+   * right, `body_too_complex` where not everything could be tried.
+   */
+  readonly causes: readonly DiagnosisCause[];
+  /** The index, in a list of secrets, of the one that made the signature, once everything is fixed. */
+  readonly secretIndex?: number;
+}
+
+export interface DiagnosisCause {
+  readonly code: DiagnosisCode;
+  readonly message: string;
+  /** Whether the signature is right once this is undone. False for a fault that is plain, but loses what was signed. */
+  readonly proven: boolean;
+}
+
+const MATCHES = 'The signature is that of these bytes.';
+
+/** Never throws for what it is given. */
+export async function search({ rawBody, signature, secret }: DiagnoseOptions, budget: Budget): Promise<Diagnosis> {
+  const given = readSignature(signature);
+  const secrets = listOf(secret);
+  const body = bytesOf(rawBody);
+  const found = body === undefined ? 'nothing' : await findCauses(given, secrets, body, budget);
+  if (typeof found === 'object') return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
+  const start = body?.subarray(0, budget.text);
+  return conclude(guesses(given, secrets, start, found === 'unfinished' ? 'body_too_complex' : 'unknown'), false);
+}
+
+function conclude(codes: readonly DiagnosisCode[], proven: boolean, secretIndex?: number): Diagnosis {
+  const causes = codes.map((code) => ({ code, message: MESSAGES[code], proven }));
+  const [first] = codes;
+  return {
+    matches: first === undefined,
+    ...(first === undefined ? {} : { cause: first }),
+    message: first === undefined ? MATCHES : causes.map(({ message }) => message).join('\n'),
+    causes,
+    ...(secretIndex === undefined ? {} : { secretIndex }),
+  };
+}
+
+interface Found {
+  readonly codes: readonly DiagnosisCode[];
+  readonly secretIndex: number;
+}
+
+interface Key {
+  readonly code?: DiagnosisCode;
+  readonly secretIndex: number;
+  readonly key: HmacKey;
+}
+
+type Exact = Omit<Variant, 'code'> & { readonly code?: undefined };
+
+/** How many bodies are tried with an altered secret too. */
+const FEW = 24;
+
+/** The fewest changes first: one of the secret, one of the body, then one of each. */
+async function findCauses(
+  given: GivenSignature,
+  secrets: readonly Uint8Array[],
+  body: Uint8Array,
+  budget: Budget,
+): Promise<Found | 'nothing' | 'unfinished'> {
+  if (given.digits === '' || secrets.length === 0) return 'nothing';
+  if (body.length > budget.body) return 'unfinished';
+
+  const match = async (keys: readonly Key[], candidate: Variant | Exact): Promise<Found | undefined> => {
+    for (const { code, secretIndex, key } of keys) {
+      if (!(await budget.take(candidate.value.length))) return undefined;
+      if (!given.fits(await sign(key, candidate.value))) continue;
+      return { codes: [...given.codes, code, candidate.code].filter((each) => each !== undefined), secretIndex };
+    }
+    return undefined;
+  };
+
+  const plain = secrets.map((value, secretIndex): Key => ({ secretIndex, key: new HmacKey(value) }));
+  for (const { secretIndex, key } of plain) {
+    if (given.fits(await sign(key, body))) return { codes: given.codes, secretIndex };
+  }
+
+  const altered: Key[] = [];
+  for (const [secretIndex, secret] of secrets.entries()) {
+    for (const { code, value } of secretVariants(secret)) {
+      const key = { code, secretIndex, key: new HmacKey(value) };
+      const found = await match([key], { value: body });
+      if (found !== undefined) return found;
+      altered.push(key);
+    }
+  }
+
+  const few: Variant[] = [];
+  const candidates = bodyVariants(body, budget);
+  let next = await candidates.next();
+  for (; next.done !== true; next = await candidates.next()) {
+    const found = await match(plain, next.value);
+    if (found !== undefined) return found;
+    if (few.length < FEW) few.push({ ...next.value, value: next.value.value.slice() });
+  }
+  if (!next.value || body.length > budget.parsed) return 'unfinished';
+
+  for (const candidate of few) {
+    const found = await match(altered, candidate);
+    if (found !== undefined) return found;
+  }
+  return (await budget.take(0)) ? 'nothing' : 'unfinished';
+}
+
+function listOf(secret: SecretList): Uint8Array[] {
+  const list: readonly unknown[] = Array.isArray(secret) ? (secret as unknown[]) : [secret];
+  return list.map(bytesOf).filter((bytes): bytes is Uint8Array => bytes !== undefined && bytes.length > 0);
+}
+
+/** What is plainly wrong, though what was signed is lost. */
+function guesses(
+  given: GivenSignature,
+  secrets: readonly Uint8Array[],
+  body: Uint8Array | undefined,
+  otherwise: DiagnosisCode,
+): DiagnosisCode[] {
+  const codes: DiagnosisCode[] = given.digits === '' ? [...given.codes] : [];
+  const texts = secrets.map(toText);
+  if (secrets.length === 0) codes.push('secret_missing');
+  else if (texts.every((text) => text?.trim().startsWith('sk_live_'))) codes.push('secret_api_key');
+  else if (texts.every((text) => text !== undefined && PLACEHOLDER.test(text))) codes.push('secret_placeholder');
+  if (body === undefined) codes.push('body_parsed');
+  else codes.push(...guessesAboutBody(body));
+  if (codes.length === 0) codes.push(...given.codes, otherwise);
+  return codes;
+}
+
+const PLACEHOLDER = /^\s*(undefined|null|changeme|\[object object\])\s*$/i;
+// U+FFFD in UTF-8, which text decoders write in place of bytes that they cannot read.
+const REPLACED = [0xef, 0xbf, 0xbd] as const;
+
+function guessesAboutBody(body: Uint8Array): DiagnosisCode[] {
+  const text = body.length <= 15 ? toText(body) : undefined;
+  if (text === '' || text === '{}') return ['body_empty'];
+  if (text === '[object Object]') return ['body_parsed'];
+  if (body[0] === 0x1f && body[1] === 0x8b) return ['body_compressed'];
+  for (let at = body.indexOf(REPLACED[0]); at >= 0; at = body.indexOf(REPLACED[0], at + 1)) {
+    if (body[at + 1] === REPLACED[1] && body[at + 2] === REPLACED[2]) return ['body_decoded'];
+  }
+  return [];
+}

@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Delivery, SecretOption } from '../src/index.js';
+
+const SECRET = 'a-secret-for-what-is-explained';
+
+beforeEach(() => {
+  // All receivers of a process share the time between two diagnoses: each test begins with a process of its own.
+  vi.resetModules();
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
+});
+
+function signed(body: string, sent = body, secret = SECRET): Delivery {
+  const headers: Record<string, string> = {
+    'x-service-event': 'payment.succeeded',
+    'x-service-signature': createHmac('sha256', secret).update(body).digest('hex'),
+  };
+  return { header: (name) => headers[name], body: async () => Buffer.from(sent) };
+}
+
+async function receiving(secret: SecretOption = SECRET) {
+  const { createReceiver } = await import('../src/index.js');
+  const warn = vi.fn<(line: string) => void>();
+  const error = vi.fn<(line: string) => void>();
+  const receiver = createReceiver({ secret, logger: { warn, error } }, () => undefined);
+  const log = (): string => [...warn.mock.calls, ...error.mock.calls].flat().join('\n');
+  return { warn, log, receive: async (delivery: Delivery) => (await receiver.receive(delivery, {})).status };
+}
+
+// WebCrypto answers from other threads, which a busy machine lets wait.
+const LONG = { timeout: 4_000 };
+const reserialised = signed('{"reference": "order-42"}', '{"reference":"order-42"}');
+const withNewline = signed('{"reference":"a"}', '{"reference":"a"}', `${SECRET}\n`);
+
+describe('the explanation of a signature that does not match', () => {
+  it('says outside of production what changed the body, once, and quotes neither body nor secret nor signature', async () => {
+    const { warn, receive } = await receiving();
+    for (let time = 0; time < 3; time++) {
+      expect(await receive(reserialised)).toBe(401);
+      await vi.waitFor(() => {
+        expect(warn).toHaveBeenCalledTimes(2);
+      }, LONG);
+      vi.advanceTimersByTime(2_000);
+    }
+    const [refusal, explanation] = warn.mock.calls.flat();
+    expect(refusal).toContain('401 invalid_signature');
+    expect(explanation).toMatch(/^\[paylink\] why the signature does not match: .*JSON parser.*raw body/);
+    for (const line of [refusal, explanation]) {
+      for (const quoted of [SECRET, 'order-42', reserialised.header('x-service-signature')!]) expect(line).not.toContain(quoted);
+    }
+  });
+
+  it('explains another cause as well, by the secret that a function gave, which is not asked again', async () => {
+    const secret = vi.fn(() => SECRET);
+    const { log, receive } = await receiving(secret);
+    await receive(reserialised);
+    await vi.waitFor(() => {
+      expect(log()).toContain('JSON parser');
+    }, LONG);
+    // Both are real: the rest behind a diagnosis, and the second between two.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    vi.advanceTimersByTime(2_000);
+    await receive(withNewline);
+    await vi.waitFor(() => {
+      expect(log()).toContain('line break at one end');
+    }, LONG);
+    expect(secret).toHaveBeenCalledTimes(2);
+  });
+
+  it('diagnoses one request a second, of all receivers together', async () => {
+    const first = await receiving();
+    const second = await receiving();
+    await first.receive(reserialised);
+    for (let time = 0; time < 20; time++) await second.receive(withNewline);
+    await vi.waitFor(() => {
+      expect(first.log()).toContain('JSON parser');
+    }, LONG);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(second.log()).not.toContain('why');
+  });
+
+  it('N14 begins when the reply has gone out', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const { log, receive } = await receiving();
+    expect(await receive(reserialised)).toBe(401);
+    await import('#diagnose');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(log()).not.toContain('why');
+    await vi.waitFor(() => {
+      vi.advanceTimersByTime(100);
+      expect(log()).toContain('JSON parser');
+    }, LONG);
+  });
+
+  it('says that a fixture signed with the secret of @paylink/testing', async () => {
+    const { log, receive } = await receiving();
+    const { signedDelivery } = await import('@paylink/testing');
+    const { headers, rawBody } = signedDelivery();
+    await receive({ header: (name) => headers[name], body: async () => rawBody });
+    await vi.waitFor(() => {
+      expect(log()).toContain('TEST_SECRET');
+    }, LONG);
+  });
+
+  it('J12 is silent in production', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const { log, receive } = await receiving();
+    await receive(reserialised);
+    // Longer than it takes outside of production.
+    await import('#diagnose');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(log()).toBe('');
+  });
+});

@@ -1,0 +1,84 @@
+/** What a stranger's bodies cost the genuine ones, where a mismatch is diagnosed: outside of production. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signedDelivery } from '@paylink/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { SECRET } from '../adapters/deliveries.js';
+import { forgedBodies } from './forged-bodies.js';
+import { forgedHeaders, ReceiverProcess } from './receiver-process.js';
+
+const genuine = signedDelivery({ secret: SECRET, reference: 'order-42' });
+const bodies = forgedBodies.map(([, body]) => body);
+
+const running: ReceiverProcess[] = [];
+function start(host: string, diagnosis: 'on' | 'off'): ReceiverProcess {
+  const receiver = new ReceiverProcess(host, diagnosis);
+  running.push(receiver);
+  return receiver;
+}
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((receiver) => receiver.end()));
+});
+
+/** In milliseconds. */
+async function answerTime(receiver: ReceiverProcess): Promise<number> {
+  const started = performance.now();
+  expect(await receiver.post(genuine.rawBody, genuine.headers)).toBe(200);
+  return performance.now() - started;
+}
+
+function quantile(times: readonly number[], share: number): number {
+  return [...times].sort((a, b) => a - b)[Math.floor(times.length * share)]!;
+}
+
+describe('forged bodies that are dear to diagnose', () => {
+  const ROUNDS = 7;
+  const REQUESTS = 400;
+  const INTERVAL = 8;
+
+  it('N14 delay genuine deliveries no more than where nothing is diagnosed', { timeout: 120_000 }, async ({ annotate }) => {
+    // Two without a diagnosis: where their p99 differ, it is the noise of the machine.
+    const receivers = (['on', 'off', 'off'] as const).map((diagnosis) => start('node:http', diagnosis));
+    for (let time = 0; time < 200; time++) await Promise.all(receivers.map(answerTime));
+    for (const receiver of receivers) receiver.openFire(bodies, 25);
+
+    const ratios: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const times = receivers.map((): Promise<number>[] => []);
+      // One every few milliseconds whatever becomes of those before, so that a server that stands still delays many. To all of
+      // them in turns, so that they meet the same noise.
+      for (let request = 0; request < REQUESTS; request++) {
+        for (const [index, receiver] of receivers.entries()) times[index]!.push(answerTime(receiver));
+        await sleep(INTERVAL);
+      }
+      const p99 = await Promise.all(times.map(async (each) => quantile(await Promise.all(each), 0.99)));
+      const [diagnosing, ...silent] = p99 as [number, number, number];
+      ratios.push(diagnosing / Math.max(...silent));
+      await annotate(`p99 ${p99.map((time) => time.toFixed(2)).join(', ')} ms`);
+    }
+    await Promise.all(receivers.map((receiver) => receiver.ceaseFire()));
+    expect(quantile(ratios, 0.5)).toBeLessThan(1.2);
+  });
+
+  const dearest = forgedBodies.filter(([name]) => /^64 kB (nested to depth 1,|of flat)/.test(name));
+
+  it.each(['Fetch on Hono', 'Fastify 5'])(
+    'N14 end no process with a heap of 512 MB, nor fill it: %s',
+    { timeout: 60_000 },
+    async (host) => {
+      expect(dearest).toHaveLength(4);
+      // Each in a process of its own: while one is diagnosed, the others are not.
+      const survive = async ([name, body]: (typeof dearest)[number]): Promise<void> => {
+        const receiver = start(host, 'on');
+        await answerTime(receiver);
+        const before = await receiver.memory();
+        expect(await receiver.post(body, forgedHeaders, false)).toBe(401);
+        for (let time = 0; time < 20; time++) {
+          await sleep(100);
+          expect(await answerTime(receiver), name).toBeLessThan(1_000);
+        }
+        expect((await receiver.memory()) - before, name).toBeLessThan(100_000_000);
+      };
+      await Promise.all(dearest.map(survive));
+    },
+  );
+});

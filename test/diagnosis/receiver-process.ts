@@ -1,0 +1,81 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { PATH } from '../adapters/deliveries.js';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** A receiver in another process, and a merchant's service and a stranger as its clients. */
+export class ReceiverProcess {
+  readonly #process: ChildProcess;
+  readonly #agent = new http.Agent({ keepAlive: true });
+  readonly #port: Promise<number>;
+  #fire: Promise<void> | undefined;
+  #firing = false;
+
+  constructor(host: string, diagnosis: 'on' | 'off') {
+    this.#process = fork(at('./server.ts'), [host, diagnosis], {
+      execArgv: ['--max-old-space-size=512', '--conditions=@paylink/source', '--import', 'tsx'],
+      env: Object.assign({ ...process.env }, { NODE_ENV: '' }),
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#port = once(this.#process, 'message').then(([message]) => (message as { port: number }).port);
+  }
+
+  async post(body: Buffer, headers: http.OutgoingHttpHeaders, agent: http.Agent | false = this.#agent): Promise<number> {
+    const options = { host: '127.0.0.1', port: await this.#port, method: 'POST', path: PATH, agent };
+    return new Promise((resolve, reject) => {
+      http
+        .request({ ...options, headers: { ...headers, 'content-length': body.length } }, (reply) => {
+          reply.once('error', reject).once('end', () => {
+            resolve(reply.statusCode!);
+          });
+          reply.resume();
+        })
+        .once('error', reject)
+        .end(body);
+    });
+  }
+
+  /** The resident memory, in bytes. */
+  async memory(): Promise<number> {
+    this.#process.send('memory');
+    const [{ rss }] = (await once(this.#process, 'message')) as [{ rss: number }];
+    return rss;
+  }
+
+  /** Sends the bodies in turn with a signature of the right shape, one every `pause` milliseconds, until it is told to cease. */
+  openFire(bodies: readonly Buffer[], pause: number): void {
+    this.#firing = true;
+    this.#fire = (async () => {
+      for (let index = 0; this.#firing; index++) {
+        const body = bodies[index % bodies.length]!;
+        const next = new Promise((resolve) => setTimeout(resolve, pause));
+        const status = await this.post(body, forgedHeaders, false);
+        if (status !== 401) throw new Error(`a forged request was answered with ${status}`);
+        await next;
+      }
+    })();
+  }
+
+  async ceaseFire(): Promise<void> {
+    this.#firing = false;
+    await this.#fire;
+  }
+
+  async end(): Promise<void> {
+    this.#firing = false;
+    this.#agent.destroy();
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const exit = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await exit;
+  }
+}
+
+export const forgedHeaders = {
+  'content-type': 'application/json',
+  'x-service-event': 'payment.succeeded',
+  'x-service-signature': 'ab'.repeat(32),
+};
