@@ -17,8 +17,12 @@ const store = postgresStore(pool);
 
 type Tx = Pick<pg.ClientBase, 'query'>;
 
+let met = false;
+
 async function work(tx: Tx, { reference, kind, alone }: Event): Promise<void> {
-  await watch.query('INSERT INTO at_work VALUES ($1)', [alone]);
+  await watch.query('INSERT INTO at_work VALUES ($1, $2)', [alone, process.pid]);
+  // The first waits until the other process is at work too, so that the two meet.
+  while (!met) met = (await watch.query('SELECT FROM at_work WHERE process <> $1', [process.pid])).rowCount! > 0;
   await tx.query('INSERT INTO effects VALUES ($1, $2)', [reference, kind]);
   await pause(Math.random() * 3);
   await watch.query('DELETE FROM at_work WHERE what = $1', [alone]);

@@ -98,8 +98,8 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     const [job] = await queue.getJobs();
     const keys: string[] = [];
     const spy: IdempotencyStore = {
-      isDone: (key) => Promise.resolve(keys.push(key) > 0),
-      run: () => Promise.resolve('duplicate'),
+      isDone: () => Promise.resolve(false),
+      run: (key) => Promise.resolve(keys.push(key) > 0 ? 'duplicate' : 'done'),
     };
     await createProcessor({ idempotency: spy }, () => undefined)(job!);
     expect(keys).toEqual([job!.id]);

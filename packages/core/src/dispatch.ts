@@ -52,16 +52,18 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(host, extras)));
 
     const guarded = async (): Promise<Dispatched> => {
+      const source = event.type === 'payment.succeeded' ? confirm : undefined;
       const tenant = queuedTenant ?? (await attempt.step('secret_unavailable', () => tenantOf(host)));
       let identity: Identity | undefined;
       if (idempotency !== undefined) {
         identity = await attempt.step('store_unavailable', () => idempotency.identify(event, host, tenant));
-        if (await attempt.step('store_unavailable', () => isDone(idempotency.store, identity!.key)))
+        // Saves the service a question. Without one the run itself finds a duplicate, one message earlier.
+        if (source && (await attempt.step('store_unavailable', () => isDone(idempotency.store, identity!.key))))
           return { outcome: 'duplicate' };
       }
       let extras: object = tenant === undefined ? {} : { tenant };
-      if (confirm !== undefined && event.type === 'payment.succeeded') {
-        const ask = () => confirmPayment(confirm, event.reference, { signal: attempt.signal, tenant });
+      if (source !== undefined) {
+        const ask = () => confirmPayment(source, event.reference, { signal: attempt.signal, tenant });
         const payment = await attempt.step('confirm_unavailable', ask);
         if (payment === undefined) return { outcome: 'ignored' };
         extras = { ...extras, payment };

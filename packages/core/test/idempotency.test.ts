@@ -164,11 +164,27 @@ describe('idempotency', () => {
       },
       () => new Promise((resolve) => (answer = resolve)),
     );
-    const reply = await createReceiver({ secret, idempotency: slow, handlerTimeout: 20, logger }, handler).receive(deliver(), {});
+    // Asked before the service is.
+    const confirm = { getPayment: () => Promise.reject(new Error('asked')) };
+    const options = { secret, idempotency: slow, confirm, handlerTimeout: 20, logger };
+    const reply = await createReceiver(options, handler).receive(deliver(), {});
     answer(false);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(reply).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
     expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('asks whether a key is done only where that saves a question to the service', async () => {
+    const isDone = vi.fn(() => Promise.resolve(true));
+    const run = vi.fn(() => Promise.resolve('duplicate' as const));
+    const options = { secret, idempotency: storeOf(run, isDone) };
+    expect(await createReceiver(options, () => undefined).receive(deliver(), {})).toMatchObject(received);
+    expect([isDone.mock.calls.length, run.mock.calls.length]).toEqual([0, 1]);
+    const getPayment = vi.fn();
+    expect(await createReceiver({ ...options, confirm: { getPayment } }, () => undefined).receive(deliver(), {})).toMatchObject(
+      received,
+    );
+    expect([isDone.mock.calls.length, run.mock.calls.length, getPayment.mock.calls.length]).toEqual([1, 1, 0]);
   });
 
   it('aborts the store when the handler hangs', async () => {

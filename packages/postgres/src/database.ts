@@ -7,7 +7,7 @@ export interface RunStatements {
   readonly stillIn: (transaction: string) => string;
   readonly isDone: string;
   /** Statements to run in turn; one of them gives a `Probe`. */
-  readonly probe: readonly string[];
+  readonly probe: () => readonly string[];
 }
 
 /** What a store needs of a database. */
@@ -20,6 +20,8 @@ export interface Database<Tx> {
   run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult>;
   /** Why a query gets no answer, where the database's own side is not the reason. */
   noAnswerReason?(): string | undefined;
+  /** Changes with each lost connection; undefined where that is not seen. */
+  connectionsLost?(): number | undefined;
 }
 
 /** The number of the transaction in which the mark was written; undefined where the mark is there or another run holds a lock. */

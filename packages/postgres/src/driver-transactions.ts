@@ -70,7 +70,7 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
       signal,
     );
     if (!rows.used) this.#warnings.unused(false);
-    if (rows.nothing && !rows.hides(await this.#probe(tx, statements.probe))) this.#warnings.nothingWritten();
+    if (rows.nothing && !rows.hides(await this.#probe(tx, statements.probe()))) this.#warnings.nothingWritten();
     await explained(this.#ask(tx, statements.stillIn(transaction)));
     signal.throwIfAborted();
     return 'done';

@@ -17,7 +17,7 @@ export class PoolPlaces {
   readonly #max: number;
   #limit: number;
   #held = 0;
-  #removed = 0;
+  #lost = 0;
   readonly #waiting = new Set<() => void>();
 
   private constructor(pool: PoolCounts) {
@@ -25,7 +25,7 @@ export class PoolPlaces {
     const max = pool.options?.max;
     this.#max = typeof max === 'number' ? max : Infinity;
     this.#limit = this.#max;
-    pool.on?.('remove', () => (this.#removed += 1));
+    pool.on?.('remove', () => (this.#lost += 1));
   }
 
   /** One for all stores on the pool. */
@@ -79,9 +79,9 @@ export class PoolPlaces {
     return this.#held >= this.#max && (this.#pool.waitingCount ?? 0) > 0;
   }
 
-  /** Changes with each connection that was lost or closed; undefined where the pool does not show it. */
-  get removed(): number | undefined {
-    return this.#pool.on === undefined ? undefined : this.#removed;
+  /** Changes with each connection that was lost or closed, and each failed attempt; undefined where the pool does not show it. */
+  get lost(): number | undefined {
+    return this.#pool.on === undefined ? undefined : this.#lost;
   }
 
   /** Says that no connection is free, where that is so. */
@@ -94,11 +94,12 @@ export class PoolPlaces {
     );
   }
 
-  /** Gives a pool's time-out the reason that it has. */
+  /** Counts what fails, and says of a pool's time-out that no connection was free. */
   async explained<T>(running: Promise<T>): Promise<T> {
     try {
       return await running;
     } catch (error) {
+      this.#lost += 1;
       const reason = String(error).includes('timeout exceeded when trying to connect') ? this.exhaustion() : undefined;
       throw reason === undefined ? error : new Error(reason, { cause: error });
     }

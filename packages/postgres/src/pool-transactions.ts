@@ -43,6 +43,10 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     return this.#places.exhaustion();
   }
 
+  connectionsLost(): number | undefined {
+    return this.#places.lost;
+  }
+
   async run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
     const leave = await this.#places.enter(signal);
     let connection: PoolConnection<Client> | undefined;
@@ -73,7 +77,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     connection.transaction = transaction;
     const rows = await this.#work(connection, work, signal);
     if (rows.nothing) {
-      const answers = await explained(connection.query(probe.join('; ')));
+      const answers = await explained(connection.query(probe().join('; ')));
       const { rows: found } = answers.find((answer) => answer.rows.length > 0)!;
       if (!rows.hides(found[0] as Probe)) this.#warnings.nothingWritten();
     }

@@ -8,6 +8,7 @@ import { MarksInDatabase } from './marks-in-database.js';
 import { digestOf, Marks } from './marks.js';
 import { checkOptions, type AnyOptions, type PoolOptions, type TransactionOptions } from './options.js';
 import { PoolTransactions } from './pool-transactions.js';
+import { RecentlyDone } from './recently-done.js';
 import { withRetries } from './server-errors.js';
 import { Turns } from './turns.js';
 import { Warnings } from './warnings.js';
@@ -69,34 +70,63 @@ function warningsOf({ logger = console, nothingWritten = 'refuse' }: AnyOptions)
   return new Warnings(logger, nothingWritten);
 }
 
+/** Runs that look before they claim, after a claim has found its key done. */
+const LOOKS_AFTER_A_REPLAY = 100;
+
 function storeOn<Tx>(database: Database<Tx>, marks: MarksInDatabase, idleTimeout: number): PostgresStore<Tx> {
   const turns = new Turns();
+  const recent = new RecentlyDone(() => database.connectionsLost?.());
   const reads = new DoneReads(
-    (digests) => marks.whichAreDone(digests),
+    (keys) => marks.whichAreDone(keys),
     () => database.noAnswerReason?.(),
   );
+  let looks = 0;
+
   const statementsOf = (sql: Marks, key: string, turn: string | undefined): RunStatements => ({
     claim: sql.claim(key, turn, idleTimeout),
     stillIn: (transaction) => sql.stillIn(transaction),
     isDone: sql.whichAreDone([key]),
-    probe: sql.probe(key),
+    probe: () => sql.probe(key),
   });
+  const look = async (key: string): Promise<boolean> => {
+    const { era } = recent;
+    const isDone = await reads.isDone(key);
+    if (isDone) recent.add(key, era);
+    return isDone;
+  };
   return {
     async isDone(anyKey) {
       const key = digestOf(anyKey);
       // Not yet, as long as it runs; and its duplicates must not take connections that other orders wait for.
-      return !turns.isRunning(key) && reads.isDone(key);
+      return recent.has(key) || (!turns.isRunning(key) && look(key));
     },
     async run(anyKey, work, { signal, turn: anyTurn }) {
       const key = digestOf(anyKey);
       const turn = anyTurn === undefined ? undefined : digestOf(anyTurn);
+      if (recent.has(key)) return 'duplicate';
+      if (looks > 0 && !turns.isRunning(key)) {
+        // The claim would find a duplicate too, but takes a connection: in a flood of replays many looks share one.
+        const isDone = await withinBounds(look(key), { signals: [signal] });
+        looks = isDone ? LOOKS_AFTER_A_REPLAY : looks - 1;
+        if (isDone) return 'duplicate';
+      }
       return turns.run(turn ?? key, key, signal, async () => {
+        const { era } = recent;
         const statements = statementsOf(await withinBounds(marks.sql(), { signals: [signal] }), key, turn);
-        return withRetries(signal, () => database.run(statements, (tx) => work({ tx }), signal));
+        const result = await withRetries(signal, () => database.run(statements, (tx) => work({ tx }), signal));
+        if (result === 'duplicate') looks = LOOKS_AFTER_A_REPLAY;
+        if (result !== 'in_progress') recent.add(key, era);
+        return result;
       });
     },
     migrate: () => marks.migrate(),
-    forget: ({ olderThan }) => marks.forget(olderThan),
+    async forget({ olderThan }) {
+      try {
+        return await marks.forget(olderThan);
+      } finally {
+        recent.clear();
+      }
+    },
   };
 }
 

@@ -1,0 +1,121 @@
+import { postgresStore } from '@paylink/postgres';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { digestOf } from '../src/marks.js';
+import { RecentlyDone } from '../src/recently-done.js';
+import { credit, neverAborted, Shop } from './shop.js';
+
+let server: PostgresServer;
+let shop: Shop;
+beforeAll(async () => {
+  server = await startPostgres({ fsync: 'off' });
+  shop = await Shop.open(server);
+}, 120_000);
+afterEach(async () => {
+  vi.useRealTimers();
+  await shop.rest();
+});
+afterAll(async () => {
+  await shop.close();
+  await server.close();
+});
+
+async function open() {
+  const { pool, proxy } = await shop.faultyPool({ max: 2 });
+  const store = postgresStore(pool);
+  const reference = await shop.order();
+  const run = () => store.run(reference, ({ tx }) => credit(tx, reference), { signal: neverAborted });
+  const deleteMark = () => shop.admin.query(`DELETE FROM paylink_marks WHERE key = decode('${digestOf(reference)}', 'hex')`);
+  const reads = () => proxy.statements.filter((sql) => sql.startsWith('SELECT encode')).length;
+  return { pool, proxy, store, reference, run, deleteMark, reads };
+}
+
+describe('a key that this process has just seen done', () => {
+  it('H11 is a duplicate without a statement', async () => {
+    const { proxy, run, store, reference } = await open();
+    expect(await run()).toBe('done');
+    proxy.statements.length = 0;
+    expect([await run(), await store.isDone(reference)]).toEqual(['duplicate', true]);
+    expect(proxy.statements).toEqual([]);
+  });
+
+  it('H01 runs again five seconds after another session deleted its mark', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { run, deleteMark, reference } = await open();
+    expect(await run()).toBe('done');
+    await deleteMark();
+    vi.advanceTimersByTime(4_999);
+    expect(await run()).toBe('duplicate');
+    vi.advanceTimersByTime(1);
+    expect(await run()).toBe('done');
+    expect(await shop.creditsOf(reference)).toBe(2);
+  });
+
+  it('H01 runs again at once when a connection was lost and its mark with it, as after a failover', async () => {
+    const { pool, proxy, run, deleteMark, reference } = await open();
+    expect(await run()).toBe('done');
+    await deleteMark();
+    proxy.cutAll();
+    await vi.waitFor(() => expect(pool.totalCount).toBe(0));
+    expect(await run()).toBe('done');
+    expect(await shop.creditsOf(reference)).toBe(2);
+  });
+
+  it('H01 runs again at once when the store has forgotten its mark', async () => {
+    const { store, run, reference } = await open();
+    expect(await run()).toBe('done');
+    await shop.admin.query(
+      `UPDATE paylink_marks SET done_at = now() - interval '1 year' WHERE key = decode('${digestOf(reference)}', 'hex')`,
+    );
+    await store.forget({ olderThan: new Date(Date.now() - 1_000_000) });
+    expect(await run()).toBe('done');
+  });
+
+  it('I02 I07 is not remembered where the answer to COMMIT is lost', async () => {
+    const { proxy, run, store, reference, reads } = await open();
+    proxy.fault = (sql) => (sql.endsWith('COMMIT') ? { kind: 'cut-after' } : undefined);
+    await expect(run()).rejects.toThrow();
+    proxy.heal();
+    expect(await store.isDone(reference)).toBe(true);
+    expect(reads()).toBe(1);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
+  it('H11 lets many replays share a look, once one of them was found by its claim', async () => {
+    const { pool, proxy, store } = await open();
+    const keys = Array.from({ length: 50 }, (_, number) => `an old order ${number}-${Math.random()}`);
+    await shop.admin.query('INSERT INTO paylink_marks SELECT sha256(key::bytea) FROM unnest($1::text[]) AS key', [keys]);
+    const replay = (key: string) => store.run(key, () => Promise.reject(new Error('ran twice')), { signal: neverAborted });
+    expect(await replay(keys[0]!)).toBe('duplicate');
+    proxy.statements.length = 0;
+    expect(new Set(await Promise.all(keys.map(replay)))).toEqual(new Set(['duplicate']));
+    expect(proxy.statements.length).toBeLessThan(5);
+    await shop.expectAtRest(pool);
+  });
+});
+
+describe('the memory', () => {
+  it('holds 10,000 keys, the latest', () => {
+    const recent = new RecentlyDone(() => 0);
+    for (let number = 0; number < 10_001; number += 1) recent.add(`key ${number}`, recent.era);
+    expect(['key 0', 'key 1', 'key 10000'].map((key) => recent.has(key))).toEqual([false, true, true]);
+  });
+
+  it('takes no answer to a question that was asked before a connection was lost or marks were deleted', () => {
+    let lost = 0;
+    const recent = new RecentlyDone(() => lost);
+    const before = recent.era;
+    lost += 1;
+    recent.add('key', before);
+    const beforeForget = recent.era;
+    recent.clear();
+    recent.add('key', beforeForget);
+    expect(recent.has('key')).toBe(false);
+  });
+
+  it('remembers nothing where lost connections are not seen', () => {
+    const recent = new RecentlyDone(() => undefined);
+    recent.add('key', recent.era);
+    expect(recent.has('key')).toBe(false);
+  });
+});
