@@ -1,4 +1,6 @@
 /** Starts the shop and the emulated payment service, drives one purchase, and shows what is refused. */
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { driveFrauds } from './demo/frauds.js';
 import { drivePurchase } from './demo/purchase.js';
@@ -13,8 +15,16 @@ const story = createStory(process.stdout);
 try {
   await main();
 } catch (error) {
-  console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`\n${explain(error)}`);
   process.exitCode = 1;
+}
+
+function explain(error: unknown): string {
+  const { code, port } = error as { readonly code?: unknown; readonly port?: unknown };
+  if (code === 'EADDRINUSE') {
+    return `Port ${String(port)} is taken, perhaps by another demo. PORT=${Number(port) + 1} npm start takes another one, and without PORT any free one.`;
+  }
+  return `The demo failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 async function main(): Promise<void> {
@@ -64,7 +74,16 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'told'> {
   story.say(`  The thief's order:        ${shopUrl}/orders/${unpaid.reference}`);
   story.say(`  Pay it after all:         ${unpaid.payUrl}`);
   story.say(`  What the service sent:    ${emulator.dashboardUrl} (and everything that can go wrong on the way, to try it)`);
+  story.say('\nAttack its webhook as strangers would, and see what holds (in another terminal, after npm run build):');
+  story.say(`  ${auditCommand(demo, paid.reference)}`);
   return 'told';
+}
+
+/** The secret in it is of this run alone: it opens nothing but this demo. */
+function auditCommand({ shopUrl, emulator }: RunningDemo, reference: string): string {
+  const cli = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url));
+  const command = `node ${relative(process.env['INIT_CWD'] ?? process.cwd(), cli)} audit`;
+  return `WEBHOOK_SECRET=${emulator.webhookSecret} ${command} --to ${shopUrl}/webhooks/payments --reference ${reference}`;
 }
 
 /** Resolves at the first signal to stop. Further ones change nothing: the shutdown is under way. */

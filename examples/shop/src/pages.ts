@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { html, Html } from './html.js';
+import { LIVE_SCRIPT } from './live.js';
+import type { OrderState } from './order-state.js';
 import type { Order } from './orders.js';
 import type { Product } from './product.js';
+import { TEXTS, type Language } from './texts.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --page: #f6f2ea; --card: #fff; --text: #1d1a16; --soft: #665f55; --line: #d9d1c3; --strong: #9a3412; --on-strong: #fff;
@@ -19,8 +22,10 @@ h1 { margin: 1rem 0 .25rem; font-size: 1.375rem; }
 .price { margin: .25rem 0 1rem; font-size: 1.75rem; font-weight: 700; }
 .soft { color: var(--soft); }
 .state { display: inline-block; margin: 0; padding: .25rem .75rem; border-radius: 1rem; font-weight: 600; }
-.paid { background: var(--good-back); color: var(--good); }
-.unpaid { background: var(--wait-back); color: var(--wait); }
+.state { background: var(--wait-back); color: var(--wait); }
+.state.paid { background: var(--good-back); color: var(--good); }
+.link { display: inline-block; min-height: 1.5rem; color: inherit; }
+#live > * + * { margin-top: 1rem; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: 1rem 0; }
 dt { color: var(--soft); } dd { margin: 0; text-align: right; }
 button, .button { display: block; width: 100%; min-height: 3rem; padding: .7rem 1rem; border: 0; border-radius: .75rem; background: var(--strong); color: var(--on-strong);
@@ -28,64 +33,85 @@ button, .button { display: block; width: 100%; min-height: 3rem; padding: .7rem 
 :focus-visible { outline: 3px solid var(--strong); outline-offset: 3px; }
 `;
 
-/** Of the shop's pages: nothing is loaded from anywhere, and forms lead to the shop or to where customers pay. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M7 9a5 4.5 0 0 1 10 0" fill="none" stroke="#7c2d12" stroke-width="2"/><path fill="#9a3412" d="M3 9h18l-2.5 12h-13z"/></svg>',
+)}`;
+
+/** The policy of the shop's pages: they run their own script, load nothing else, and forms lead to the shop or to the payment page. */
 export function contentSecurityPolicy(payOrigin: string): string {
-  const style = createHash('sha256').update(STYLE).digest('base64');
-  return `default-src 'none'; style-src 'sha256-${style}'; form-action 'self' ${payOrigin}; base-uri 'none'; frame-ancestors 'none'`;
+  const own = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return [
+    "default-src 'none'",
+    `style-src ${own(STYLE)}`,
+    `script-src ${own(LIVE_SCRIPT)}`,
+    "connect-src 'self'",
+    'img-src data:',
+    `form-action 'self' ${payOrigin}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }
 
-export function productPage({ name, about, price }: Product): Html {
-  return page(
-    name,
-    html`${PICTURE}
-      <h1>${name}</h1>
-      <p class="soft">${about}</p>
-      <p class="price">${formatAmount(price)}</p>
-      <form method="post" action="/orders"><button type="submit">Buy</button></form>`,
-  );
+export function productPage({ name, about, price }: Product, language: Language): Html {
+  const texts = TEXTS[language];
+  return page(language, name[language], [
+    picture(texts.picture),
+    html`<h1>${name[language]}</h1>
+      <p class="soft">${about[language]}</p>
+      <p class="price">${formatAmount(price, language)}</p>
+      <form method="post" action="/orders"><button type="submit">${texts.buy}</button></form>`,
+  ]);
 }
 
-export function orderPage({ reference, product, amount, payUrl, isPaid, credits }: Order): Html {
-  return page(
-    isPaid ? 'Paid' : 'Not paid yet',
-    html`<p class="state ${isPaid ? 'paid' : 'unpaid'}">${isPaid ? 'Paid' : 'Not paid yet'}</p>
-      <h1>${product}</h1>
-      <p class="price">${formatAmount(amount)}</p>
-      <dl>
-        <dt>Order</dt>
-        <dd>${reference}</dd>
-        <dt>Credited</dt>
-        <dd>${formatAmount(credits.total)}, ${credits.count === 1 ? 'once' : `${credits.count} times`}</dd>
-      </dl>
-      ${isPaid ? html`<p>Thank you. We are packing it.</p>` : unpaid(payUrl)}`,
-    // Who comes back from paying can be faster than the notification.
-    isPaid ? html`` : html`<meta http-equiv="refresh" content="3" />`,
-  );
+/** The page of an order. While it is not paid, the part that can change is kept live. */
+export function orderPage(order: Order, state: OrderState, language: Language): Html {
+  const texts = TEXTS[language];
+  const { reference, product, amount, credits } = order;
+  const canChange = state !== 'paid' && state !== 'unprepared';
+  return page(language, texts.state[state], [
+    html`<h1>${product}</h1>
+      <p class="price">${formatAmount(amount, language)}</p>
+      <div id="live" aria-live="polite" data-events="${canChange ? `/orders/${reference}/events` : ''}">
+        <p class="state ${state}">${texts.state[state]}</p>
+        <p>${texts.stateHint[state]}</p>
+        ${action(order, state, language)}
+        <dl>
+          <dt>${texts.order}</dt>
+          <dd>${reference}</dd>
+          <dt>${texts.credited}</dt>
+          <dd>${texts.timesCredited(formatAmount(credits.total, language), credits.count)}</dd>
+        </dl>
+      </div>`,
+    canChange ? SCRIPT_ELEMENT : html``,
+  ]);
 }
 
-function unpaid(payUrl: string | null): Html {
-  if (payUrl === null) return html`<p>The payment could not be prepared. Nothing was charged: please order again.</p>`;
-  return html`<p class="soft">This page looks again every three seconds.</p>
-    <a class="button" href="${payUrl}">Pay now</a>`;
+function action({ reference, payUrl }: Order, state: OrderState, language: Language): Html {
+  const texts = TEXTS[language];
+  if (state === 'unpaid' && payUrl !== null) return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
+  // Not back to the payment page: a cancelled link takes no payment, and would lead here again.
+  if (state === 'cancelled' || state === 'unprepared') return html`<a class="button" href="/">${texts.orderAgain}</a>`;
+  if (state === 'paid') return html``;
+  return html`<a class="link" href="/orders/${reference}${state === 'confirming' ? '?from=payment' : ''}">${texts.lookAgain}</a>`;
 }
 
-export function messagePage(title: string, message: string): Html {
-  return page(
-    title,
+export function messagePage([title, message]: readonly [string, string], language: Language): Html {
+  return page(language, title, [
     html`<h1>${title}</h1>
       <p>${message}</p>
-      <a class="button" href="/">To the shop</a>`,
-  );
+      <a class="button" href="/">${TEXTS[language].toShop}</a>`,
+  ]);
 }
 
-function page(title: string, content: Html, head: Html = html``): Html {
+function page(language: Language, title: string, content: readonly Html[]): Html {
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} · Baobab</title>
-        ${head} ${STYLE_ELEMENT}
+        <link rel="icon" href="${ICON}" />
+        ${STYLE_ELEMENT}
       </head>
       <body>
         <header><a href="/">Baobab</a></header>
@@ -94,16 +120,19 @@ function page(title: string, content: Html, head: Html = html``): Html {
     </html>`;
 }
 
-// In one piece, since its hash is in the policy.
+// Each in one piece, since its hash is in the policy.
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
+const SCRIPT_ELEMENT = new Html(`<script>${LIVE_SCRIPT}</script>`);
 
-const PICTURE = html`<svg viewBox="0 0 320 180" role="img" aria-label="A woven basket">
-  <rect width="320" height="180" fill="#f2c078" />
-  <path d="M110 70a50 42 0 0 1 100 0" fill="none" stroke="#7c2d12" stroke-width="8" />
-  <path d="M92 70h136l-16 82a10 10 0 0 1-10 8h-84a10 10 0 0 1-10-8z" fill="#9a3412" />
-  <path d="M96 92h128M100 114h120M104 136h112" stroke="#f2c078" stroke-width="6" stroke-dasharray="14 8" />
-</svg>`;
+const picture = (label: string): Html =>
+  html`<svg viewBox="0 0 320 180" role="img" aria-label="${label}">
+    <rect width="320" height="180" fill="#f2c078" />
+    <path d="M110 70a50 42 0 0 1 100 0" fill="none" stroke="#7c2d12" stroke-width="8" />
+    <path d="M92 70h136l-16 82a10 10 0 0 1-10 8h-84a10 10 0 0 1-10-8z" fill="#9a3412" />
+    <path d="M96 92h128M100 114h120M104 136h112" stroke="#f2c078" stroke-width="6" stroke-dasharray="14 8" />
+  </svg>`;
 
-export function formatAmount(amount: number): string {
-  return new Intl.NumberFormat('en', { style: 'currency', currency: 'XOF' }).format(amount);
+/** An amount as the payment page writes it. */
+export function formatAmount(amount: number, language: Language = 'en'): string {
+  return new Intl.NumberFormat(language, { style: 'currency', currency: 'XOF' }).format(amount);
 }

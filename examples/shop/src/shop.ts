@@ -2,12 +2,15 @@ import type { Transaction } from '@electric-sql/pglite';
 import type { PaylinkClient } from '@paylink/client';
 import type { IdempotencyStore } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
-import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { Html } from './html.js';
 import { bookCredit, type Orders } from './orders.js';
+import { orderEvents } from './live.js';
+import { orderState, type CameFrom } from './order-state.js';
 import { contentSecurityPolicy, messagePage, orderPage, productPage } from './pages.js';
 import { BASKET } from './product.js';
 import { sameOrigin } from './same-origin.js';
+import { LANGUAGES, TEXTS, type Language } from './texts.js';
 
 export interface ShopOptions {
   readonly orders: Orders;
@@ -27,7 +30,7 @@ export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webh
   const app = express();
   app.disable('x-powered-by');
 
-  // Above every parser: the signature covers the raw bytes, and a parser would use them up.
+  // Above every parser: the signature covers the raw bytes, and a parser would consume them.
   app.post(
     '/webhooks/payments',
     paymentWebhook(
@@ -41,26 +44,27 @@ export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webh
   const policy = contentSecurityPolicy(new URL(payUrl).origin);
   app.use((_req, res, next) => {
     res.set({ 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'same-origin' });
-    res.set('Cache-Control', 'no-store');
+    res.set({ 'Cache-Control': 'no-store', Vary: 'Accept-Language' });
     next();
   });
   app.use(express.urlencoded({ extended: false, limit: '10kb' }));
 
-  app.get('/', (_req, res) => {
-    send(res, productPage(BASKET));
+  app.get('/', (req, res) => {
+    send(res, productPage(BASKET, languageOf(req)));
   });
 
-  app.post('/orders', sameOrigin(shopUrl), async (_req, res) => {
-    const reference = await orders.create(BASKET.name, BASKET.price);
+  app.post('/orders', sameOrigin(shopUrl), async (req, res) => {
+    const name = BASKET.name[languageOf(req)];
+    const reference = await orders.create(name, BASKET.price);
     const orderUrl = new URL(`/orders/${reference}`, shopUrl).href;
     // The same order always sends the same key, so that a retry after a network failure makes no second link.
     const { url } = await paylink.createPaymentLink(
       {
         amount: BASKET.price,
         reference,
-        description: BASKET.name,
-        return_url: orderUrl,
-        cancel_url: orderUrl,
+        description: name,
+        return_url: `${orderUrl}?from=payment`,
+        cancel_url: `${orderUrl}?from=cancel`,
         // The notification names the order and not the payment, so an order must be paid once only.
         single_use: true,
       },
@@ -72,9 +76,12 @@ export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webh
 
   app.get('/orders/:reference', async (req, res) => {
     const order = await orders.find(req.params.reference);
-    if (order === undefined) send(res.status(404), messagePage('No such order', 'Perhaps its address was cut off.'));
-    else send(res, orderPage(order));
+    const language = languageOf(req);
+    if (order === undefined) return send(res.status(404), messagePage(TEXTS[language].noOrder, language));
+    send(res, orderPage(order, await orderState(order, cameFrom(req), paylink), language));
   });
+
+  app.get('/orders/:reference/events', orderEvents(orders));
 
   app.get('/api/orders/:reference', async (req, res) => {
     const order = await orders.find(req.params.reference);
@@ -82,21 +89,31 @@ export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webh
     else res.json(order);
   });
 
-  app.use((_req, res) => {
-    send(res.status(404), messagePage('Not found', 'There is no such page.'));
+  app.use((req, res) => {
+    const language = languageOf(req);
+    send(res.status(404), messagePage(TEXTS[language].notFound, language));
   });
   app.use(reportError);
   return app;
 }
 
-const reportError: ErrorRequestHandler = (error: unknown, _req, res, next) => {
+const reportError: ErrorRequestHandler = (error: unknown, req, res, next) => {
+  const language = languageOf(req);
   const { status } = error as { readonly status?: unknown };
   const isVisitors = typeof status === 'number' && status >= 400 && status < 500;
   if (!isVisitors) console.error('[shop]', error instanceof Error ? error.stack : error);
   if (res.headersSent) next(error);
-  else if (isVisitors) send(res.status(status), messagePage('That did not work', 'The shop could not read this request.'));
-  else send(res.status(500), messagePage('Something went wrong', 'Nothing was charged. Please try again.'));
+  else if (isVisitors) send(res.status(status), messagePage(TEXTS[language].unreadable, language));
+  else send(res.status(500), messagePage(TEXTS[language].failed, language));
 };
+
+function languageOf(req: Request): Language {
+  return (req.acceptsLanguages([...LANGUAGES]) || 'en') as Language;
+}
+
+function cameFrom({ query }: Request): CameFrom {
+  return query['from'] === 'payment' || query['from'] === 'cancel' ? query['from'] : undefined;
+}
 
 function send(res: Response, page: Html): void {
   res.type('html').send(page.text);

@@ -46,6 +46,12 @@ async function order(payment: 'pending' | 'success' = 'success'): Promise<string
   return reference;
 }
 
+/** The page of the order's payment at the service. */
+async function paylinkUrl(reference: string): Promise<string> {
+  const link = await paylink.createPaymentLink({ amount: 15_000, reference: `${reference}-page` });
+  return link.url;
+}
+
 function notify(body: string, signature = createHmac('sha256', SECRET).update(body).digest('hex')): Promise<Response> {
   const headers = { 'X-Service-Event': 'payment.succeeded', 'X-Service-Signature': signature };
   return fetch(`${url}/webhooks/payments`, { method: 'POST', headers, body });
@@ -92,14 +98,62 @@ describe('the webhook', () => {
 });
 
 describe('the pages', () => {
-  it('escape what they show, and load nothing', async () => {
+  it('escape what they show, load nothing, and have an icon', async () => {
     const reference = await orders.create('<script>alert("1")</script>', 5);
     const response = await fetch(`${url}/orders/${reference}`);
     const markup = await response.text();
     expect(markup).toContain('&lt;script&gt;alert(&quot;1&quot;)');
-    expect(markup).not.toMatch(/<script|\bsrc=/);
+    expect(markup).not.toMatch(/<script>alert|\bsrc=|http-equiv/);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(markup).toContain('<link rel="icon" href="data:image/svg+xml,');
     expect((await fetch(`${url}/orders/nobody`)).status).toBe(404);
+  });
+
+  const pageOf = async (reference: string, query = '', language = 'en'): Promise<string> =>
+    (await fetch(`${url}/orders/${reference}${query}`, { headers: { 'Accept-Language': language } })).text();
+
+  it('never tell a customer who has paid that the order is not paid', async () => {
+    const paid = await order();
+    await orders.setPayUrl(paid, 'http://127.0.0.1/link/x');
+    for (const query of ['', '?from=payment', '?from=cancel']) {
+      expect(await pageOf(paid, query)).toMatch(/Confirming your payment…/);
+      expect(await pageOf(paid, query)).not.toMatch(/Not paid|Pay now/);
+    }
+    expect(await pageOf(paid, '', 'fr')).toContain('Confirmation de votre paiement…');
+    await notify(JSON.stringify({ reference: paid }));
+    expect(await pageOf(paid)).toMatch(/class="state paid">Paid</);
+  });
+
+  it('lead from a cancelled payment to a new order, and not back to the payment page', async () => {
+    const reference = await order('pending');
+    await orders.setPayUrl(reference, 'http://127.0.0.1/link/x');
+    expect(await pageOf(reference)).toMatch(/Not paid yet.*href="http:\/\/127.0.0.1\/link\/x">Pay now/s);
+    await emulator.cancel(reference);
+    const markup = await pageOf(reference, '?from=cancel');
+    expect(markup).toMatch(/You cancelled this payment\. Nothing was charged\..*href="\/">Order again/s);
+    expect(markup).not.toContain('/link/');
+  });
+
+  it('write amounts as the payment page does, in both languages', async () => {
+    const reference = await order('pending');
+    const payPage = await paylinkUrl(reference);
+    for (const language of ['en', 'fr'] as const) {
+      const amount = /class="amount">([^<]+)</.exec(
+        await (await fetch(payPage, { headers: { 'Accept-Language': language } })).text(),
+      )![1]!;
+      expect(await pageOf(reference, '', language)).toContain(`<p class="price">${amount}</p>`);
+    }
+  });
+
+  it('are told of the credit by server-sent events, once, and no stream is open for an order that is paid', async () => {
+    const reference = await order();
+    await orders.setPayUrl(reference, 'http://127.0.0.1/link/x');
+    const stream = await fetch(`${url}/orders/${reference}/events`);
+    expect(stream.headers.get('content-type')).toBe('text/event-stream');
+    await notify(JSON.stringify({ reference }));
+    expect((await stream.text()).match(/event: change/g)).toHaveLength(1);
+    expect((await fetch(`${url}/orders/${reference}/events`)).status).toBe(204);
+    expect((await fetch(`${url}/orders/nothing/events`)).status).toBe(204);
   });
 
   it.each([{ Origin: 'https://evil.example' }, { Origin: 'null' }, { 'Sec-Fetch-Site': 'cross-site' }])(
@@ -134,12 +188,16 @@ describe('the demo', () => {
     expect(output).toContain('which says: pending');
     expect(output).toContain('The lost notification came after all');
     expect(output).not.toContain('\u001B');
+    expect(output).not.toContain('WEBHOOK_SECRET');
     expect(code).toBe(0);
   }, 60_000);
 
   it('ends with 1 and says why when it cannot start', async () => {
-    const { code, output } = await run({ PORT: new URL(url).port });
-    expect(output).toContain('EADDRINUSE');
+    const { port } = new URL(url);
+    const { code, output } = await run({ PORT: port });
+    expect(output).toContain(`Port ${port} is taken`);
+    expect(output).toContain(`PORT=${Number(port) + 1} npm start`);
+    expect(output).not.toContain('EADDRINUSE');
     expect(code).toBe(1);
   }, 60_000);
 });

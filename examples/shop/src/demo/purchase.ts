@@ -29,7 +29,7 @@ export async function drivePurchase(
 
   await story.step('The customer pays on that page', async (tell) => {
     const backAt = await submitPayForm(payUrl);
-    mustHold(backAt === `${shop.url}/orders/${reference}`, `the customer was sent to ${backAt}`);
+    mustHold(backAt === `${shop.url}/orders/${reference}?from=payment`, `the customer was sent to ${backAt}`);
     const { status } = await paylink.getPayment(reference);
     mustHold(status === 'success', `the service says that the payment is ${status}`);
     tell('The service took the payment (asked by its API, it says: success) and sent the customer back to the shop.');

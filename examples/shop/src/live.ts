@@ -1,0 +1,60 @@
+import type { RequestHandler } from 'express';
+import type { Orders } from './orders.js';
+
+/** Milliseconds between two looks at the order. */
+const INTERVAL = 500;
+/** Looks before the stream ends; the browser then opens another. */
+const LOOKS = 240;
+const MOST_STREAMS = 100;
+
+let streams = 0;
+
+/** Server-sent events: `change` once the order is paid. The page then asks for itself again. */
+export function orderEvents(orders: Orders): RequestHandler<{ reference: string }> {
+  return async (req, res) => {
+    const order = await orders.find(req.params.reference);
+    // 204 tells an EventSource not to connect again.
+    if (order === undefined || order.isPaid || streams >= MOST_STREAMS) return void res.status(204).end();
+    streams++;
+    let looks = 0;
+    const timer = setInterval(() => void look(), INTERVAL);
+    res.once('close', () => {
+      streams--;
+      clearInterval(timer);
+    });
+    res.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
+    res.write('retry: 1000\n\n');
+
+    async function look(): Promise<void> {
+      const found = await orders.find(order!.reference).catch(() => undefined);
+      if (found?.isPaid === true) res.end('event: change\ndata: \n\n');
+      else if (++looks >= LOOKS) res.end();
+    }
+  };
+}
+
+/** Keeps the page of an order live, by server-sent events; where they fail, by asking every three seconds. */
+export const LIVE_SCRIPT = `(() => {
+  'use strict';
+  const live = document.getElementById('live');
+  if (live === null || !live.dataset.events) return;
+  let source, timer;
+  const stop = () => { source?.close(); clearInterval(timer); };
+  const refresh = async () => {
+    const response = await fetch(location.href, { cache: 'no-store' }).catch(() => undefined);
+    if (!response?.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const fresh = page.getElementById('live');
+    if (fresh === null || fresh.innerHTML === live.innerHTML) return;
+    live.replaceChildren(...fresh.childNodes);
+    document.title = page.title;
+    if (!fresh.dataset.events) stop();
+  };
+  const poll = () => { timer ??= setInterval(refresh, 3000); };
+  if (typeof EventSource === 'undefined') return poll();
+  source = new EventSource(live.dataset.events);
+  source.addEventListener('change', () => { refresh(); poll(); });
+  source.onerror = () => { if (source.readyState === EventSource.CLOSED) poll(); };
+  addEventListener('pagehide', () => source.close());
+})();
+`;

@@ -1,0 +1,88 @@
+import type { OrderState } from './order-state.js';
+
+/** The languages of the shop, as those of the payment page. */
+export const LANGUAGES = ['en', 'fr'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+interface Texts {
+  readonly buy: string;
+  readonly picture: string;
+  readonly order: string;
+  readonly credited: string;
+  readonly timesCredited: (amount: string, count: number) => string;
+  readonly payNow: string;
+  readonly lookAgain: string;
+  readonly orderAgain: string;
+  readonly toShop: string;
+  readonly state: Readonly<Record<OrderState, string>>;
+  readonly stateHint: Readonly<Record<OrderState, string>>;
+  readonly noOrder: readonly [title: string, message: string];
+  readonly notFound: readonly [title: string, message: string];
+  readonly unreadable: readonly [title: string, message: string];
+  readonly failed: readonly [title: string, message: string];
+}
+
+export const TEXTS: Readonly<Record<Language, Texts>> = {
+  en: {
+    buy: 'Buy',
+    picture: 'A woven basket',
+    order: 'Order',
+    credited: 'Credited',
+    timesCredited: (amount, count) => `${amount}, ${count === 1 ? 'once' : `${count} times`}`,
+    payNow: 'Pay now',
+    lookAgain: 'Look again',
+    orderAgain: 'Order again',
+    toShop: 'To the shop',
+    state: {
+      paid: 'Paid',
+      confirming: 'Confirming your payment…',
+      unpaid: 'Not paid yet',
+      cancelled: 'Cancelled',
+      unprepared: 'Not prepared',
+      unknown: 'Checking your payment…',
+    },
+    stateHint: {
+      paid: 'Thank you. We are packing it.',
+      confirming: 'Thank you. The payment service is telling us about your payment. You need not pay again.',
+      unpaid: 'Nothing was charged so far.',
+      cancelled: 'You cancelled this payment. Nothing was charged.',
+      unprepared: 'The payment could not be prepared. Nothing was charged: please order again.',
+      unknown: 'The payment service does not answer right now. If you have paid, you need not pay again.',
+    },
+    noOrder: ['No such order', 'Perhaps its address was cut off.'],
+    notFound: ['Not found', 'There is no such page.'],
+    unreadable: ['That did not work', 'The shop could not read this request.'],
+    failed: ['Something went wrong', 'Nothing was charged. Please try again.'],
+  },
+  fr: {
+    buy: 'Acheter',
+    picture: 'Un panier tressé',
+    order: 'Commande',
+    credited: 'Crédité',
+    timesCredited: (amount, count) => `${amount}, ${count === 1 ? 'une fois' : `${count} fois`}`,
+    payNow: 'Payer maintenant',
+    lookAgain: 'Vérifier de nouveau',
+    orderAgain: 'Commander de nouveau',
+    toShop: 'Vers la boutique',
+    state: {
+      paid: 'Payé',
+      confirming: 'Confirmation de votre paiement…',
+      unpaid: 'Pas encore payé',
+      cancelled: 'Annulé',
+      unprepared: 'Non préparé',
+      unknown: 'Vérification de votre paiement…',
+    },
+    stateHint: {
+      paid: 'Merci. Nous préparons votre colis.',
+      confirming: 'Merci. Le service de paiement nous informe de votre paiement. Inutile de payer une seconde fois.',
+      unpaid: 'Rien n’a été débité pour l’instant.',
+      cancelled: 'Vous avez annulé ce paiement. Rien n’a été débité.',
+      unprepared: 'Le paiement n’a pas pu être préparé. Rien n’a été débité : veuillez commander de nouveau.',
+      unknown: 'Le service de paiement ne répond pas en ce moment. Si vous avez payé, inutile de payer une seconde fois.',
+    },
+    noOrder: ['Commande introuvable', 'Son adresse a peut-être été coupée.'],
+    notFound: ['Introuvable', 'Cette page n’existe pas.'],
+    unreadable: ['Cela n’a pas fonctionné', 'La boutique n’a pas pu lire cette demande.'],
+    failed: ['Une erreur est survenue', 'Rien n’a été débité. Veuillez réessayer.'],
+  },
+};
