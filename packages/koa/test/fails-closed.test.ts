@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createVerifier } from '@paylink/core';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import Koa, { type Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { afterEach, expect, it, vi } from 'vitest';
+import { paymentWebhook } from '../src/index.js';
+
+const secret = TEST_SECRET;
+let server: Server;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  server.closeAllConnections();
+  server.close();
+});
+
+async function deliverTo(...middleware: Middleware[]): Promise<[number, string]> {
+  const app = new Koa();
+  for (const one of middleware) app.use(one);
+  server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const request = signedDelivery({ secret }).toRequest(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const response = await fetch(request);
+  return [response.status, await response.text()];
+}
+
+it('acknowledges nothing that a store says is done without having run the handler', async () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const credit = vi.fn();
+  const idempotency = { isDone: async () => false, run: async () => 'done' as const };
+  expect(await deliverTo(paymentWebhook({ secret, idempotency }, credit))).toEqual([503, '{"error":"store_unavailable"}']);
+  expect(credit).not.toHaveBeenCalled();
+});
+
+it('K05 verifies no text that koa-bodyparser kept as the raw body, also where a middleware calls the verifier itself', async () => {
+  const verifier = createVerifier({ secret });
+  const reply = await deliverTo(bodyParser(), async (ctx) => {
+    const verified = verifier.verify(ctx.request.rawBody as unknown as Uint8Array, ctx.request.headers);
+    ctx.body = await verified.then(String, (error: { code: string }) => error.code);
+  });
+  expect(reply).toEqual([200, 'body_consumed']);
+});

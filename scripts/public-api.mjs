@@ -1,0 +1,81 @@
+/**
+ * Every public name, one a line: the exports of each door, their members, and the strings that a type allows, such as error codes.
+ * `node scripts/public-api.mjs` fails when one of public-api.txt is gone; `--update` adds the new ones and drops those.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { ROOT } from './bootstrap.mjs';
+
+const PACKAGES = join(ROOT, 'packages');
+const REPORT = join(ROOT, 'public-api.txt');
+
+/** The source of each door, by the name that is imported. */
+function doors() {
+  return readdirSync(PACKAGES).flatMap((folder) => {
+    const { name, exports } = JSON.parse(readFileSync(join(PACKAGES, folder, 'package.json'), 'utf8'));
+    return Object.entries(exports)
+      .filter(([door]) => door !== './package.json')
+      .map(
+        ([
+          door,
+          {
+            import: { types },
+          },
+        ]) => {
+          const source = types.replace('./dist/', 'src/').replace('.d.ts', '.ts');
+          return [`${name}${door.slice(1)}`, join(PACKAGES, folder, source)];
+        },
+      );
+  });
+}
+
+function programOf(files) {
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
+  return ts.createProgram(files, ts.parseJsonConfigFileContent(config, ts.sys, ROOT).options);
+}
+
+function namesOf(checker, door, exported) {
+  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  const isValue = (symbol.flags & ts.SymbolFlags.Value) !== 0;
+  const isType = (symbol.flags & ts.SymbolFlags.Type) !== 0;
+  const types = [
+    ...(isType ? [checker.getDeclaredTypeOfSymbol(symbol)] : []),
+    ...(isValue ? [checker.getTypeOfSymbol(symbol)] : []),
+  ];
+  const members = types.flatMap((type) => checker.getPropertiesOfType(type)).filter(isOurs);
+  const literals = types.flatMap((type) => (type.isUnion() ? type.types : [type])).filter((type) => type.isStringLiteral());
+  const name = `${door} ${exported.name}`;
+  return [
+    ...(isValue ? [`${name} (value)`] : []),
+    ...(isType ? [`${name} (type)`] : []),
+    ...members.map((member) => `${name}.${member.name}`),
+    ...literals.map(({ value }) => `${name} = ${JSON.stringify(value)}`),
+  ];
+}
+
+/** Not what a member inherits of Error or of a framework's types. */
+const isOurs = ({ declarations = [] }) =>
+  declarations.some((declaration) => declaration.getSourceFile().fileName.startsWith(PACKAGES));
+
+function publicNames() {
+  const all = doors();
+  const program = programOf(all.map(([, file]) => file));
+  const checker = program.getTypeChecker();
+  const names = all.flatMap(([door, file]) => {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(file));
+    return checker.getExportsOfModule(module).flatMap((exported) => namesOf(checker, door, exported));
+  });
+  return [...new Set(names)].sort();
+}
+
+const now = publicNames();
+if (process.argv.includes('--update')) writeFileSync(REPORT, `${now.join('\n')}\n`);
+else {
+  const kept = readFileSync(REPORT, 'utf8').trim().split('\n');
+  const lost = kept.filter((name) => !now.includes(name));
+  const added = now.filter((name) => !kept.includes(name));
+  for (const name of lost) console.error(`lost: ${name}`);
+  console.log(`${now.length} public names: ${lost.length} lost, ${added.length} not yet in public-api.txt (pnpm api:update)`);
+  if (lost.length > 0) process.exitCode = 1;
+}
