@@ -1,94 +1,301 @@
-/** Exact bytes over a socket: an HTTP client would mend or refuse what an attack is about. */
-import { connect } from 'node:net';
+/** Exact bytes to a server, over TCP or TLS: an HTTP client would correct or refuse what an attack is about. */
+import { connect, isIP, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+
+/** How the other side closed: in order, or by a reset. */
+export type Ending = 'FIN' | 'RST';
 
 export interface WireReply {
   readonly status: number;
-  /** The lines of the head, lower-case. */
-  readonly head: string;
+  /** By lower-case name; the values of a repeated one joined with ", ". */
+  readonly headers: ReadonlyMap<string, string>;
+  /** The body as UTF-8, without its chunks. */
   readonly body: string;
-  /** Whether the server closed the connection by itself within the time that was given to it. */
-  readonly closed: boolean;
+  /** The reply as it came. */
+  readonly bytes: Buffer;
 }
 
-/** A request as bytes. A header of several values is several lines. */
+/** What came of waiting: a reply, the close of the server, or nothing in time. */
+export type WireAnswer = WireReply | 'closed' | 'no answer';
+
+/** Where to connect: a port of 127.0.0.1, or the origin of an address. */
+export type WireTarget = number | URL;
+
+export interface WireOptions {
+  /** Milliseconds until a connection counts as failed. Default 5,000. */
+  readonly timeout?: number | undefined;
+  /** Breaks the connection. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Header lines in the order of the wire, in Latin-1. */
+export type HeaderLines = readonly (readonly [name: string, value: string])[];
+
+const open = new Set<Wire>();
+
+/** Breaks every connection that is still open. */
+export function closeWires(): void {
+  for (const wire of open) wire.reset();
+}
+
+/** One connection on which exact bytes are sent. */
+export class Wire {
+  /** How the server closed, once it has. */
+  ending: Ending | undefined;
+  #received = Buffer.alloc(0);
+  #pieces: Buffer[] = [];
+  #changed = (): void => undefined;
+  readonly #socket: Socket;
+  readonly #signal: AbortSignal | undefined;
+
+  private constructor(socket: Socket, signal: AbortSignal | undefined) {
+    this.#socket = socket;
+    this.#signal = signal;
+    socket.on('data', (bytes) => {
+      this.#pieces.push(bytes);
+      this.#changed();
+    });
+    socket.on('end', () => this.#end('FIN'));
+    // A reset after the end in order says more: the server has let go of the socket.
+    socket.on('error', () => this.#end('RST'));
+    socket.on('close', () => {
+      open.delete(this);
+      signal?.removeEventListener('abort', this.destroy);
+      this.#end(this.ending ?? 'FIN');
+    });
+    signal?.addEventListener('abort', this.destroy, { once: true });
+    open.add(this);
+  }
+
+  /** @throws the socket's error with its code, an Error with the code ETIMEDOUT, or the signal's reason. */
+  static async open(target: WireTarget, { timeout = 5_000, signal }: WireOptions = {}): Promise<Wire> {
+    signal?.throwIfAborted();
+    const { socket, ready } = socketTo(target);
+    await new Promise<void>((resolve, reject) => {
+      const settle = (error?: unknown): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        socket.off('error', settle).off(ready, settle);
+        if (error === undefined) return resolve();
+        socket.on('error', () => undefined).destroy();
+        reject(error);
+      };
+      const abort = (): void => settle(signal?.reason);
+      const timer = setTimeout(() => {
+        settle(Object.assign(new Error(`no connection in ${timeout} ms`), { code: 'ETIMEDOUT' }));
+      }, timeout);
+      signal?.addEventListener('abort', abort, { once: true });
+      socket.once('error', settle).once(ready, () => settle());
+    });
+    return new Wire(socket, signal);
+  }
+
+  /** Sends the pieces one after the other, with turns of the event loop between them in which the server can read. */
+  async send(...pieces: readonly (Uint8Array | string)[]): Promise<void> {
+    for (const piece of pieces) {
+      await this.write(piece);
+      await turn();
+      await turn();
+    }
+  }
+
+  /** Resolves when the bytes are with the kernel, when the connection has ended, or when `timeout` has passed. */
+  write(piece: Uint8Array | string, timeout = 5_000): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#socket.destroyed) return resolve();
+      const done = (): void => {
+        clearTimeout(stop);
+        this.#socket.off('close', done);
+        resolve();
+      };
+      // A server that has stopped reading would keep this waiting.
+      const stop = setTimeout(done, timeout);
+      this.#socket.once('close', done);
+      this.#socket.write(piece as string, 'latin1', done);
+    });
+  }
+
+  /** Reads nothing from here on, as a sender does that is busy sending. */
+  hold(): void {
+    this.#socket.pause();
+  }
+
+  release(): void {
+    this.#socket.resume();
+  }
+
+  /** Sends the end of our side (FIN). */
+  finish(): void {
+    this.#socket.end();
+  }
+
+  /** Breaks the connection (RST). */
+  reset(): void {
+    open.delete(this);
+    this.#socket.resetAndDestroy();
+  }
+
+  readonly destroy = (): void => {
+    this.#signal?.removeEventListener('abort', this.destroy);
+    this.#socket.destroy();
+  };
+
+  /** The next reply, also an interim one of 1xx. `to` is the method that it answers: a reply to HEAD has no body. */
+  async answer(to = 'POST', milliseconds = 4_000): Promise<WireAnswer> {
+    let taken: WireReply | undefined;
+    const isOver = (): boolean =>
+      this.#signal?.aborted === true ||
+      (taken = takeReply(this.#collected(), to, this.ending !== undefined)) !== undefined ||
+      this.ending !== undefined;
+    const isInTime = await this.#until(isOver, milliseconds);
+    this.#signal?.throwIfAborted();
+    if (taken === undefined) return isInTime ? 'closed' : 'no answer';
+    this.#received = this.#received.subarray(taken.bytes.length);
+    return taken;
+  }
+
+  /** As `answer`. @throws Error when no reply comes. */
+  async reply(to = 'POST', milliseconds = 4_000): Promise<WireReply> {
+    const answer = await this.answer(to, milliseconds);
+    if (typeof answer !== 'string') return answer;
+    const received = this.#received.toString('latin1').slice(0, 500) || 'nothing';
+    const what = answer === 'closed' ? `closed by ${this.ending} without a reply` : `no reply in ${milliseconds} ms`;
+    throw new Error(`${what}; received: ${received}`);
+  }
+
+  /** Resolves once the server has closed, with no byte after the replies that were read. @throws Error otherwise. */
+  async closed(milliseconds = 2_000): Promise<Ending> {
+    const isInTime = await this.#until(() => this.ending !== undefined, milliseconds);
+    if (!isInTime) throw new Error(`the server did not close in ${milliseconds} ms`);
+    const rest = this.#collected();
+    if (rest.length > 0) throw new Error(`bytes after the reply: ${rest.toString('latin1')}`);
+    return this.ending!;
+  }
+
+  #collected(): Buffer {
+    if (this.#pieces.length > 0) this.#received = Buffer.concat([this.#received, ...this.#pieces.splice(0)]);
+    return this.#received;
+  }
+
+  #end(ending: Ending): void {
+    this.ending = ending;
+    this.#changed();
+  }
+
+  #until(reached: () => boolean, milliseconds: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (isInTime: boolean): void => {
+        clearTimeout(timer);
+        this.#changed = () => undefined;
+        resolve(isInTime);
+      };
+      const timer = setTimeout(() => settle(false), milliseconds);
+      this.#changed = () => {
+        if (reached()) settle(true);
+      };
+      this.#changed();
+    });
+  }
+}
+
+/** Opens a connection and sends the pieces. */
+export async function begin(target: WireTarget, ...pieces: readonly (Uint8Array | string)[]): Promise<Wire> {
+  const wire = await Wire.open(target);
+  await wire.send(...pieces);
+  return wire;
+}
+
+/** Sends one request on a connection of its own and gives the reply. @throws Error when none comes in 4 s. */
+export async function exchange(
+  target: WireTarget,
+  ...pieces: readonly (Uint8Array | string)[]
+): Promise<WireReply & { readonly wire: Wire }> {
+  const [first = ''] = pieces;
+  const method = Buffer.from(first as string, 'latin1')
+    .toString('latin1', 0, 16)
+    .split(' ', 1)[0];
+  const wire = await begin(target, ...pieces);
+  return { ...(await wire.reply(method)), wire };
+}
+
+/** A request as bytes; a Content-Length is only there where `lines` has one. */
 export function requestBytes(
+  lines: HeaderLines,
   body: Uint8Array,
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   { method = 'POST', path = '/' }: { readonly method?: string; readonly path?: string } = {},
 ): Buffer {
-  const all = { 'Content-Length': String(body.length), ...headers };
-  const lines = Object.entries(all).flatMap(([name, values]) => [values ?? []].flat().map((value) => `${name}: ${value}\r\n`));
-  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: adapter.test\r\n${lines.join('')}\r\n`, 'latin1'), body]);
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n`, 'latin1'), body]);
 }
 
-/**
- * Sends bytes on a connection of its own, and gives the reply as soon as it is whole.
- *
- * @param closing milliseconds to wait for the server's close after the reply
- * @throws Error when no whole reply comes in 5 s.
- */
-export function exchange(port: number, bytes: Uint8Array, closing = 0): Promise<WireReply> {
-  return new Promise((resolve, reject) => {
-    let received = '';
-    let reply: Omit<WireReply, 'closed'> | undefined;
-    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
-    const late = setTimeout(() => {
-      finish(new Error(`no reply in 5 s; received: ${received || 'nothing'}`));
-    }, 5_000);
-    let closeTimer: NodeJS.Timeout | undefined;
-
-    socket.setEncoding('latin1');
-    socket.on('data', (text: string) => {
-      received += text;
-      if (reply !== undefined) return;
-      reply = takeReply(received);
-      if (reply === undefined) return;
-      clearTimeout(late);
-      closeTimer = setTimeout(() => {
-        finish(reply!, false);
-      }, closing);
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      if (reply === undefined) finish(new Error('the connection was closed without a reply'));
-      else finish(reply, true);
-    });
-
-    function finish(outcome: Error | Omit<WireReply, 'closed'>, closed = false): void {
-      clearTimeout(late);
-      clearTimeout(closeTimer);
-      socket.destroy();
-      if (outcome instanceof Error) reject(outcome);
-      else resolve({ ...outcome, closed });
-    }
-  });
-}
-
-/** Starts to send and goes away in the middle. */
-export function breakOff(port: number, bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(bytes, () => {
-        socket.resetAndDestroy();
-        resolve();
-      });
-    });
-    socket.on('error', () => {
-      resolve();
-    });
-  });
-}
-
-function takeReply(text: string): Omit<WireReply, 'closed'> | undefined {
-  const end = text.indexOf('\r\n\r\n');
-  if (end < 0) return undefined;
-  const head = text.slice(0, end).toLowerCase();
-  const status = Number(/^http\/1\.1 (\d{3})/.exec(head)?.[1]);
-  const body = text.slice(end + 4);
-  if (/\r\ntransfer-encoding: *chunked/.test(head)) {
-    if (!body.endsWith('0\r\n\r\n')) return undefined;
-    return { status, head, body: body.replace(/[0-9a-f]+\r\n([^]*?)\r\n/g, '$1').replace(/\r\n$/, '') };
+/** The body in chunks of `size` bytes, with the last, empty one. */
+export function chunked(body: Uint8Array, size = Math.max(1, body.length)): Buffer {
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < body.length; at += size) {
+    const piece = body.subarray(at, at + size);
+    chunks.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'));
   }
-  const length = Number(/\r\ncontent-length: *(\d+)/.exec(head)?.[1] ?? 0);
-  return body.length < length ? undefined : { status, head, body: body.slice(0, length) };
+  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
+}
+
+function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'secureConnect' } {
+  // Half open, so that the close of the server is seen as what it is and not answered with ours.
+  const common = { allowHalfOpen: true, noDelay: true };
+  if (typeof target === 'number') return { socket: connect({ ...common, port: target, host: '127.0.0.1' }), ready: 'connect' };
+  // Brackets belong to the URL, not to the address.
+  const host = target.hostname.replace(/^\[|\]$/g, '');
+  if (target.protocol === 'http:')
+    return { socket: connect({ ...common, port: Number(target.port || 80), host }), ready: 'connect' };
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  const tls = { host, port: Number(target.port || 443), ALPNProtocols: ['http/1.1'], ...name };
+  return { socket: connectTls(tls), ready: 'secureConnect' };
+}
+
+/** The first whole reply in the bytes, if there is one. What comes before the close of the server counts as whole. */
+function takeReply(bytes: Buffer, method: string, isClosed: boolean): WireReply | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1] ?? 0);
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    headers.set(name, headers.has(name) ? `${headers.get(name)!}, ${value}` : value);
+  }
+  const start = end + 4;
+  const rest = bytes.subarray(start);
+  const made = (body: Buffer, length: number): WireReply => ({
+    status,
+    headers,
+    body: body.toString('utf8'),
+    bytes: bytes.subarray(0, start + length),
+  });
+
+  if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return made(Buffer.alloc(0), 0);
+  if (/chunked/i.test(headers.get('transfer-encoding') ?? '')) {
+    const chunks = takeChunks(rest);
+    if (chunks !== undefined) return made(chunks.body, chunks.length);
+    return isClosed ? made(rest, rest.length) : undefined;
+  }
+  const declared = headers.get('content-length');
+  if (declared === undefined) return isClosed ? made(rest, rest.length) : undefined;
+  const length = Math.min(Number(declared), isClosed ? rest.length : Infinity);
+  return rest.length < length ? undefined : made(rest.subarray(0, length), length);
+}
+
+function takeChunks(bytes: Buffer): { readonly body: Buffer; readonly length: number } | undefined {
+  const chunks: Buffer[] = [];
+  for (let at = 0; ;) {
+    const line = bytes.indexOf('\r\n', at);
+    if (line < 0) return undefined;
+    const size = Number.parseInt(bytes.subarray(at, line).toString('latin1'), 16) || 0;
+    const next = line + 2 + size + 2;
+    if (bytes.length < next) return undefined;
+    if (size === 0) return { body: Buffer.concat(chunks), length: next };
+    chunks.push(bytes.subarray(line + 2, line + 2 + size));
+    at = next;
+  }
 }

@@ -2,7 +2,11 @@
 import { createHmac } from 'node:crypto';
 import { contentTypeOf, inForms, type DeliveryForms, type HeaderNames } from '../delivery-forms.js';
 
-export type Severity = 'critical' | 'high' | 'medium' | 'low';
+/**
+ * How bad it is. `critical`: money or entry, an order credited without a payment or a payment lost. `note`: worth knowing, and not a
+ * finding.
+ */
+export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 
 /**
  * What a delivery is. `forged`: its signature is not that of its bytes under the secret, spelt as the contract says. `invalid`:
@@ -10,20 +14,50 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low';
  */
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
+/** What a receiver gets wrong that answers an attack otherwise; an audit reports findings of one fault together. */
+export type Fault =
+  | 'accepts_unsigned'
+  | 'does_not_verify'
+  | 'compares_part'
+  | 'several_spellings'
+  | 'reads_elsewhere'
+  | 'public_secret'
+  | 'verifies_other_bytes'
+  | 'reserializes'
+  | 'decodes_text'
+  | 'trims'
+  | 'inflates'
+  | 'refuses_genuine'
+  | 'content_type'
+  | 'invalid_body'
+  | 'contradiction'
+  | 'event_header'
+  | 'unknown_kind'
+  | 'no_limit'
+  | 'wrong_limit'
+  | 'framing'
+  | 'http_form'
+  | 'method';
+
 /** One delivery, and what a receiver must answer to it. */
 export interface Attack {
   /** The row of the table of attacks, "A06" for one. Several attacks have the same. */
   readonly id: string;
   /** A sentence that begins with the id; no two attacks have the same. */
   readonly name: string;
+  /** The delivery in words, without a verb: "a delivery without a signature". */
+  readonly what: string;
   readonly category: AttackCategory;
   readonly delivery: DeliveryForms;
   /** The status that the receivers of Paylink answer. */
   readonly status: number;
+  /** The code in the body of that answer; `undefined` where the delivery is acknowledged. */
+  readonly code?: string | undefined;
   /** Other statuses by which a receiver does no harm. */
   readonly accepts: readonly number[];
   /** How bad it is when the receiver does the contrary. */
   readonly severity: Severity;
+  readonly fault: Fault;
   /** What to change in a receiver that answers otherwise, and why. */
   readonly advice: string;
 }
@@ -39,19 +73,30 @@ export interface Material {
   /** Its signature. */
   readonly signature: string;
   readonly mac: (body: string | Uint8Array, key?: string | Uint8Array, algorithm?: string) => string;
+  /** Whether signatures are written as this service writes them; attacks on the spelling of another's mean nothing. */
+  readonly isHex: boolean;
   /** A body with the reference, and more. */
   readonly bodyWith: (more: string) => Buffer;
 }
 
-export function materialOf(options: Pick<Material, 'secret' | 'reference' | 'bodyLimit' | 'names'>): Material {
+/** Gives the value of the signature header for the bytes and a secret. */
+export type Sign = (rawBody: Uint8Array, secret: string | Uint8Array) => string;
+
+export interface MaterialOptions extends Pick<Material, 'secret' | 'reference' | 'bodyLimit' | 'names'> {
+  readonly sign?: Sign | undefined;
+}
+
+export function materialOf({ sign, ...options }: MaterialOptions): Material {
   const { secret, reference } = options;
-  const mac: Material['mac'] = (body, key = secret, algorithm = 'sha256') => createHmac(algorithm, key).update(body).digest('hex');
+  const mac: Material['mac'] = (body, key = secret, algorithm = 'sha256') =>
+    sign === undefined ? createHmac(algorithm, key).update(body).digest('hex') : sign(Buffer.from(body), key);
   const body = Buffer.from(JSON.stringify({ reference }));
   return {
     ...options,
     body,
     signature: mac(body),
     mac,
+    isHex: sign === undefined,
     bodyWith: (more) => Buffer.from(`{"reference":${JSON.stringify(reference)},${more}}`),
   };
 }
@@ -66,20 +111,21 @@ export interface Difference {
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
-export type Verdict = Pick<Attack, 'category' | 'status' | 'accepts' | 'severity' | 'advice'>;
+export type Verdict = Pick<Attack, 'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault' | 'advice'>;
 
-/** [what the receiver does, as the rest of a sentence that begins with the id; how the delivery differs; an exception]. */
-export type Line = readonly [sentence: string, difference: Difference, verdict?: Partial<Verdict>];
+/** [the delivery in words; how it differs from the genuine one; an exception]. */
+export type Line = readonly [what: string, difference: Difference, verdict?: Partial<Verdict>];
 
 /** Makes the attacks of one row. */
 export function row(material: Material, id: string, verdict: Verdict, lines: readonly Line[]): Attack[] {
-  return lines.map(([sentence, difference, exception]) => ({
-    id,
-    name: `${id} ${sentence}`,
-    delivery: deliver(material, difference),
-    ...verdict,
-    ...exception,
-  }));
+  return lines.map(([what, difference, exception]) => {
+    const whole = { ...verdict, ...exception };
+    return { id, name: nameOf(id, whole.category, what), what, delivery: deliver(material, difference), ...whole };
+  });
+}
+
+export function nameOf(id: string, category: AttackCategory, what: string): string {
+  return `${id} ${category === 'genuine' ? 'accepts' : 'refuses'} ${what}`;
 }
 
 function deliver({ names, body, mac }: Material, difference: Difference): DeliveryForms {

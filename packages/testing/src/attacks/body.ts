@@ -4,32 +4,44 @@ import { row, type Attack, type Line, type Material, type Verdict } from './atta
 const changed: Verdict = {
   category: 'forged',
   status: 401,
+  code: 'invalid_signature',
   accepts: [400, 403],
   severity: 'critical',
+  fault: 'verifies_other_bytes',
   advice:
-    'Other bytes than these were signed. Verify the bytes as they were received: take the raw body before any parser or text decoder, and never serialise, decode, trim or inflate before the check.',
+    'Other bytes than these were signed. Verify the bytes as they were received: take the raw body before any parser or text decoder, and do not serialise, decode, trim or inflate it before the check.',
 };
+const decoded: Verdict = { ...changed, severity: 'high', fault: 'decodes_text' };
+const reserialized: Verdict = { ...changed, severity: 'high', fault: 'reserializes' };
+const trimmed: Verdict = { ...changed, severity: 'high', fault: 'trims' };
+const unsigned: Verdict = { ...changed, fault: 'accepts_unsigned' };
 const genuine: Verdict = {
   category: 'genuine',
   status: 200,
   accepts: [204],
   severity: 'high',
+  fault: 'refuses_genuine',
   advice:
-    'These very bytes are signed, so the notification is genuine, and whoever paid was refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
+    'These very bytes are signed, so the notification is genuine and a payment was refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
 };
 const invalid: Verdict = {
   category: 'invalid',
   status: 400,
+  code: 'invalid_payload',
   accepts: [401, 403, 415, 422],
-  severity: 'medium',
+  severity: 'low',
+  fault: 'invalid_body',
   advice:
-    'The signature is right and the body is no notification: answer 400, and neither 2xx, as if something had been done, nor 5xx. Decode strictly, after the signature, and require a `reference` that is a non-blank string.',
+    'The signature is right and the body is not a notification: answer 400, and neither 2xx, as if something had been done, nor 5xx. Decode strictly, after the signature, and require a `reference` that is a non-blank string.',
 };
 const contradicted: Verdict = {
   ...invalid,
+  code: 'event_contradicted',
   accepts: [409, 422],
+  severity: 'medium',
+  fault: 'contradiction',
   advice:
-    'The signed body says that the payment did not succeed, the unsigned header says that it did. Believe the body, or better, ask the API for the payment before you credit (then pass `confirm: true` here).',
+    'The signed body says that the payment did not succeed, the unsigned header says that it did. Believe the body, or better, ask the API for the payment before you credit.',
 };
 
 export function bodyAttacks(material: Material, confirm: boolean): Attack[] {
@@ -48,51 +60,42 @@ function changedBodies(material: Material): Attack[] {
       'C01',
       changed,
       [...new Set(positions)].map((at, index): Line => [
-        `refuses the body with a bit of byte ${at} flipped`,
+        `the body with a bit of byte ${at} flipped`,
         { body: withFlip(body, at, index % 8), signature },
       ]),
     ),
     ...row(material, 'C01', changed, [
-      ['refuses another reference under a genuine signature', { body: JSON.stringify({ reference: `${reference}-2` }), signature }],
-      ['refuses another amount under a genuine signature', amountChanged(material)],
-      [
-        'refuses a byte 0xFF where the character that decoders put in its place was signed',
-        { body: withByte, signature: mac(replaced) },
-      ],
-      ['refuses a byte order mark in front of a signed body', { body: `\ufeff${body.toString()}`, signature }],
+      ['another reference under a genuine signature', { body: JSON.stringify({ reference: `${reference}-2` }), signature }],
+      ['another amount under a genuine signature', amountChanged(material)],
+      ['a byte 0xFF in place of the signed U+FFFD', { body: withByte, signature: mac(replaced) }, decoded],
+      ['a byte order mark in front of a signed body', { body: `\ufeff${body.toString()}`, signature }, decoded],
     ]),
-    ...row(material, 'C02', changed, [
-      ['refuses a signed body that was pretty-printed on its way', { body: pretty, signature }],
-      ['refuses a pretty-printed body that was made compact on its way', { body, signature: mac(pretty) }],
-      ['refuses a body with blanks after its colons', { body: `{"reference": ${JSON.stringify(reference)}}`, signature }],
+    ...row(material, 'C02', reserialized, [
+      ['a signed body that was pretty-printed in transit', { body: pretty, signature }],
+      ['a pretty-printed body that was made compact in transit', { body, signature: mac(pretty) }],
+      ['a body with spaces added after its colons', { body: `{"reference": ${JSON.stringify(reference)}}`, signature }],
       [
-        'refuses a body whose keys are in another order',
+        'a body whose keys are in another order',
         { body: `{"amount":1,"reference":${JSON.stringify(reference)}}`, signature: mac(bodyWith('"amount":1')) },
       ],
-      [
-        'refuses a body with a character escaped that was not',
-        { body: bodyWith('"note":"\\u0061"'), signature: mac(bodyWith('"note":"a"')) },
-      ],
-      ['refuses a body in which 1.0 became 1', { body: bodyWith('"amount":1'), signature: mac(bodyWith('"amount":1.0')) }],
+      ['a body with an escape that was not signed', { body: bodyWith('"note":"\\u0061"'), signature: mac(bodyWith('"note":"a"')) }],
+      ['a body in which 1.0 became 1', { body: bodyWith('"amount":1'), signature: mac(bodyWith('"amount":1.0')) }],
     ]),
     ...row(
       material,
       'C07',
-      changed,
+      trimmed,
       (
         [
           ['a line feed behind it', '', '\n'],
           ['CR LF behind it', '', '\r\n'],
-          ['a blank behind it', '', ' '],
-          ['a blank in front', ' ', ''],
+          ['a space behind it', '', ' '],
+          ['a space in front', ' ', ''],
           ['a NUL behind it', '', '\0'],
         ] as const
-      ).map(([what, front, behind]): Line => [
-        `refuses a signed body with ${what}`,
-        { body: front + body.toString() + behind, signature },
-      ]),
+      ).map(([what, front, behind]): Line => [`a signed body with ${what}`, { body: front + body.toString() + behind, signature }]),
     ),
-    ...row(material, 'C10', changed, [['refuses an empty body without a signature', { body: '', signature: null }]]),
+    ...row(material, 'C10', unsigned, [['an empty body without a signature', { body: '', signature: null }]]),
   ];
 }
 
@@ -108,32 +111,30 @@ function genuineBodies(material: Material): Attack[] {
       material,
       id,
       verdict,
-      Object.entries(bodies).map(([sentence, signed]): Line => [sentence, { body: signed }]),
+      Object.entries(bodies).map(([what, signed]): Line => [what, { body: signed }]),
     );
   return [
     ...accepted('C03', {
-      'accepts a pretty-printed body that is signed as such': JSON.stringify({ reference, amount: 1 }, null, 2),
-      'accepts a body with blanks after colons and commas': `{"reference": ${JSON.stringify(reference)}, "amount": 1}`,
-      'accepts numbers that a parser would spell otherwise': bodyWith('"amount":10.0,"fee":1e2'),
-      'accepts escapes that a parser would spell otherwise': bodyWith('"note":"\\u0061\\/\\u00e9"'),
-      'accepts characters outside of ASCII': bodyWith('"note":"Zoë, 支付, 🧾, \u2028"'),
-      'accepts characters that patterns of replacement know': bodyWith('"note":"$& $1 $$ %s %00 \\\\"'),
-      'accepts keys that are numbers, which parsers put first': bodyWith('"b":1,"10":2,"9":3'),
+      'a pretty-printed body that is signed as such': JSON.stringify({ reference, amount: 1 }, null, 2),
+      'a body with spaces after colons and commas': `{"reference": ${JSON.stringify(reference)}, "amount": 1}`,
+      'numbers that a parser writes in another way': bodyWith('"amount":10.0,"fee":1e2'),
+      'escapes that a parser writes in another way': bodyWith('"note":"\\u0061\\/\\u00e9"'),
+      'characters outside ASCII': bodyWith('"note":"Zoë, 支付, 🧾, \u2028"'),
+      'characters that replacement patterns use': bodyWith('"note":"$& $1 $$ %s %00 \\\\"'),
+      'keys that are numbers, which parsers put first': bodyWith('"b":1,"10":2,"9":3'),
     }),
     ...accepted('C08', {
-      'accepts a line feed at the end that is signed': `${body.toString()}\n`,
-      'accepts CR LF at the end that is signed': `${body.toString()}\r\n`,
-      'accepts blanks around the body that are signed': ` \t${body.toString()}  `,
+      'a signed line feed at the end': `${body.toString()}\n`,
+      'a signed CR LF at the end': `${body.toString()}\r\n`,
+      'signed spaces around the body': ` \t${body.toString()}  `,
     }),
-    ...accepted('C18', { 'accepts a key that stands twice': bodyWith(`"reference":${JSON.stringify(reference)}`) }),
+    ...accepted('C18', { 'a key that stands twice': bodyWith(`"reference":${JSON.stringify(reference)}`) }),
     ...accepted('C19', {
-      'accepts keys of the prototype, and is not changed by them': bodyWith(
-        '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}',
-      ),
+      'keys of the prototype': bodyWith('"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}'),
     }),
     ...accepted(
       'C20',
-      { [`answers a body of ${depth} arrays in one another`]: bodyWith(`"nested":${'['.repeat(depth)}${']'.repeat(depth)}`) },
+      { [`a body of ${depth} nested arrays`]: bodyWith(`"nested":${'['.repeat(depth)}${']'.repeat(depth)}`) },
       {
         ...genuine,
         accepts: [204, 400, 413, 422],
@@ -141,15 +142,15 @@ function genuineBodies(material: Material): Attack[] {
         advice: 'Deep nesting must not crash the receiver: never serialise or clone a body, for a log or a store for instance.',
       },
     ),
-    ...accepted('C21', { 'accepts numbers beyond what a double holds': bodyWith('"a":1e400,"b":12345678901234567890,"c":-0') }),
-    ...accepted('C23', { 'accepts an amount, which it must not use': bodyWith('"amount":1,"currency":"XOF"') }),
+    ...accepted('C21', { 'numbers beyond what a double holds': bodyWith('"a":1e400,"b":12345678901234567890,"c":-0') }),
+    ...accepted('C23', { 'an amount in the body': bodyWith('"amount":1,"currency":"XOF"') }),
     ...accepted('C16', strangeReferences(reference), {
       ...genuine,
-      // A merchant who looks the order up refuses one that there is not.
+      // A merchant who looks orders up refuses this one.
       accepts: [204, 400, 404, 409, 410, 422, 503],
       severity: 'medium',
       advice:
-        'A reference is an opaque text. An unknown one may be refused by its own status, and must not end in a 500: bind it as a parameter in SQL, and encode it in a URL.',
+        'A reference is opaque text. An unknown one may be refused by a status of its own, and must not end in a 500: bind it as a parameter in SQL, and encode it in a URL.',
     }),
   ];
 }
@@ -163,9 +164,7 @@ function strangeReferences(reference: string): Record<string, string> {
     'a reference with a line break and control characters': `${reference}\r\n\t\u0001`,
     'a reference with an emoji': `${reference}-🧾`,
   };
-  return Object.fromEntries(
-    Object.entries(references).map(([what, strange]) => [`hands on ${what} as it is`, JSON.stringify({ reference: strange })]),
-  );
+  return Object.fromEntries(Object.entries(references).map(([what, strange]) => [what, JSON.stringify({ reference: strange })]));
 }
 
 function invalidBodies(material: Material): Attack[] {
@@ -175,7 +174,7 @@ function invalidBodies(material: Material): Attack[] {
       material,
       id,
       invalid,
-      Object.entries(bodies).map(([sentence, signed]): Line => [sentence, { body: signed }]),
+      Object.entries(bodies).map(([what, signed]): Line => [what, { body: signed }]),
     );
   const withoutReference = {
     'no reference': '{}',
@@ -188,26 +187,23 @@ function invalidBodies(material: Material): Attack[] {
   };
   const texts = { null: 'null', 'an array': '[]', 'a string': '"x"', 'a number': '1', 'a boolean': 'true' };
   return [
-    ...refused('C06', { 'refuses a signed body with a byte order mark': `\ufeff${body.toString()}` }),
-    ...refused('C09', { 'refuses an empty body, signed': '' }),
+    ...refused('C06', { 'a signed body with a byte order mark': `\ufeff${body.toString()}` }),
+    ...refused('C09', { 'an empty body, signed': '' }),
     ...refused('C11', {
-      'refuses a signed body that is not UTF-8': Buffer.concat([body.subarray(0, -2), Buffer.from([0xff, 0x22, 0x7d])]),
+      'a signed body that is not UTF-8': Buffer.concat([body.subarray(0, -2), Buffer.from([0xff, 0x22, 0x7d])]),
     }),
     ...refused('C12', {
-      'refuses a signed body in UTF-16': Buffer.from(`\ufeff${body.toString()}`, 'utf16le'),
+      'a signed body in UTF-16': Buffer.from(`\ufeff${body.toString()}`, 'utf16le'),
     }),
     ...refused('C13', {
-      'refuses a signed body that is not JSON': 'not JSON at all',
-      'refuses a signed body that is cut off': body.subarray(0, -1),
-      'refuses a signed form': 'reference=a&amount=1',
+      'a signed body that is not JSON': 'not JSON at all',
+      'a signed body that is cut off': body.subarray(0, -1),
+      'a signed form': 'reference=a&amount=1',
     }),
-    ...refused(
-      'C14',
-      Object.fromEntries(Object.entries(texts).map(([what, text]) => [`refuses a signed body that is ${what}`, text])),
-    ),
+    ...refused('C14', Object.fromEntries(Object.entries(texts).map(([what, text]) => [`a signed body that is ${what}`, text]))),
     ...refused(
       'C15',
-      Object.fromEntries(Object.entries(withoutReference).map(([what, text]) => [`refuses a signed body with ${what}`, text])),
+      Object.fromEntries(Object.entries(withoutReference).map(([what, text]) => [`a signed body with ${what}`, text])),
     ),
   ];
 }
@@ -215,12 +211,14 @@ function invalidBodies(material: Material): Attack[] {
 function contradictions(material: Material, confirm: boolean): Attack[] {
   if (confirm) return [];
   const saying = (status: string): Line => [
-    `refuses a success whose signed body says ${status}`,
+    `a success whose signed body says ${status}`,
     { body: material.bodyWith(`"status":"${status}"`) },
   ];
   return [
     ...row(material, 'C24', contradicted, ['failed', 'cancelled'].map(saying)),
-    ...row(material, 'C24', { ...contradicted, status: 503, accepts: [400, 409, 422, 425] }, [saying('pending')]),
+    ...row(material, 'C24', { ...contradicted, status: 503, code: 'payment_pending', accepts: [400, 409, 422, 425] }, [
+      saying('pending'),
+    ]),
   ];
 }
 

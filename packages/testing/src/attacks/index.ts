@@ -1,7 +1,7 @@
 /** The attack kit: deliveries that a receiver must refuse, and deliveries that it must not. */
 import { headerNames, type HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret, TEST_SECRET } from '../signed-delivery.js';
-import { materialOf, type Attack } from './attack.js';
+import { materialOf, type Attack, type Sign } from './attack.js';
 import { bodyAttacks } from './body.js';
 import { eventAttacks } from './event.js';
 import { signatureAttacks } from './signature.js';
@@ -19,21 +19,26 @@ export interface AttackOptions {
   readonly bodyLimit?: number | undefined;
   /** Whether the receiver asks the API before it credits: then no field of the body decides. Default false. */
   readonly confirm?: boolean | undefined;
+  /**
+   * The value of the signature header, for a receiver of another service; its own spelling is then not attacked. Default: the
+   * contract's, lower-case hexadecimal HMAC-SHA256.
+   */
+  readonly sign?: Sign | undefined;
   /** Other names of the two headers, as the receiver's option of the same name. */
   readonly headers?: HeaderNameOptions | undefined;
 }
 
 /**
  * Makes the attacks that any HTTP client can send, by POST: sections A, C and E of the table of attacks and what of D needs no
- * socket of one's own. `auditReceiver` has the rest as well.
+ * socket of its own. `auditReceiver` has the rest as well.
  *
  * @throws TypeError when `secret` is empty, or `bodyLimit` is too small for a body to be made.
  */
 export function attacks(options: AttackOptions = {}): Attack[] {
-  const { secret = TEST_SECRET, reference = 'paylink-attack', bodyLimit = 65_536, confirm = false } = options;
+  const { secret = TEST_SECRET, reference = 'paylink-attack', bodyLimit = 65_536, confirm = false, sign } = options;
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1_024)
     throw new TypeError('bodyLimit must be a whole number of at least 1,024');
-  const material = materialOf({ secret: requireSecret(secret), reference, bodyLimit, names: headerNames(options.headers) });
+  const material = materialOf({ secret: requireSecret(secret), reference, bodyLimit, sign, names: headerNames(options.headers) });
   return [
     ...signatureAttacks(material),
     ...bodyAttacks(material, confirm),

@@ -3,63 +3,76 @@ import { createHash } from 'node:crypto';
 import { TEST_SECRET } from '../signed-delivery.js';
 import { row, type Attack, type Difference, type Line, type Material, type Verdict } from './attack.js';
 
-const FORGED = { category: 'forged', status: 401, accepts: [400, 403] } as const;
+const FORGED = { category: 'forged', status: 401, code: 'invalid_signature', accepts: [400, 403] } as const;
 
 const missing: Verdict = {
   ...FORGED,
   severity: 'critical',
-  advice:
-    'Without a signature nobody knows who sent this. Refuse with 401 before anything else runs; never treat "no header" as "nothing to check".',
+  fault: 'accepts_unsigned',
+  advice: 'Without a signature the sender is unknown: refuse with 401 before any other code runs, also where the header is absent.',
 };
 const forged: Verdict = {
   ...FORGED,
   severity: 'critical',
+  fault: 'does_not_verify',
   advice:
-    'Compute HMAC-SHA256 over the raw bytes of the body with the webhook secret, and refuse with 401 unless all 32 bytes are equal, in constant time.',
+    'Compute HMAC-SHA256 over the raw bytes of the body with the webhook secret, and refuse with 401 unless all 32 bytes are equal, compared in constant time.',
 };
 const partial: Verdict = {
   ...FORGED,
   severity: 'critical',
+  fault: 'compares_part',
   advice:
-    'Only a part of the signature is compared, so the rest can be guessed. Refuse whatever is not exactly 64 characters of 0-9a-f, then compare all 32 bytes in constant time.',
+    'Only a part of the signature is compared, so the rest can be guessed. Refuse every header that is not exactly 64 characters of 0-9a-f, then compare all 32 bytes in constant time.',
 };
 const spelling: Verdict = {
   ...FORGED,
   severity: 'medium',
+  fault: 'several_spellings',
   advice:
-    'One signature must have one spelling: test /^[0-9a-f]{64}$/ on the header before it is decoded. Neither lower-case, trim, unquote, split nor strip it: decoders of hex stop silently at the first character that is none.',
+    'One signature must have one spelling: test /^[0-9a-f]{64}$/ on the header before it is decoded. Do not lower-case, trim, unquote, split or strip it: decoders of hexadecimal stop silently at the first other character.',
 };
+const repeated: Verdict = { ...spelling, severity: 'note' };
 const elsewhere: Verdict = {
   ...FORGED,
-  severity: 'high',
-  advice: 'Read the signature from the X-Service-Signature header, and from nowhere else.',
+  severity: 'medium',
+  fault: 'reads_elsewhere',
+  advice: 'Read the signature from the X-Service-Signature header, and from no other place.',
 };
 const weak: Verdict = {
   ...FORGED,
   severity: 'critical',
+  fault: 'public_secret',
   advice:
-    'The receiver verifies with a secret that everybody knows: its own is most likely not set. Refuse to start without a secret, and take the one from the merchant portal.',
+    'The receiver verifies with a secret that is public: its own is most likely not set. Refuse to start without a secret, and take the one from the merchant portal.',
 };
 
+/** The attacks on a signature's spelling, which is this service's own. */
+const SPELLING_ROWS: ReadonlySet<string> = new Set(['A03', 'A04', 'A06', 'A08', 'A09', 'A11', 'A12', 'A13', 'A14', 'A18', 'A19']);
+
 export function signatureAttacks(material: Material): Attack[] {
+  return ownSpelling(material).filter(({ id }) => material.isHex || !SPELLING_ROWS.has(id));
+}
+
+function ownSpelling(material: Material): Attack[] {
   const { signature: right, body, names } = material;
   const signed = (values: Readonly<Record<string, string>>): Line[] =>
-    Object.entries(values).map(([sentence, signature]): Line => [sentence, { signature }]);
-  const flips = Array.from({ length: 32 }, (_, byte) => byte * 8 + (byte % 8));
+    Object.entries(values).map(([what, signature]): Line => [what, { signature }]);
+  const flips = Array.from({ length: material.isHex ? 32 : 0 }, (_, byte) => byte * 8 + (byte % 8));
   return [
     ...row(material, 'A01', missing, [
-      ['refuses a delivery without a signature', { signature: null }],
-      ['refuses a delivery without any header of the service', { signature: null, event: null }],
+      ['a delivery without a signature', { signature: null }],
+      ['a delivery without any header of the service', { signature: null, event: null }],
     ]),
-    ...row(material, 'A02', missing, signed({ 'refuses an empty signature': '', 'refuses a signature of blanks': '   ' })),
-    ...row(material, 'A03', spelling, signed({ 'refuses a line that lists the right signature twice': `${right}, ${right}` })),
+    ...row(material, 'A02', missing, signed({ 'an empty signature': '', 'a blank signature': '   ' })),
+    ...row(material, 'A03', repeated, signed({ 'a line that lists the right signature twice': `${right}, ${right}` })),
     ...row(
       material,
       'A04',
-      spelling,
+      repeated,
       signed({
-        'refuses a line that lists the right signature and a forged one': `${right},${'0'.repeat(64)}`,
-        'refuses a line that lists a forged signature and the right one': `${'0'.repeat(64)}, ${right}`,
+        'a line that lists the right signature and a forged one': `${right},${'0'.repeat(64)}`,
+        'a line that lists a forged signature and the right one': `${'0'.repeat(64)}, ${right}`,
       }),
     ),
     ...row(
@@ -67,27 +80,22 @@ export function signatureAttacks(material: Material): Attack[] {
       'A06',
       spelling,
       signed({
-        'refuses an upper-case signature': right.toUpperCase(),
-        'refuses a signature in mixed case': right.replace(/[a-f]/, (digit) => digit.toUpperCase()),
+        'an upper-case signature': right.toUpperCase(),
+        'a signature in mixed case': right.replace(/[a-f]/, (digit) => digit.toUpperCase()),
       }),
     ),
-    ...row(
-      material,
-      'A08',
-      spelling,
-      signed({ 'refuses a blank inside the signature': `${right.slice(0, 32)} ${right.slice(32)}` }),
-    ),
+    ...row(material, 'A08', spelling, signed({ 'a signature with a space inside': `${right.slice(0, 32)} ${right.slice(32)}` })),
     ...row(
       material,
       'A09',
       spelling,
       signed({
-        'refuses a signature with "sha256=" in front': `sha256=${right}`,
-        'refuses a signature with "v1=" in front': `v1=${right}`,
-        'refuses a signature with "0x" in front': `0x${right}`,
-        'refuses a quoted signature': `"${right}"`,
-        'refuses the signature in base64': Buffer.from(right, 'hex').toString('base64'),
-        'refuses the signature in base64url': Buffer.from(right, 'hex').toString('base64url'),
+        'a signature with "sha256=" in front': `sha256=${right}`,
+        'a signature with "v1=" in front': `v1=${right}`,
+        'a signature with "0x" in front': `0x${right}`,
+        'a quoted signature': `"${right}"`,
+        'the signature in base64': Buffer.from(right, 'hex').toString('base64'),
+        'the signature in base64url': Buffer.from(right, 'hex').toString('base64url'),
       }),
     ),
     ...row(
@@ -95,7 +103,7 @@ export function signatureAttacks(material: Material): Attack[] {
       'A11',
       partial,
       [1, 2, 8, 16, 32, 48, 62, 63].map((length): Line => [
-        `refuses the right signature cut to ${length} ${length === 1 ? 'character' : 'characters'}`,
+        `the right signature cut to ${length} ${length === 1 ? 'character' : 'characters'}`,
         { signature: right.slice(0, length) },
       ]),
     ),
@@ -104,11 +112,11 @@ export function signatureAttacks(material: Material): Attack[] {
       'A12',
       spelling,
       signed({
-        'refuses the right signature with one more digit': `${right}0`,
-        'refuses the right signature with "00" behind it': `${right}00`,
-        'refuses the right signature with "zz" behind it': `${right}zz`,
-        'refuses the right signature with a no-break space behind it': `${right}\u00a0`,
-        'refuses the right signature with a digit in front': `0${right}`,
+        'the right signature with one more digit': `${right}0`,
+        'the right signature with "00" behind it': `${right}00`,
+        'the right signature with "zz" behind it': `${right}zz`,
+        'the right signature with a no-break space behind it': `${right}\u00a0`,
+        'the right signature with a digit in front': `0${right}`,
       }),
     ),
     ...row(
@@ -116,9 +124,9 @@ export function signatureAttacks(material: Material): Attack[] {
       'A13',
       forged,
       signed({
-        'refuses 64 characters of which the first is no hex digit': `g${right.slice(1)}`,
-        'refuses 64 characters of which the last is no hex digit': `${right.slice(0, 63)}g`,
-        'refuses 64 characters of which none is a hex digit': 'z'.repeat(64),
+        '64 characters whose first is not a hex digit': `g${right.slice(1)}`,
+        '64 characters whose last is not a hex digit': `${right.slice(0, 63)}g`,
+        '64 characters without a hex digit': 'z'.repeat(64),
       }),
     ),
     ...row(
@@ -126,10 +134,10 @@ export function signatureAttacks(material: Material): Attack[] {
       'A14',
       forged,
       signed({
-        'refuses 64 characters with a Latin-1 one among them': `${right.slice(0, 63)}é`,
-        'refuses 64 bytes with a UTF-8 character among them': onTheWire(`${right.slice(0, 62)}é`),
-        'refuses the right digits in full width': onTheWire(fullWidth(right)),
-        'refuses the right digits with their high bit set': Array.from(right, (digit) =>
+        '64 characters with a Latin-1 letter among them': `${right.slice(0, 63)}é`,
+        '64 bytes with a UTF-8 character among them': onTheWire(`${right.slice(0, 62)}é`),
+        'the right digits in full width': onTheWire(fullWidth(right)),
+        'the right digits with their high bit set': Array.from(right, (digit) =>
           String.fromCharCode(digit.charCodeAt(0) | 0x80),
         ).join(''),
       }),
@@ -139,35 +147,41 @@ export function signatureAttacks(material: Material): Attack[] {
       'A17',
       forged,
       signed({
-        'refuses a signature of zeros': '0'.repeat(64),
-        'refuses a signature of fs': 'f'.repeat(64),
-        'refuses the signature of an empty body': material.mac(''),
+        'a signature of zeros': '0'.repeat(64),
+        'a signature of 64 times f': 'f'.repeat(64),
+        'the signature of an empty body': material.mac(''),
       }),
+    ),
+    ...row(
+      material,
+      'B13',
+      forged,
+      signed({ 'a signature made with another secret': material.mac(body, 'a-secret-that-is-not-configured-anywhere') }),
     ),
     ...weakSecrets(material),
     ...row(
       material,
       'A18',
       partial,
-      flips.map((bit): Line => [`refuses the right signature with bit ${bit} flipped`, { signature: flipped(right, bit) }]),
+      flips.map((bit): Line => [`the right signature with bit ${bit} flipped`, { signature: flipped(right, bit) }]),
     ),
     ...row(
       material,
       'A19',
       forged,
       signed({
-        'refuses HMAC-SHA1': material.mac(body, undefined, 'sha1'),
-        'refuses HMAC-SHA512': material.mac(body, undefined, 'sha512'),
-        'refuses HMAC-SHA512 cut to 64 digits': material.mac(body, undefined, 'sha512').slice(0, 64),
-        'refuses SHA-256 of the body': createHash('sha256').update(body).digest('hex'),
-        'refuses SHA-256 of secret and body': createHash('sha256').update(material.secret).update(body).digest('hex'),
-        'refuses an HMAC with key and message swapped': material.mac(material.secret, body),
+        'a signature by HMAC-SHA1': material.mac(body, undefined, 'sha1'),
+        'a signature by HMAC-SHA512': material.mac(body, undefined, 'sha512'),
+        'a signature by HMAC-SHA512 cut to 64 digits': material.mac(body, undefined, 'sha512').slice(0, 64),
+        'a signature by SHA-256 of the body': createHash('sha256').update(body).digest('hex'),
+        'a signature by SHA-256 of secret and body': createHash('sha256').update(material.secret).update(body).digest('hex'),
+        'a signature by HMAC with key and message swapped': material.mac(material.secret, body),
       }),
     ),
     ...row(material, 'A21', elsewhere, [
-      ['refuses a signature under a name with underscores', moved(right, 'X_Service_Signature')],
-      ['refuses a signature under a name that is only like the right one', moved(right, `${names.signature}-256`)],
-      ['refuses a signature in the Authorization header', moved(`Signature ${right}`, 'Authorization')],
+      ['a signature under a name with underscores', moved(right, 'X_Service_Signature')],
+      ['a signature under a similar header name', moved(right, `${names.signature}-256`)],
+      ['a signature in the Authorization header', moved(`Signature ${right}`, 'Authorization')],
     ]),
     ...row(
       material,
@@ -177,11 +191,12 @@ export function signatureAttacks(material: Material): Attack[] {
         status: 200,
         accepts: [204],
         severity: 'high',
-        advice: 'Names of headers have no case (RFC 9110 section 5.1): look them up in whatever case they come.',
+        fault: 'refuses_genuine',
+        advice: 'Header names have no case (RFC 9110 section 5.1): look them up regardless of case.',
       },
       [
         [
-          'accepts the header’s name in another case',
+          'the right signature under another case of its header name',
           { signature: null, headers: { [names.signature.replace(/[a-z]/g, alternateCase)]: right } },
         ],
       ],
@@ -190,7 +205,7 @@ export function signatureAttacks(material: Material): Attack[] {
   ];
 }
 
-/** Secrets that a receiver without one falls back to. A receiver whose own it is has another fault, which the kit cannot see. */
+/** Secrets that a receiver without one of its own falls back to. Left out where it is the secret that was given. */
 function weakSecrets(material: Material): Attack[] {
   const own = Buffer.from(material.secret);
   const secrets: readonly (readonly [id: string, what: string, secret: string])[] = [
@@ -205,7 +220,7 @@ function weakSecrets(material: Material): Attack[] {
   return secrets
     .filter(([, , secret]) => !own.equals(Buffer.from(secret)))
     .flatMap(([id, what, secret]) =>
-      row(material, id, weak, [[`refuses a signature made with ${what}`, { signature: material.mac(material.body, secret) }]]),
+      row(material, id, weak, [[`a signature made with ${what}`, { signature: material.mac(material.body, secret) }]]),
     );
 }
 
@@ -215,7 +230,7 @@ function moved(value: string, name: string): Difference {
 
 function bodyThatHoldsItsSignature({ bodyWith, signature, names }: Material): Line {
   const body = bodyWith(`"signature":"${signature}","${names.signature}":"${signature}"`);
-  return ['refuses a signature that stands in the body', { body, signature: null }];
+  return ['a signature that stands in the body', { body, signature: null }];
 }
 
 function flipped(signature: string, bit: number): string {

@@ -1,29 +1,34 @@
-/** Section D of the table, as far as any HTTP client can send it. */
+/** Section D of the table: the transport, as far as any HTTP client can send it. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { row, type Attack, type Line, type Material, type Verdict } from './attack.js';
 
 const encoded: Verdict = {
   category: 'forged',
   status: 415,
+  code: 'unsupported_encoding',
   accepts: [400, 401, 403],
   severity: 'high',
+  fault: 'inflates',
   advice:
-    'The signature is over the bytes on the wire. Refuse every Content-Encoding but identity with 415, before the body is read: what inflates first verifies other bytes, and lets a stranger fill the memory.',
+    'The signature is over the bytes on the wire. Refuse every Content-Encoding but identity with 415, before the body is read: a receiver that inflates first verifies other bytes, and lets a stranger fill its memory.',
 };
-const encodedAndSigned: Verdict = { ...encoded, category: 'invalid', severity: 'medium' };
+const encodedAndSigned: Verdict = { ...encoded, category: 'invalid', severity: 'low', fault: 'invalid_body' };
 const genuine: Verdict = {
   category: 'genuine',
   status: 200,
   accepts: [204],
   severity: 'medium',
+  fault: 'refuses_genuine',
   advice:
-    'The contract names no Content-Type and none of these headers, so none may decide: take the body as raw bytes whatever they say, and leave parsers off this route.',
+    'The contract names no Content-Type and none of these headers, so none may decide: take the body as raw bytes whatever they say, and keep parsers off this route.',
 };
 const tooLarge: Verdict = {
   category: 'invalid',
   status: 413,
+  code: 'body_too_large',
   accepts: [400, 401, 403],
-  severity: 'medium',
+  severity: 'high',
+  fault: 'no_limit',
   advice: 'Read no more than a limit (64 kB is plenty for a notification), and answer 413 as soon as it is passed.',
 };
 
@@ -36,20 +41,17 @@ export function transportAttacks(material: Material): Attack[] {
       'D14',
       genuine,
       ['identity', 'Identity'].map((coding): Line => [
-        `accepts Content-Encoding: ${coding}`,
+        `a body under Content-Encoding: ${coding}`,
         { headers: { 'content-encoding': coding } },
       ]),
     ),
     ...row(material, 'D19', genuine, [
-      [
-        'is not led astray by X-HTTP-Method-Override',
-        { headers: { 'x-http-method-override': 'GET', 'x-method-override': 'DELETE' } },
-      ],
+      ['a delivery with X-HTTP-Method-Override', { headers: { 'x-http-method-override': 'GET', 'x-method-override': 'DELETE' } }],
     ]),
     ...contentTypes(material),
     ...row(material, 'D23', genuine, [
       [
-        'survives header names of the prototype',
+        'header names of the prototype',
         {
           headers: Object.fromEntries([
             ['__proto__', 'x'],
@@ -60,7 +62,7 @@ export function transportAttacks(material: Material): Attack[] {
     ]),
     ...row(material, 'D27', genuine, [
       [
-        'needs nothing that a proxy says of host and protocol',
+        'headers of a proxy that name another host and protocol',
         {
           headers: { 'x-forwarded-proto': 'http', 'x-forwarded-host': 'elsewhere.example', forwarded: 'for=192.0.2.1;proto=http' },
         },
@@ -76,11 +78,21 @@ function sizes(material: Material): Attack[] {
     ...row(
       material,
       'D05',
-      { ...genuine, advice: `A body of ${bodyLimit} bytes is within the limit that was named here: \`bodyLimit\`.` },
-      [['accepts a body of exactly the limit', { body: atLimit }]],
+      {
+        ...genuine,
+        fault: 'wrong_limit',
+        advice: `A body of ${bodyLimit} bytes is within the limit that was given as \`bodyLimit\`.`,
+      },
+      [['a body of exactly the limit', { body: atLimit }]],
     ),
-    ...row(material, 'D05', tooLarge, [['refuses a body of one byte over the limit', { body: filled(material, bodyLimit + 1) }]]),
-    ...row(material, 'D03', tooLarge, [['refuses a body of twice the limit', { body: filled(material, 2 * bodyLimit) }]]),
+    ...row(material, 'D05', tooLarge, [
+      [
+        'a body of one byte over the limit',
+        { body: filled(material, bodyLimit + 1) },
+        { severity: 'medium', fault: 'wrong_limit' },
+      ],
+    ]),
+    ...row(material, 'D03', tooLarge, [['a body of twice the limit', { body: filled(material, 2 * bodyLimit) }]]),
   ];
 }
 
@@ -101,7 +113,7 @@ function encodings(material: Material): Attack[] {
       'D12',
       encoded,
       Object.entries(codings).map(([coding, bytes]): Line => [
-        `refuses a body in ${coding} under the signature of what it inflates to`,
+        `a body in ${coding} under the signature of what it inflates to`,
         { body: bytes, signature, headers: { 'content-encoding': coding } },
       ]),
     ),
@@ -110,37 +122,39 @@ function encodings(material: Material): Attack[] {
       'D12',
       encodedAndSigned,
       Object.entries(codings).map(([coding, bytes]): Line => [
-        `refuses a body in ${coding} that is signed as it is`,
+        `a body in ${coding} that is signed as it is`,
         { body: bytes, headers: { 'content-encoding': coding } },
       ]),
     ),
     ...row(material, 'D12', { ...encodedAndSigned, accepts: [...encoded.accepts, 200, 204], severity: 'low' }, [
-      ['refuses a content encoding that nobody knows', { headers: { 'content-encoding': 'x-unknown' } }],
+      ['an unknown content encoding', { headers: { 'content-encoding': 'x-unknown' } }],
     ]),
     ...(bomb.length > material.bodyLimit
       ? []
       : row(material, 'D13', { ...encoded, accepts: [...encoded.accepts, 413] }, [
-          ['refuses a bomb of gzip under the signature of what it inflates to', { ...asBomb, signature: material.mac(inflated) }],
-          ['refuses a bomb of gzip that is signed as it is', asBomb, { category: 'invalid', severity: 'medium' }],
+          ['a gzip bomb under the signature of what it inflates to', { ...asBomb, signature: material.mac(inflated) }],
+          ['a gzip bomb that is signed as it is', asBomb, { category: 'invalid' }],
         ])),
   ];
 }
 
+const typeless: Verdict = { ...genuine, fault: 'content_type' };
+
 function contentTypes(material: Material): Attack[] {
-  const typed = (sentence: string, type: string | null): Line => [sentence, { headers: { 'content-type': type } }];
+  const typed = (what: string, type: string | null): Line => [what, { headers: { 'content-type': type } }];
   return [
-    ...row(material, 'D20', genuine, [
-      typed('accepts a delivery without a Content-Type', null),
-      typed('accepts Content-Type: text/plain', 'text/plain'),
-      typed('accepts Content-Type: application/octet-stream', 'application/octet-stream'),
-      typed('accepts Content-Type: application/x-www-form-urlencoded', 'application/x-www-form-urlencoded'),
-      typed('accepts Content-Type: multipart/form-data', 'multipart/form-data; boundary=x'),
-      typed('accepts Content-Type: application/cloudevents+json', 'application/cloudevents+json'),
-      typed('accepts a Content-Type that is none', 'application/json\tx'),
+    ...row(material, 'D20', typeless, [
+      typed('a delivery without a Content-Type', null),
+      typed('a delivery under Content-Type: text/plain', 'text/plain'),
+      typed('a delivery under Content-Type: application/octet-stream', 'application/octet-stream'),
+      typed('a delivery under Content-Type: application/x-www-form-urlencoded', 'application/x-www-form-urlencoded'),
+      typed('a delivery under Content-Type: multipart/form-data', 'multipart/form-data; boundary=x'),
+      typed('a delivery under Content-Type: application/cloudevents+json', 'application/cloudevents+json'),
+      typed('a delivery under a malformed Content-Type', 'application/json\tx'),
     ]),
-    ...row(material, 'D21', genuine, [
-      typed('accepts a charset that the bytes are not in', 'application/json; charset=utf-16'),
-      typed('accepts a charset that nobody knows', 'application/json; charset=x'),
+    ...row(material, 'D21', typeless, [
+      typed('a delivery under a charset that the bytes are not in', 'application/json; charset=utf-16'),
+      typed('a delivery under an unknown charset', 'application/json; charset=x'),
     ]),
   ];
 }

@@ -1,103 +1,92 @@
 /** What the probes of an audit work with: the receiver, genuine deliveries, and a record of every reply. */
 import { ACKNOWLEDGED, type Material } from '../attacks/attack.js';
-import { Connection, type Answer, type RawReply, type Target } from './connection.js';
+import { craftOf, type Craft } from '../attacks/raw.js';
+import { Wire, type WireAnswer, type WireReply } from '../wire.js';
 
-export type Lines = readonly (readonly [name: string, value: string])[];
-
-export interface RequestParts {
-  readonly method?: string;
-  /** Behind the path of the URL. */
-  readonly query?: string;
-  /** In place of Content-Length. */
-  readonly framing?: Lines;
+export interface Target {
+  readonly url: URL;
+  /** Milliseconds for the answer to a slow body. */
+  readonly timeout: number;
+  readonly signal: AbortSignal | undefined;
 }
 
-export interface Laboratory {
-  readonly material: Material;
+export interface Laboratory extends Craft {
   readonly timeout: number;
   /** Every reply of the receiver, with what it was to. */
-  readonly replies: { readonly to: string; readonly reply: RawReply }[];
-  /** The lines of a genuine delivery: content type, event, signature. */
-  readonly genuineLines: (body?: Uint8Array) => Lines;
-  /** A whole request, or its head, as bytes. */
-  readonly request: (lines: Lines, body: Uint8Array, parts?: RequestParts) => Buffer;
-  readonly open: () => Promise<Connection>;
+  readonly replies: { readonly to: string; readonly reply: WireReply }[];
+  readonly open: () => Promise<Wire>;
   /** Sends bytes on a connection of their own, and gives the answer. */
-  readonly exchange: (bytes: Uint8Array, method?: string) => Promise<Answer>;
-  /** Sends what must be acknowledged: a 503 says to come again, and is asked again for a while. */
-  readonly exchangePatiently: (bytes: Uint8Array) => Promise<Answer>;
-  /** Whether a genuine delivery is acknowledged. */
-  readonly serves: () => Promise<Answer>;
+  readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
+  /** Sends what must be acknowledged: where the answer is 503, it is sent again for a while. */
+  readonly exchangePatiently: (bytes: Uint8Array) => Promise<WireAnswer>;
+  /** Sends a genuine delivery of the audit's order, or of another one, and gives its answer. */
+  readonly serves: (body?: Uint8Array) => Promise<WireAnswer>;
+  readonly wait: (milliseconds: number) => Promise<void>;
 }
 
-/** How often, and after how many milliseconds, what was answered 503 is sent again. */
-const COMING_AGAIN = [50, 150, 400, 1_000];
+/** After how many milliseconds a delivery that was answered 503 is sent again. */
+const RETRIES = [50, 150, 300, 600];
+
+/** The most that an answer may take where no body is slow, in milliseconds. */
+const PATIENCE = 5_000;
+
+/** How long a connection may take, in milliseconds: a server that is up takes it at once. */
+const CONNECT = 1_500;
 
 export function createLaboratory(target: Target, material: Material, requestHeaders: Readonly<Record<string, string>>): Laboratory {
-  const path = target.url.pathname + target.url.search;
+  const { url, timeout, signal } = target;
+  const craft = craftOf(material, url.host, url.pathname + url.search, Object.entries(requestHeaders));
+  const patience = Math.min(timeout, PATIENCE);
 
-  const request: Laboratory['request'] = (lines, body, { method = 'POST', query, framing } = {}) => {
-    const all: Lines = [
-      ['Host', target.url.host],
-      ['Connection', 'close'],
-      ...Object.entries(requestHeaders),
-      ...lines,
-      ...(framing ?? [['Content-Length', String(body.length)]]),
-    ];
-    const where = query === undefined ? path : path + (path.includes('?') ? '&' : '?') + query;
-    const head = all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-    return Buffer.concat([Buffer.from(`${method} ${where} HTTP/1.1\r\n${head}\r\n`, 'latin1'), body]);
-  };
+  const open = (): Promise<Wire> => Wire.open(url, { timeout: CONNECT, signal });
 
   const exchange: Laboratory['exchange'] = async (bytes, method) => {
-    const connection = await Connection.open(target);
+    const wire = await open();
     try {
-      // Not waited for: some servers answer before they have read everything.
-      void connection.write(bytes);
-      return await connection.answer(method);
+      // Not awaited: some servers answer before they have read everything.
+      void wire.write(bytes);
+      return await wire.answer(method, patience);
     } finally {
-      connection.destroy();
+      wire.destroy();
     }
   };
 
   const exchangePatiently: Laboratory['exchangePatiently'] = async (bytes) => {
-    for (const pause of COMING_AGAIN) {
+    for (const pause of RETRIES) {
       const answer = await exchange(bytes);
       if (statusOf(answer) !== 503) return answer;
-      await wait(pause, target.signal);
+      await wait(pause, signal);
     }
     return exchange(bytes);
   };
 
-  const genuineLines: Laboratory['genuineLines'] = (body = material.body) => [
-    ['Content-Type', 'application/json'],
-    [material.names.event, 'payment.succeeded'],
-    [material.names.signature, material.mac(body)],
-  ];
-
   return {
-    material,
-    timeout: target.timeout,
+    ...craft,
+    timeout,
     replies: [],
-    genuineLines,
-    request,
-    open: () => Connection.open(target),
+    open,
     exchange,
     exchangePatiently,
-    serves: () => exchangePatiently(request(genuineLines(), material.body)),
+    serves: (body = material.body) => exchangePatiently(craft.request(craft.genuineLines(body), body)),
+    wait: (milliseconds) => wait(milliseconds, signal),
   };
 }
 
-export function statusOf(answer: Answer): number | undefined {
+export function statusOf(answer: WireAnswer): number | undefined {
   return typeof answer === 'string' ? undefined : answer.status;
 }
 
-export function isAcknowledged(answer: Answer): boolean {
+export function isAcknowledged(answer: WireAnswer): boolean {
   const status = statusOf(answer);
   return status !== undefined && (ACKNOWLEDGED as readonly number[]).includes(status);
 }
 
-export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export function isSuccess(answer: WireAnswer): boolean {
+  const status = statusOf(answer);
+  return status !== undefined && status >= 200 && status < 300;
+}
+
+function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       clearTimeout(timer);

@@ -1,45 +1,59 @@
-/** One thing that an audit tries, and the probes that are made of the attack kit. */
+/** One thing that an audit tries, and the probes that are made of the table of attacks. */
 import type { Attack, AttackCategory, Severity } from '../attacks/attack.js';
-import type { Answer } from './connection.js';
+import type { RawAttack } from '../attacks/raw.js';
+import type { WireAnswer } from '../wire.js';
+import type { CauseId } from './causes.js';
 import type { Laboratory } from './laboratory.js';
 
 export interface Probe {
   readonly id: string;
   readonly name: string;
+  /** What is sent, in words without a verb. */
+  readonly what: string;
   readonly category: AttackCategory;
   readonly expected: readonly number[];
   /** Whether a server may close the connection in place of an answer. */
   readonly mayClose?: boolean;
   readonly severity: Severity;
+  readonly fault: CauseId;
+  /** Whether the status is judged by another probe. */
+  readonly onlyFault?: boolean;
   readonly advice: string;
-  /** Whether it loads the server so that nothing else can be judged meanwhile. */
-  readonly alone?: boolean;
   perform(laboratory: Laboratory): Promise<Observation>;
 }
 
 /** What was seen. */
 export interface Observation {
   /** The answer that is judged by its status. */
-  readonly answer: Answer;
+  readonly answer: WireAnswer;
   /** What is wrong beside the status; the probe has failed then. */
   readonly fault?: string;
   /** Replies beside the answer. */
-  readonly others?: readonly Answer[];
+  readonly others?: readonly WireAnswer[];
 }
 
 /** The attacks that any client can send, sent as bytes. */
-export function probeOf({ id, name, category, delivery, status, accepts, severity, advice }: Attack): Probe {
+export function probeOf({ delivery, status, accepts, ...attack }: Attack): Probe {
   return {
-    id,
-    name,
-    category,
+    ...attack,
     expected: [status, ...accepts],
     mayClose: status === 413,
-    severity,
-    advice,
     async perform({ request, exchange, exchangePatiently }) {
       const bytes = request(Object.entries(delivery.headers), delivery.rawBody);
-      return { answer: await (category === 'genuine' ? exchangePatiently(bytes) : exchange(bytes)) };
+      return { answer: await (attack.category === 'genuine' ? exchangePatiently(bytes) : exchange(bytes)) };
+    },
+  };
+}
+
+/** The attacks that only a socket can send. */
+export function probeOfRaw({ bytes, status, accepts, method, ...attack }: RawAttack): Probe {
+  return {
+    ...attack,
+    expected: [status, ...accepts],
+    async perform(laboratory) {
+      const { exchange, exchangePatiently } = laboratory;
+      const sent = bytes(laboratory);
+      return { answer: await (attack.category === 'genuine' ? exchangePatiently(sent) : exchange(sent, method)) };
     },
   };
 }

@@ -1,0 +1,232 @@
+/** What only exact bytes can say: repeated header lines, broken frames, other methods. */
+import { chunked, requestBytes, type HeaderLines } from '../wire.js';
+import { ACKNOWLEDGED, nameOf, type Material, type Verdict } from './attack.js';
+
+export interface RequestParts {
+  readonly method?: string;
+  /** Added to the path. */
+  readonly query?: string;
+  /** In place of Content-Length. */
+  readonly framing?: HeaderLines;
+}
+
+/** Makes requests for one receiver. */
+export interface Craft {
+  readonly material: Material;
+  /** The lines of a genuine delivery: content type, event, signature. */
+  readonly genuineLines: (body?: Uint8Array) => HeaderLines;
+  /** A whole request, or its head, as bytes. */
+  readonly request: (lines: HeaderLines, body: Uint8Array, parts?: RequestParts) => Buffer;
+}
+
+export interface RawAttack extends Verdict {
+  readonly id: string;
+  readonly name: string;
+  readonly what: string;
+  /** Whether a server may close the connection in place of an answer. */
+  readonly mayClose?: boolean;
+  /** Whether the HTTP server decides, before any receiver. */
+  readonly byServer?: boolean;
+  readonly method?: string;
+  readonly bytes: (craft: Craft) => Buffer;
+}
+
+export function craftOf(material: Material, host: string, path: string, more: HeaderLines = []): Craft {
+  return {
+    material,
+    genuineLines: (body = material.body) => [
+      ['Content-Type', 'application/json'],
+      [material.names.event, 'payment.succeeded'],
+      [material.names.signature, material.mac(body)],
+    ],
+    request(lines, body, { method = 'POST', query, framing: frame } = {}) {
+      const framing = frame ?? ([['Content-Length', String(body.length)]] as const);
+      const where = query === undefined ? path : path + (path.includes('?') ? '&' : '?') + query;
+      const all: HeaderLines = [['Host', host], ['Connection', 'close'], ...more, ...lines, ...framing];
+      return requestBytes(all, body, { method, path: where });
+    },
+  };
+}
+
+const repeated: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'> = {
+  category: 'forged',
+  status: 401,
+  code: 'invalid_signature',
+  accepts: [400, 403],
+  severity: 'note',
+  fault: 'several_spellings',
+  advice:
+    'A proxy may look at one of two header lines, and the receiver at the other. Refuse a repeated signature: most servers join the lines with ", ", which must not be split again.',
+};
+const broken = {
+  ...repeated,
+  severity: 'low',
+  fault: 'framing',
+  byServer: true,
+  mayClose: true,
+  advice: 'This is not HTTP (RFC 9112): the server, or what stands in front of it, must refuse it.',
+} as const;
+const genuine = {
+  category: 'genuine',
+  status: 200,
+  accepts: [204],
+  severity: 'note',
+  fault: 'http_form',
+  advice: 'HTTP allows this form of a genuine notification; a proxy or a later version of the service may use it.',
+} as const;
+const framing = {
+  category: 'invalid',
+  status: 400,
+  accepts: [501],
+  severity: 'low',
+  fault: 'framing',
+  byServer: true,
+  mayClose: true,
+  advice:
+    'Two parties that read the length of a request differently can be made to see different requests (request smuggling). The server must answer 400: update it, and what stands in front of it.',
+} as const;
+const otherMethod = {
+  category: 'invalid',
+  status: 405,
+  accepts: [404, 403, 400, 501],
+  severity: 'low',
+  fault: 'method',
+  byServer: true,
+  advice: 'The service sends POST. Answer 405 to every other method, with Allow: POST.',
+} as const;
+
+const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
+
+/** What frameworks answer on their own, before any code of a merchant: to OPTIONS many, and Fastify 4 to QUERY. */
+const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = { OPTIONS: ACKNOWLEDGED, QUERY: [500] };
+
+function raw(id: string, what: string, verdict: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>, bytes: RawAttack['bytes']) {
+  return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
+}
+
+/** A genuine delivery whose signature is written in another way, in as many lines as there are values. */
+function withSignature(...write: readonly ((right: string) => string)[]): RawAttack['bytes'] {
+  return ({ material, request, genuineLines }) => {
+    const lines = write.map((each) => [material.names.signature, each(material.signature)] as const);
+    return request([...genuineLines().slice(0, 2), ...lines], material.body);
+  };
+}
+
+const right = (value: string): string => value;
+const zeros = (): string => '0'.repeat(64);
+
+export const rawAttacks: readonly RawAttack[] = [
+  raw('A03', 'two header lines with the same right signature', repeated, withSignature(right, right)),
+  raw('A04', 'a right line before a forged one', repeated, withSignature(right, zeros)),
+  raw('A04', 'a forged line before a right one', repeated, withSignature(zeros, right)),
+  raw(
+    'A07',
+    'spaces and tabs around the signature, which HTTP strips',
+    genuine,
+    withSignature((value) => ` \t${value}\t `),
+  ),
+  raw(
+    'A08',
+    'a signature that is folded over two lines',
+    broken,
+    withSignature((value) => `${value.slice(0, 32)}\r\n ${value.slice(32)}`),
+  ),
+  raw(
+    'A12',
+    'the right signature with a NUL behind it',
+    broken,
+    withSignature((value) => `${value}\0`),
+  ),
+  raw(
+    'A15',
+    'a control character in the signature',
+    { ...broken, severity: 'medium', fault: 'does_not_verify' },
+    withSignature((value) => `${value.slice(0, 63)}\u0001`),
+  ),
+  raw(
+    'A23',
+    'a signature in the query',
+    {
+      ...repeated,
+      severity: 'medium',
+      fault: 'reads_elsewhere',
+      advice: 'Read the signature from the X-Service-Signature header, and from no other place.',
+    },
+    ({ material, request, genuineLines }) => {
+      const query = `${material.names.signature}=${material.signature}&signature=${material.signature}`;
+      return request(genuineLines().slice(0, 2), material.body, { query });
+    },
+  ),
+  raw(
+    'E02',
+    'two lines of the event header',
+    {
+      ...repeated,
+      category: 'invalid',
+      status: 400,
+      code: 'invalid_event',
+      accepts: [401, 403, 422, ...ACKNOWLEDGED],
+      severity: 'low',
+      fault: 'event_header',
+    },
+    ({ material, request, genuineLines }) => request([...genuineLines(), [material.names.event, 'payment.failed']], material.body),
+  ),
+  raw('D01', 'a body in chunks of one byte', genuine, ({ material, request, genuineLines }) =>
+    Buffer.concat([request(genuineLines(), Buffer.alloc(0), { framing: CHUNKED }), chunked(material.body, 1)]),
+  ),
+  raw(
+    'D03',
+    'a declared length of 1 GB',
+    {
+      category: 'invalid',
+      status: 413,
+      code: 'body_too_large',
+      accepts: [400, 401, 403],
+      mayClose: true,
+      severity: 'high',
+      fault: 'no_limit',
+      advice:
+        'Refuse what is declared, or grows, over a limit at once (413), before it is all read: otherwise a stranger fills the memory.',
+    },
+    ({ request, genuineLines }) =>
+      request(genuineLines(), Buffer.alloc(1_024, 0x20), { framing: [['Content-Length', '1073741824']] }),
+  ),
+  raw('D09', 'two lengths that differ', framing, ({ material, request, genuineLines }) => {
+    const { length } = material.body;
+    const lengths: HeaderLines = [
+      ['Content-Length', String(length)],
+      ['Content-Length', String(length + 1)],
+    ];
+    return request(genuineLines(), material.body, { framing: lengths });
+  }),
+  raw('D09', 'a negative length', framing, ({ material, request, genuineLines }) =>
+    request(genuineLines(), material.body, { framing: [['Content-Length', '-1']] }),
+  ),
+  raw('D09', 'a length beside a chunked body', framing, ({ material, request, genuineLines }) => {
+    const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];
+    return Buffer.concat([request(genuineLines(), Buffer.alloc(0), { framing: lengths }), chunked(material.body)]);
+  }),
+  raw(
+    'D17',
+    'an unknown expectation',
+    { ...genuine, byServer: true, accepts: [417, 400, ...ACKNOWLEDGED] },
+    ({ material, request, genuineLines }) => request([...genuineLines(), ['Expect', 'foo']], material.body),
+  ),
+  ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'].map((method) =>
+    raw(
+      'D18',
+      method,
+      { ...otherMethod, method, accepts: [...otherMethod.accepts, ...(BY_FRAMEWORKS[method] ?? [])], mayClose: method === 'QUERY' },
+      ({ material, request, genuineLines }) => request(genuineLines(), material.body, { method }),
+    ),
+  ),
+  raw(
+    'D25',
+    '2,000 headers',
+    { ...genuine, byServer: true, accepts: [431, 400, 413, ...ACKNOWLEDGED], mayClose: true },
+    ({ material, request, genuineLines }) => {
+      const many = Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value'] as const);
+      return request([...genuineLines(), ...many], material.body);
+    },
+  ),
+];

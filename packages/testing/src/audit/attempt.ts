@@ -1,0 +1,109 @@
+/** Tries one thing and judges what came of it. */
+import type { Severity } from '../attacks/attack.js';
+import type { WireAnswer } from '../wire.js';
+import type { CauseId } from './causes.js';
+import { isAcknowledged, isSuccess, statusOf, type Laboratory } from './laboratory.js';
+import type { Observation, Probe } from './probe.js';
+import type { AuditResult } from './report.js';
+
+/** The server no longer serves, so that nothing more can be tried. */
+export class StoppedServing extends Error {
+  override name = 'StoppedServing';
+  constructor(readonly result: AuditResult) {
+    super('the server stopped serving');
+  }
+}
+
+/** Tries one thing, and then whether the server still serves. @throws StoppedServing */
+export async function attempt(probe: Probe, laboratory: Laboratory): Promise<AuditResult> {
+  const started = performance.now();
+  const observation = await observe(probe, laboratory);
+  for (const answer of [observation.answer, ...(observation.others ?? [])]) {
+    if (typeof answer !== 'string') laboratory.replies.push({ to: probe.name, reply: answer });
+  }
+  const { id, name, what, expected, advice } = probe;
+  const result = (verdict: Verdict): AuditResult => ({
+    id,
+    name,
+    what,
+    title: titleOf(probe, observation.answer),
+    expected,
+    actual: statusOf(observation.answer),
+    advice,
+    durationMs: Math.round(performance.now() - started),
+    ...verdict,
+  });
+  const verdict = judge(probe, observation);
+  if (!verdict.passed) return result(verdict);
+  const after = await stillServes(laboratory);
+  if (isSuccess(after)) return result(verdict);
+  const stopped = result({
+    passed: false,
+    severity: 'high',
+    cause: 'stops_serving',
+    title: `stopped acknowledging genuine deliveries after ${what}`,
+  });
+  if (typeof after === 'string') throw new StoppedServing(stopped);
+  return stopped;
+}
+
+async function stillServes({ serves, wait }: Laboratory): Promise<WireAnswer> {
+  const once = (): Promise<WireAnswer> => serves().catch((): WireAnswer => 'closed');
+  const first = await once();
+  if (isAcknowledged(first)) return first;
+  await wait(500);
+  return once();
+}
+
+async function observe(probe: Probe, laboratory: Laboratory): Promise<Observation> {
+  try {
+    return await probe.perform(laboratory);
+  } catch (error) {
+    // The connection failed in the middle of an audit: as if the server had closed it. Any other error is the caller's.
+    if (typeof (error as { readonly code?: unknown } | null)?.code !== 'string') throw error;
+    return { answer: 'closed', fault: 'the server took no more connections' };
+  }
+}
+
+type Verdict = Pick<AuditResult, 'passed' | 'severity' | 'detail' | 'cause' | 'note' | 'title'> & { readonly advice?: string };
+
+function judge(probe: Probe, { answer, fault }: Observation): Verdict {
+  if (statusOf(answer) === 429) {
+    const advice = 'The server limits how often it is asked: lift that for the audit, or take a lower concurrency.';
+    return { passed: true, note: 'not judged: the server limits how often it is asked (429)', advice };
+  }
+  if (fault === undefined && (probe.onlyFault === true || isRight(probe, answer))) return { passed: true };
+  const [severity, cause] = gravityOf(probe, answer);
+  if (severity === 'note') return { passed: true, note: titleOf(probe, answer) };
+  return { passed: false, severity, cause, ...(fault === undefined ? {} : { detail: fault }) };
+}
+
+function isRight({ expected, mayClose, category }: Probe, answer: WireAnswer): boolean {
+  const status = statusOf(answer);
+  if (status === undefined) return answer === 'closed' && mayClose === true;
+  return expected.includes(status) || (category !== 'genuine' && status >= 400 && status < 500);
+}
+
+/** A forged delivery that is answered wrongly harms less than one that is accepted. */
+function gravityOf({ category, severity, fault, onlyFault }: Probe, answer: WireAnswer): [Severity, CauseId] {
+  const status = statusOf(answer);
+  if (onlyFault === true || severity === 'note' || category === 'genuine' || isSuccess(answer)) {
+    return category === 'genuine' && status === undefined && severity !== 'note' && fault !== 'one_at_a_time'
+      ? [severity, 'hangs']
+      : [severity, fault];
+  }
+  if (fault === 'no_deadline' || fault === 'no_limit') return [severity, fault];
+  if (status === undefined) return ['medium', 'hangs'];
+  return status >= 500 ? [category === 'forged' ? 'medium' : 'low', 'crashes'] : ['low', fault];
+}
+
+/** What happened, in words. */
+export function titleOf({ what, category, fault }: Pick<Probe, 'what' | 'category' | 'fault'>, answer: WireAnswer): string {
+  const status = statusOf(answer);
+  if (fault === 'tells_reason') return 'answered differently to different faults of the signature';
+  if (fault === 'parses_first') return 'looked at the JSON of a body before its signature';
+  if (fault === 'one_at_a_time') return `did not serve ${what}`;
+  if (status === undefined) return answer === 'closed' ? `closed the connection on ${what}` : `gave no answer to ${what}`;
+  if (isSuccess(answer)) return `${category === 'invalid' ? 'acknowledged' : 'accepted'} ${what}`;
+  return status < 500 ? `refused ${what} (${status})` : `answered ${status} to ${what}`;
+}

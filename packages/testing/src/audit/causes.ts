@@ -1,0 +1,323 @@
+/** The few causes behind many findings. */
+import type { Fault, Severity } from '../attacks/attack.js';
+import { COMPARE, RAW_BODY } from './framework.js';
+import type { AuditResult } from './report.js';
+
+/** What is wrong with a receiver; stable, for programs. */
+export type CauseId =
+  | Fault
+  | 'not_acknowledged'
+  | 'acknowledges_early'
+  | 'crashes'
+  | 'hangs'
+  | 'parses_first'
+  | 'no_deadline'
+  | 'one_at_a_time'
+  | 'stops_serving'
+  | 'refuses_duplicates'
+  | 'tells_reason'
+  | 'quotes_body'
+  | 'leaks_secret'
+  | 'leaks_trace'
+  | 'no_memory'
+  | 'not_atomic'
+  | 'key_by_body'
+  | 'loses_credit'
+  | 'credits_unpaid'
+  | 'credits_nonsense'
+  | 'credits_unknown'
+  | 'loses_unknown';
+
+/** One cause, with what shows it and how to fix it. */
+export interface AuditCause {
+  readonly id: CauseId;
+  readonly severity: Severity;
+  /** What the receiver does: "does not verify at all". */
+  readonly title: string;
+  /** What was seen, in at most three sentences. */
+  readonly evidence: readonly string[];
+  /** How to fix it, in a line, for the framework that answers where it is known. */
+  readonly fix: string;
+  /** How many findings come of it. */
+  readonly symptoms: number;
+}
+
+interface Traits {
+  readonly title: string;
+  readonly severity: Severity;
+  readonly fix: string | ((framework: string) => string);
+}
+
+const rawBody = (framework: string): string =>
+  `Verify the bytes as received, before any parser: ${RAW_BODY[framework] ?? 'take the raw body of the request'}.`;
+const compare = (framework: string): string =>
+  `Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ${COMPARE[framework] ?? 'crypto.timingSafeEqual'}; answer 401 otherwise.`;
+const record =
+  'Insert the reference into a table with a unique key in the transaction that credits, and answer 200 where it is there already.';
+
+export const CAUSES: Readonly<Record<CauseId, Traits>> = {
+  does_not_verify: { title: 'does not verify at all', severity: 'critical', fix: compare },
+  accepts_unsigned: {
+    title: 'accepts deliveries without a signature',
+    severity: 'critical',
+    fix: 'Answer 401 where the signature header is absent or empty, before anything else.',
+  },
+  public_secret: {
+    title: 'verifies with a secret that is public',
+    severity: 'critical',
+    fix: 'Set the webhook secret of the merchant portal, and refuse to start without it.',
+  },
+  leaks_secret: {
+    title: 'sends the secret or a signature',
+    severity: 'critical',
+    fix: 'Answer refusals with a fixed text; never send an expected signature.',
+  },
+  no_memory: { title: 'has no memory: credits each delivery again', severity: 'critical', fix: record },
+  not_atomic: { title: 'credits several times when duplicates arrive at once', severity: 'critical', fix: record },
+  key_by_body: {
+    title: 'remembers the body and not the order: credits twice for one reference',
+    severity: 'critical',
+    fix: 'Remember the event kind with the reference; never a hash of the body, a header or the signature.',
+  },
+  loses_credit: {
+    title: 'acknowledges a payment and does not credit it',
+    severity: 'critical',
+    fix: 'Answer 200 only after the credit is committed, and mark an order as done in the same transaction.',
+  },
+  credits_unpaid: {
+    title: 'credits what was not paid',
+    severity: 'critical',
+    fix: 'Credit for payment.succeeded only, not where the signed body says otherwise; ask the API for the payment first.',
+  },
+  credits_nonsense: {
+    title: 'credits orders that do not exist, such as "undefined"',
+    severity: 'critical',
+    fix: 'Answer 400 unless `reference` is a non-blank string, and credit only an order that exists.',
+  },
+  compares_part: { title: 'compares a part of the signature', severity: 'critical', fix: compare },
+  reserializes: { title: 'verifies re-serialised JSON', severity: 'critical', fix: rawBody },
+  verifies_other_bytes: { title: 'verifies something other than the body', severity: 'critical', fix: rawBody },
+  decodes_text: { title: 'decodes text first', severity: 'high', fix: rawBody },
+  trims: { title: 'changes the ends of the body first', severity: 'high', fix: rawBody },
+  inflates: {
+    title: 'inflates the body first',
+    severity: 'high',
+    fix: 'Answer 415 to every Content-Encoding but identity, before the body is read.',
+  },
+  refuses_genuine: { title: 'refuses genuine deliveries', severity: 'high', fix: rawBody },
+  acknowledges_early: {
+    title: 'acknowledges before the work is done',
+    severity: 'high',
+    fix: 'Answer 200 after the credit is committed, and never 202: what fails later is not sent again.',
+  },
+  not_acknowledged: {
+    title: 'does not acknowledge a genuine delivery',
+    severity: 'high',
+    fix: 'See the reason above, then run the audit again.',
+  },
+  loses_unknown: {
+    title: 'acknowledges orders that it does not know',
+    severity: 'high',
+    fix: 'Answer 503 for an unknown order: the notification may arrive before the order is stored, and is then sent again.',
+  },
+  credits_unknown: {
+    title: 'credits orders that nobody placed',
+    severity: 'medium',
+    fix: 'Look the order up, and answer 503 where there is none.',
+  },
+  no_limit: {
+    title: 'has no limit on the body',
+    severity: 'high',
+    fix: 'Stop reading at 64 kB and answer 413; refuse a longer Content-Length at once.',
+  },
+  one_at_a_time: {
+    title: 'serves one at a time: slow senders block it',
+    severity: 'high',
+    fix: 'Serve with more than one worker, and limit the time of a body, or put a server in front that buffers requests.',
+  },
+  stops_serving: {
+    title: 'stops serving',
+    severity: 'high',
+    fix: 'The log of the receiver says why: no request may end its process.',
+  },
+  hangs: {
+    title: 'gives no answer',
+    severity: 'medium',
+    fix: 'Answer every request in bounded time, also where the body was read before or is not what was expected.',
+  },
+  no_deadline: {
+    title: 'waits for ever for a slow body',
+    severity: 'medium',
+    fix: 'Give a whole body 10 s, then answer 408 or close.',
+  },
+  parses_first: { title: 'parses before it verifies', severity: 'medium', fix: rawBody },
+  crashes: {
+    title: 'fails on malformed input',
+    severity: 'medium',
+    fix: 'Refuse a signature that is not /^[0-9a-f]{64}$/ with 401, and a body that cannot be used with 400: an exception is not an answer.',
+  },
+  several_spellings: {
+    title: 'takes several spellings of one signature',
+    severity: 'medium',
+    fix: 'Test /^[0-9a-f]{64}$/ before the signature is decoded; do not trim, split, unquote or lower-case it.',
+  },
+  reads_elsewhere: {
+    title: 'takes the signature from other places',
+    severity: 'medium',
+    fix: 'Read the X-Service-Signature header and nothing else.',
+  },
+  content_type: { title: 'depends on the Content-Type', severity: 'medium', fix: rawBody },
+  contradiction: {
+    title: 'believes the header against the signed body',
+    severity: 'medium',
+    fix: 'Believe the signed body, or ask the API for the payment before you credit.',
+  },
+  unknown_kind: {
+    title: 'refuses events of unknown kinds',
+    severity: 'medium',
+    fix: 'Answer 200 to a kind that you do not handle, and ignore it.',
+  },
+  refuses_duplicates: {
+    title: 'refuses duplicates',
+    severity: 'medium',
+    fix: 'Answer 200 to what is done already; the service would send it again and again.',
+  },
+  quotes_body: { title: 'quotes the body in its replies', severity: 'medium', fix: 'Answer with a fixed text.' },
+  leaks_trace: {
+    title: 'sends stack traces',
+    severity: 'medium',
+    fix: 'Run in production mode, or answer errors with a fixed text.',
+  },
+  wrong_limit: {
+    title: 'has another limit than was given',
+    severity: 'medium',
+    fix: 'Compare the limit of the receiver, and of what stands in front of it, with the one given to the audit.',
+  },
+  invalid_body: {
+    title: 'acknowledges bodies that it cannot use',
+    severity: 'low',
+    fix: 'Answer 400 to a signed body that is not a JSON object with a `reference`.',
+  },
+  event_header: {
+    title: 'guesses where the event header is wrong',
+    severity: 'low',
+    fix: 'Answer 400 where the event header is absent or not a kind.',
+  },
+  tells_reason: {
+    title: 'tells apart the faults of a signature',
+    severity: 'low',
+    fix: 'Send one fixed reply for every fault of the signature.',
+  },
+  framing: {
+    title: 'takes requests that HTTP forbids',
+    severity: 'low',
+    fix: 'Update the HTTP server, or put one in front that answers 400.',
+  },
+  method: { title: 'takes other methods than POST', severity: 'low', fix: 'Route POST only.' },
+  http_form: { title: 'does not take every form of HTTP', severity: 'note', fix: 'Nothing, unless a proxy sends this form.' },
+};
+
+/** A cause that explains findings of other faults too. The first that fits takes its findings with it. */
+interface Rule {
+  readonly id: CauseId;
+  readonly holds: (facts: Facts) => boolean;
+  readonly folds: (finding: AuditResult) => boolean;
+}
+
+interface Facts {
+  /** Whether what these words describe was accepted. */
+  readonly accepted: (what: string | RegExp) => boolean;
+  readonly has: (cause: CauseId) => boolean;
+}
+
+const isAccepted = ({ actual }: AuditResult): boolean => actual !== undefined && actual >= 200 && actual < 300;
+const isIn =
+  (...sections: readonly string[]) =>
+  ({ id }: AuditResult): boolean =>
+    sections.some((section) => id.startsWith(section));
+const ofFault =
+  (...faults: readonly CauseId[]) =>
+  ({ cause }: AuditResult): boolean =>
+    cause !== undefined && faults.includes(cause);
+
+const RULES: readonly Rule[] = [
+  {
+    id: 'does_not_verify',
+    holds: ({ accepted }) => accepted('a signature of zeros') && accepted('a signature made with another secret'),
+    folds: (finding) =>
+      (isAccepted(finding) &&
+        (isIn('A', 'B', 'C01', 'C02', 'C07', 'C10', 'D12', 'D13')(finding) || ofFault('inflates')(finding))) ||
+      ofFault('tells_reason', 'parses_first', 'does_not_verify')(finding),
+  },
+  {
+    id: 'reserializes',
+    holds: ({ accepted }) => accepted('a signed body that was pretty-printed in transit'),
+    folds: (finding) =>
+      isIn('C01', 'C02', 'C03', 'C06', 'C07', 'C08', 'C11', 'C18', 'C19', 'C20', 'C21', 'D12', 'D13')(finding) ||
+      ofFault('content_type', 'parses_first', 'inflates', 'decodes_text', 'trims')(finding),
+  },
+  {
+    id: 'trims',
+    holds: ({ has }) => has('trims'),
+    folds: (finding) => ofFault('trims')(finding) || isIn('C08')(finding) || isBom(finding),
+  },
+  { id: 'no_memory', holds: ({ has }) => has('no_memory'), folds: ofFault('not_atomic', 'key_by_body') },
+];
+
+function isBom({ id, what }: AuditResult): boolean {
+  return id === 'C01' && what?.includes('byte order mark') === true;
+}
+
+const WORST_FIRST: readonly Severity[] = ['critical', 'high', 'medium', 'low', 'note'];
+
+export function bySeverity(a: { readonly severity?: Severity }, b: { readonly severity?: Severity }): number {
+  return WORST_FIRST.indexOf(a.severity ?? 'note') - WORST_FIRST.indexOf(b.severity ?? 'note');
+}
+
+/** Folds findings into causes, the worst first. */
+export function causesOf(findings: readonly AuditResult[], framework = ''): AuditCause[] {
+  const facts: Facts = {
+    accepted: (what) => findings.some((finding) => isAccepted(finding) && matches(finding.what ?? '', what)),
+    has: (cause) => findings.some((finding) => finding.cause === cause),
+  };
+  const groups = new Map<CauseId, AuditResult[]>();
+  for (const finding of findings) {
+    const rule = RULES.find(({ holds, folds }) => holds(facts) && folds(finding));
+    const id = rule?.id ?? finding.cause!;
+    groups.set(id, [...(groups.get(id) ?? []), finding]);
+  }
+  return [...groups].map(([id, symptoms]) => causeOf(id, symptoms, framework)).sort(bySeverity);
+}
+
+function matches(text: string, what: string | RegExp): boolean {
+  return typeof what === 'string' ? text === what : what.test(text);
+}
+
+function causeOf(id: CauseId, symptoms: readonly AuditResult[], framework: string): AuditCause {
+  const { title, fix } = CAUSES[id];
+  const ordered = [...symptoms].sort((a, b) => Number(b.cause === id) - Number(a.cause === id) || bySeverity(a, b));
+  return {
+    id,
+    severity: severityOf(id, symptoms),
+    title,
+    evidence: evidenceOf(ordered),
+    fix: typeof fix === 'string' ? fix : fix(framework),
+    symptoms: symptoms.length,
+  };
+}
+
+function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
+  // A re-serialised body is money only where genuine deliveries are refused for it.
+  if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
+  const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
+  return WORST_FIRST[Math.max(WORST_FIRST.indexOf(CAUSES[id].severity), id === 'reserializes' ? 0 : WORST_FIRST.indexOf(worst))]!;
+}
+
+/** Different things, not the same one three times. */
+function evidenceOf(symptoms: readonly AuditResult[]): string[] {
+  const rows = new Map(
+    symptoms.map((symptom) => [`${symptom.id}${isAccepted(symptom)}`, symptom]).reverse() as [string, AuditResult][],
+  );
+  const different = symptoms.filter((symptom) => rows.get(`${symptom.id}${isAccepted(symptom)}`) === symptom);
+  return different.slice(0, 3).map(({ title, detail }) => (detail === undefined ? title! : `${title!} (${detail})`));
+}

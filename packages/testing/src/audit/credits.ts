@@ -1,0 +1,264 @@
+/** Judges a receiver by what it credits, as the merchant's own books say. */
+import { randomBytes } from 'node:crypto';
+import type { Severity } from '../attacks/attack.js';
+import type { WireAnswer } from '../wire.js';
+import { CAUSES, type CauseId } from './causes.js';
+import { isAcknowledged, isSuccess, statusOf, type Laboratory } from './laboratory.js';
+import type { AuditResult, AuditStop } from './report.js';
+
+export interface Books {
+  /** How often an order was credited. @throws Error where the merchant's side gives no number. */
+  count(reference: string): Promise<number>;
+}
+
+export function booksOf(credits: (reference: string) => Promise<number> | number): Books {
+  return {
+    async count(reference) {
+      const number = await credits(reference);
+      if (!Number.isSafeInteger(number) || number < 0) {
+        throw new TypeError(`credits must give how often an order was credited, a whole number from 0: it gave ${String(number)}`);
+      }
+      return number;
+    },
+  };
+}
+
+/** Long enough for a reply that comes before its credit is stored. */
+const SETTLE = 600;
+
+/** What a careless receiver makes of a body without a usable reference. */
+const NONSENSE = ['undefined', 'null', '42', '[object Object]', 'NaN', 'a'];
+
+export interface CreditJudgement {
+  readonly results: AuditResult[];
+  readonly notJudged: string[];
+  readonly stop?: AuditStop;
+}
+
+interface Circumstances {
+  readonly laboratory: Laboratory;
+  readonly books: Books;
+  /** More orders that may be credited. */
+  readonly references: readonly string[];
+  /** How often the audit's order was credited before the first delivery. */
+  readonly before: number;
+  readonly onResult: (result: AuditResult) => AuditResult;
+}
+
+/** Runs after the first genuine delivery was acknowledged. */
+export async function judgeCredits({ laboratory, books, references, before, onResult }: Circumstances): Promise<CreditJudgement> {
+  const { material, serves, wait } = laboratory;
+  const results: AuditResult[] = [];
+  const notJudged: string[] = [];
+  const add = (id: string, what: string, cause: CauseId, fault: string | undefined, severity: Severity = CAUSES[cause].severity) =>
+    void results.push(onResult(resultOf({ id, what, cause, fault, severity })));
+  const bodyOf = (reference: string, more = {}): Buffer => Buffer.from(JSON.stringify({ reference, ...more }));
+
+  const after = await settled(
+    laboratory,
+    () => books.count(material.reference),
+    (count) => count > before,
+  );
+  if (before === 0 && after === 0) {
+    add('H10', 'the first delivery', 'loses_credit', 'acknowledged, and 0 credits afterwards');
+    const message =
+      'The genuine delivery was acknowledged, and the order was not credited: is the reference an order that may be credited, and does credits count the right thing?';
+    return { results, notJudged, stop: { reason: 'unknown_reference', message } };
+  }
+  if (before > 0) notJudged.push('whether a first delivery is credited: the order was credited before the audit');
+  add('H03', 'the first delivery', 'no_memory', after - before > 1 ? `credited ${after - before} times` : undefined);
+
+  const repeated = Math.max(after, before);
+  for (let time = 0; time < 5; time++) await serves();
+  const replayed = await settled(
+    laboratory,
+    () => books.count(material.reference),
+    (count) => count > repeated,
+  );
+  add('H01', '5 replays', 'no_memory', replayed > repeated ? `${replayed - repeated} more credits for 5 replays` : undefined);
+
+  const nonce = randomBytes(4).toString('hex');
+  const unknown = `${material.reference}-unknown-${nonce}`;
+  const answer = await serves(bodyOf(unknown));
+  const forUnknown = await settled(
+    laboratory,
+    () => books.count(unknown),
+    (count) => count > 0,
+  );
+  const takesAny = forUnknown > 0;
+  add('H10', 'an order that does not exist', 'credits_unknown', takesAny ? `credited ${forUnknown} times` : undefined);
+  const acknowledged = !takesAny && isSuccess(answer);
+  add(
+    'H07',
+    'an order that does not exist',
+    'loses_unknown',
+    acknowledged ? `answered ${statusOf(answer)!} and did not credit` : undefined,
+  );
+
+  const spare = [...references];
+  const fresh = (purpose: string, whatIsJudged: string): string | undefined => {
+    const reference = takesAny ? `${material.reference}-${purpose}-${nonce}` : spare.shift();
+    if (reference === undefined)
+      notJudged.push(`${whatIsJudged}: the receiver looks its orders up, and no further order was named for it`);
+    return reference;
+  };
+
+  const raced = fresh('race', 'duplicates that arrive at once');
+  if (raced !== undefined) {
+    const start = await books.count(raced);
+    const body = bodyOf(raced);
+    const bytes = laboratory.request(laboratory.genuineLines(body), body);
+    await Promise.all(Array.from({ length: 20 }, () => laboratory.exchange(bytes).catch((): WireAnswer => 'closed')));
+    const last = await serves(body);
+    const count =
+      (await settled(
+        laboratory,
+        () => books.count(raced),
+        (now) => now > start + 1,
+      )) - start;
+    add('H02', '20 duplicates at once', 'not_atomic', count > 1 ? `credited ${count} times` : undefined);
+    add(
+      'H02',
+      '20 duplicates at once',
+      'loses_credit',
+      count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
+    );
+  }
+
+  const lost = fresh('lost', 'a retry after a lost reply');
+  if (lost !== undefined) {
+    const start = await books.count(lost);
+    const body = bodyOf(lost);
+    const wire = await laboratory.open();
+    await wire.write(laboratory.request(laboratory.genuineLines(body), body));
+    wire.reset();
+    await wait(200);
+    const last = await serves(body);
+    const count =
+      (await settled(
+        laboratory,
+        () => books.count(lost),
+        (now) => now > start + 1,
+      )) - start;
+    add('H03', 'a retry after a lost reply', 'no_memory', count > 1 ? `credited ${count} times` : undefined);
+    add(
+      'G07',
+      'a retry after a lost reply',
+      'loses_credit',
+      count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
+    );
+  }
+
+  const twice = fresh('bodies', 'two bodies with one reference, and an amount in the body');
+  if (twice !== undefined) {
+    const start = await books.count(twice);
+    await serves(bodyOf(twice, { amount: 1, currency: 'XOF' }));
+    const last = await serves(bodyOf(twice));
+    const count =
+      (await settled(
+        laboratory,
+        () => books.count(twice),
+        (now) => now > start + 1,
+      )) - start;
+    add('H04', 'two bodies with one reference', 'key_by_body', count > 1 ? `credited ${count} times` : undefined);
+    add(
+      'C23',
+      'a body with an amount',
+      'loses_credit',
+      count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
+    );
+  }
+
+  const unpaid = fresh('unpaid', 'events that are not a payment');
+  if (unpaid !== undefined) {
+    const start = await books.count(unpaid);
+    const sent: readonly (readonly [what: string, id: string, event: string | undefined, more: object])[] = [
+      ['an event of an unknown kind', 'E04', 'payment.audited', {}],
+      ['payment.failed', 'E04', 'payment.failed', {}],
+      ['a delivery without an event header', 'E01', undefined, {}],
+      ['a body that says failed', 'C24', 'payment.succeeded', { status: 'failed' }],
+      ['a body that says cancelled', 'C24', 'payment.succeeded', { status: 'cancelled' }],
+    ];
+    let known = start;
+    for (const [what, id, event, more] of sent) {
+      const body = bodyOf(unpaid, more);
+      const [type, , signature] = laboratory.genuineLines(body);
+      const lines = [type!, ...(event === undefined ? [] : [[material.names.event, event] as const]), signature!];
+      await laboratory.exchangePatiently(laboratory.request(lines, body)).catch((): WireAnswer => 'closed');
+      const count = await settled(
+        laboratory,
+        () => books.count(unpaid),
+        (now) => now > known,
+        150,
+      );
+      add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined);
+      known = count;
+    }
+    if (known === start) {
+      const last = await serves(bodyOf(unpaid));
+      const count = await settled(
+        laboratory,
+        () => books.count(unpaid),
+        (now) => now > start,
+      );
+      add(
+        'H07',
+        'a success after a failure',
+        'loses_credit',
+        count === start && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
+      );
+    }
+  }
+  return { results, notJudged };
+}
+
+/** Remembers the credits of orders that cannot exist; asked again at the end of the audit. */
+export async function watchNonsense(books: Books): Promise<() => Promise<AuditResult[]>> {
+  const count = (): Promise<number[]> => Promise.all(NONSENSE.map((reference) => books.count(reference)));
+  const before = await count();
+  return async () => {
+    const after = await count();
+    const credited = NONSENSE.filter((_, index) => after[index]! > before[index]!);
+    const fault = credited.length === 0 ? undefined : `credited ${credited.map((reference) => `"${reference}"`).join(', ')}`;
+    return [
+      resultOf({ id: 'C15', what: 'bodies without a usable reference', cause: 'credits_nonsense', fault, severity: 'critical' }),
+    ];
+  };
+}
+
+/** Asks until what is feared or hoped for has come, or nothing more can be expected. */
+async function settled(
+  { wait }: Laboratory,
+  ask: () => Promise<number>,
+  isThere: (count: number) => boolean,
+  milliseconds = SETTLE,
+): Promise<number> {
+  for (let waited = 0; ;) {
+    const count = await ask();
+    if (isThere(count) || waited >= milliseconds) return count;
+    await wait(50);
+    waited += 50;
+  }
+}
+
+interface Judged {
+  readonly id: string;
+  readonly what: string;
+  readonly cause: CauseId;
+  readonly fault: string | undefined;
+  readonly severity: Severity;
+}
+
+function resultOf({ id, what, cause, fault, severity }: Judged): AuditResult {
+  const result = {
+    id,
+    name: `${id} by its credits: ${what}, not "${CAUSES[cause].title}"`,
+    what,
+    expected: [],
+    actual: undefined,
+    advice: CAUSES[cause].fix as string,
+    durationMs: 0,
+  };
+  if (fault === undefined) return { ...result, passed: true };
+  return { ...result, passed: false, severity, cause, title: `${what}: ${fault}` };
+}

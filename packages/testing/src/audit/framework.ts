@@ -1,0 +1,65 @@
+/** Which framework answers, by what its replies show; and how the raw body is had there. */
+import type { WireReply } from '../wire.js';
+
+type Sign = readonly [framework: string, matches: (reply: WireReply) => boolean];
+
+const header =
+  (name: string, pattern: RegExp) =>
+  ({ headers }: WireReply): boolean =>
+    pattern.test(headers.get(name) ?? '');
+
+const SIGNS: readonly Sign[] = [
+  ['Next.js', header('x-powered-by', /next\.js/i)],
+  ['NestJS', ({ body }) => /^\{"message":".*","error":".*","statusCode":\d+\}$|^\{"statusCode":\d+,"message":"Cannot /.test(body)],
+  ['Express', header('x-powered-by', /express/i)],
+  ['Express', ({ body }) => /<pre>Cannot (GET|HEAD|POST) /.test(body)],
+  [
+    'Fastify',
+    ({ body }) =>
+      /^\{(?:"message":"Route |"statusCode":\d+,"(?:code|error)":|"message":"[^"]*","error":"Not Found","statusCode":404)/.test(
+        body,
+      ),
+  ],
+  ['Laravel or PHP', header('x-powered-by', /php/i)],
+  ['FastAPI', header('server', /uvicorn|hypercorn/i)],
+  ['Django or Flask', header('server', /wsgiserver|gunicorn|werkzeug/i)],
+  ['Python http.server', header('server', /basehttp/i)],
+  ['Ruby', header('x-runtime', /./)],
+  ['ASP.NET', header('server', /kestrel|iis/i)],
+  ['Spring', ({ body }) => /"timestamp":.*"path":/.test(body)],
+  ['Go', ({ headers, body }) => headers.get('x-content-type-options') === 'nosniff' && /^404 page not found\n$/.test(body)],
+];
+
+/** @returns undefined where the replies show none. */
+export function frameworkOf(replies: readonly WireReply[]): string | undefined {
+  return SIGNS.find(([, matches]) => replies.some(matches))?.[0];
+}
+
+/** The line that gives the bytes as they were received. */
+export const RAW_BODY: Readonly<Record<string, string>> = {
+  Express: "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, before express.json()",
+  'Next.js':
+    'read Buffer.from(await request.arrayBuffer()) in the route; in pages/api export config = { api: { bodyParser: false } }',
+  NestJS: 'create the app with { rawBody: true } and verify request.rawBody',
+  Fastify: "in a plugin of its own: removeAllContentTypeParsers(), then addContentTypeParser('*', { parseAs: 'buffer' }, …)",
+  'Laravel or PHP': "read file_get_contents('php://input')",
+  FastAPI: 'read await request.body()',
+  'Django or Flask': 'read request.body (Django) or request.get_data() (Flask), before request.json',
+  'Python http.server': "read self.rfile.read(int(self.headers['Content-Length']))",
+  Ruby: 'read request.raw_post (Rails) or request.body.read (Rack)',
+  'ASP.NET': 'call Request.EnableBuffering() and read the bytes of Request.Body',
+  Spring: 'take @RequestBody byte[] body',
+  Go: 'read io.ReadAll(http.MaxBytesReader(w, r.Body, 65536))',
+};
+
+/** The comparison in constant time of what the framework is written in. */
+export const COMPARE: Readonly<Record<string, string>> = {
+  'Laravel or PHP': 'hash_equals',
+  FastAPI: 'hmac.compare_digest',
+  'Django or Flask': 'hmac.compare_digest',
+  'Python http.server': 'hmac.compare_digest',
+  Ruby: 'OpenSSL.secure_compare',
+  'ASP.NET': 'CryptographicOperations.FixedTimeEquals',
+  Spring: 'MessageDigest.isEqual',
+  Go: 'hmac.Equal',
+};

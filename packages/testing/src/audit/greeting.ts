@@ -1,0 +1,153 @@
+/** A genuine delivery before anything else: without it a refusal would prove nothing. */
+import type { WireAnswer } from '../wire.js';
+import { attacks } from '../attacks/index.js';
+import { ACKNOWLEDGED, type Material } from '../attacks/attack.js';
+import { isAcknowledged, isSuccess, statusOf, type Laboratory } from './laboratory.js';
+import { probeOf } from './probe.js';
+import type { AuditResult, AuditStop } from './report.js';
+
+export interface Greeting {
+  readonly results: readonly AuditResult[];
+  /** Why there is nothing more to try. */
+  readonly stop?: AuditStop;
+}
+
+/** @throws Error when there is no connection to the server. */
+export async function greet(laboratory: Laboratory, url: URL): Promise<Greeting> {
+  const started = performance.now();
+  let answer: WireAnswer;
+  try {
+    answer = await laboratory.serves();
+  } catch (error) {
+    throw connectionError(error, url);
+  }
+  if (typeof answer !== 'string') laboratory.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
+  const passed = isAcknowledged(answer);
+  const stop = stopOn(answer);
+  const result: AuditResult = {
+    id: 'H03',
+    name: 'H03 acknowledges a genuine delivery',
+    what: 'a genuine delivery',
+    title: passed ? 'acknowledged a genuine delivery' : titleOn(answer),
+    passed,
+    expected: ACKNOWLEDGED,
+    actual: statusOf(answer),
+    ...(passed
+      ? {}
+      : { severity: 'high' as const, cause: isSuccess(answer) ? ('acknowledges_early' as const) : ('not_acknowledged' as const) }),
+    advice: stop?.message ?? (passed ? 'Nothing to do.' : EARLY),
+    durationMs: Math.round(performance.now() - started),
+  };
+  if (stop === undefined) return { results: [result] };
+  const others = await wayIn(laboratory);
+  return { results: [result, ...others], stop };
+}
+
+const EARLY =
+  'Answer 200, and only when the effect is durable: 202 says that nothing has happened yet, and what is lost then is lost.';
+
+function titleOn(answer: WireAnswer): string {
+  const status = statusOf(answer);
+  if (status === undefined)
+    return answer === 'closed' ? 'closed the connection on a genuine delivery' : 'gave no answer to a genuine delivery';
+  return isSuccess(answer) ? `answered ${status} to a genuine delivery` : `refused a genuine delivery (${status})`;
+}
+
+function stopOn(answer: WireAnswer): AuditStop | undefined {
+  if (isSuccess(answer)) return undefined;
+  const status = statusOf(answer);
+  const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
+  if (status === undefined) {
+    const what = answer === 'closed' ? 'no answer and closed the connection' : 'no answer in time';
+    return stop(
+      'no_answer',
+      `The server gave ${what}: is this the address of the receiver, and does anything read the body before it?`,
+    );
+  }
+  if (status < 400) return stop('refused', 'A redirect is not followed, by the service either: name the address that it leads to.');
+  if (status === 401 || status === 403) {
+    return stop(
+      'wrong_secret',
+      'A genuine delivery was refused. Is it the same secret on both sides, under the same names of headers, and are the raw bytes verified?',
+    );
+  }
+  if (status === 405) return stop('no_route', 'The path is there, but not for POST.');
+  if (status === 404) {
+    return stop(
+      'no_route',
+      'There is no route for POST at this path; or the receiver looks its orders up and does not know the reference.',
+    );
+  }
+  const body = typeof answer === 'string' ? '' : answer.body;
+  if (body.includes('body_consumed')) {
+    return stop('refused', 'A body parser read the body before the webhook (body_consumed): mount the webhook before the parser.');
+  }
+  if (status === 503) {
+    return stop(
+      'unknown_reference',
+      'The receiver asks for a retry (503): does it know the order of the reference, and do its store and the API answer?',
+    );
+  }
+  if (status >= 500) return stop('refused', 'The receiver failed on its own side: its log says why.');
+  return stop(
+    'unknown_reference',
+    'The receiver verified a genuine delivery and refused it: its log says why. Does it know the order of the reference?',
+  );
+}
+
+/** Where the genuine delivery was refused: what is accepted in its place, by a receiver that verifies something else. */
+async function wayIn(laboratory: Laboratory): Promise<AuditResult[]> {
+  const { material } = laboratory;
+  const kit = attacks({ ...kitOptions(material) });
+  const first = (test: (what: string, id: string) => boolean) => kit.filter(({ what, id }) => test(what, id));
+  const tries = [
+    ...first((what) => what === 'a signature of zeros' || what === 'a delivery without a signature'),
+    ...first((_, id) => id === 'B04' || id === 'B07'),
+    ...first((what) => what === 'a signature made with an empty secret' || what === 'a signature made with another secret'),
+    ...first((what) => what.includes('made compact in transit')),
+  ];
+  const results = await Promise.all(
+    tries.map(async (attack): Promise<AuditResult | undefined> => {
+      const probe = probeOf(attack);
+      const { answer } = await probe.perform(laboratory).catch(() => ({ answer: 'closed' as const }));
+      if (!isSuccess(answer)) return undefined;
+      const { id, name, what, expected, severity, fault, advice } = probe;
+      const actual = statusOf(answer);
+      return {
+        id,
+        name,
+        what,
+        title: `accepted ${what}`,
+        passed: false,
+        expected,
+        actual,
+        severity,
+        cause: fault,
+        advice,
+        durationMs: 0,
+      };
+    }),
+  );
+  return results.filter((result) => result !== undefined);
+}
+
+function kitOptions({ secret, reference, names }: Material) {
+  return { secret, reference, headers: names };
+}
+
+function connectionError(error: unknown, url: URL): unknown {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  if (typeof code !== 'string') return error;
+  return new Error(`no connection to ${url.origin} (${code}): ${hintOn(code)}`, { cause: error });
+}
+
+function hintOn(code: string): string {
+  if (code === 'ECONNREFUSED') return 'nothing listens there. Is the receiver running, on this port?';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name is not known. Is it spelt right?';
+  if (code === 'ETIMEDOUT') return 'the host does not answer. Is a firewall in between?';
+  if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) {
+    return 'its certificate is not trusted. For one of your own, name its authority in NODE_EXTRA_CA_CERTS.';
+  }
+  if (/SSL|EPROTO|TLS/.test(code)) return 'it does not speak TLS there. Is it http:// in place of https://?';
+  return 'is this the address of the receiver, and the right one of http:// and https://?';
+}

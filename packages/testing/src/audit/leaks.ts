@@ -1,0 +1,65 @@
+/** What no reply of a whole audit may hold. */
+import type { Material, Severity } from '../attacks/attack.js';
+import type { CauseId } from './causes.js';
+import type { Laboratory } from './laboratory.js';
+import type { AuditResult } from './report.js';
+
+const TRACES =
+  /\n\s+at .+:\d+:\d+|Traceback \(most recent call last\)|\n\s+at [\w.$]+\([\w.]+:\d+\)|goroutine \d+ \[running\]|Stack trace:|\.(?:php|rb|py):\d+/;
+
+export function leaks({ replies, material }: Laboratory): AuditResult[] {
+  const texts = replies.map(({ to, reply }) => ({ to, text: `${reply.bytes.toString('latin1')}\n${reply.body}` }));
+  const search = (found: (text: string) => boolean): string[] => texts.filter(({ text }) => found(text)).map(({ to }) => to);
+  const secrets = secretsOf(material);
+  return [
+    leak(
+      'J01',
+      'sends neither the secret nor a signature',
+      'sent the secret or a signature',
+      search((text) => secrets.some((secret) => text.includes(secret))),
+      {
+        severity: 'critical',
+        cause: 'leaks_secret',
+        advice:
+          'A sender that reads the right signature can forge at once. Never send the secret, an expected or a received signature, in an error either.',
+      },
+    ),
+    leak(
+      'J11',
+      'sends no stack trace',
+      'sent a stack trace',
+      search((text) => TRACES.test(text)),
+      {
+        severity: 'medium',
+        cause: 'leaks_trace',
+        advice: 'Answer failures with a fixed text, and log the trace. In most frameworks this is production mode.',
+      },
+    ),
+  ];
+}
+
+function secretsOf({ secret, signature, body, mac }: Material): string[] {
+  const text = Buffer.from(secret).toString('latin1');
+  // A short one would be found in any text.
+  return [signature, mac(body, 'another secret'), ...(text.length < 8 ? [] : [text])];
+}
+
+interface LeakTraits {
+  readonly severity: Severity;
+  readonly cause: CauseId;
+  readonly advice: string;
+}
+
+function leak(id: string, should: string, did: string, found: readonly string[], traits: LeakTraits): AuditResult {
+  const { advice, severity, cause } = traits;
+  const result = { id, name: `${id} ${should}`, expected: [], actual: undefined, advice, durationMs: 0 };
+  if (found.length === 0) return { ...result, passed: true };
+  return {
+    ...result,
+    passed: false,
+    severity,
+    cause,
+    title: did,
+    detail: `in ${found.length} replies, the first to: ${found[0]!}`,
+  };
+}

@@ -1,0 +1,87 @@
+/** What an audit can be given. */
+import type { Sign } from '../attacks/attack.js';
+import type { HeaderNameOptions } from '../delivery-forms.js';
+import { requireSecret } from '../signed-delivery.js';
+import type { AuditResult } from './report.js';
+
+export interface AuditOptions {
+  /** The address of the receiver, `http:` or `https:`. */
+  readonly url: string | URL;
+  /** The receiver's webhook secret; a string stands for its UTF-8 bytes. */
+  readonly secret: string | Uint8Array;
+  /**
+   * The order of the genuine deliveries. **They reach the merchant's code**, some hundred times: name an order of your tests, which may
+   * be credited. A list names more such orders, each of which is credited once: a receiver that looks its orders up needs four to be
+   * judged by `credits` in full. Default `paylink-audit`, which a receiver that looks its orders up may refuse.
+   */
+  readonly reference?: string | readonly string[] | undefined;
+  /**
+   * How often an order was credited, as the merchant's own books say. With it duplicates, replays, unknown orders, unpaid events and a
+   * lost reply are judged by what they credit; without it the report says that they were not.
+   */
+  readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
+  /** The most bytes that the receiver takes. Without it, the limit is not tried to the byte. */
+  readonly bodyLimit?: number | undefined;
+  /** Leaves out the bodies that contradict their event header. Seldom needed: only a credit is held against the receiver. */
+  readonly confirm?: boolean | undefined;
+  /** Other names of the two headers, as the receiver's option of the same name. */
+  readonly headers?: HeaderNameOptions | undefined;
+  /** The value of the signature header, for a receiver of another service; its own spelling is then not attacked. */
+  readonly sign?: Sign | undefined;
+  /** More headers of every request: for a tunnel or a gateway in front of the receiver. */
+  readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get at most 5,000. Default 15,000. */
+  readonly timeout?: number | undefined;
+  /** How many attacks at once, 1 to 32. Default 4. */
+  readonly concurrency?: number | undefined;
+  /** Ends the audit, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Ends the audit, which then resolves with a report of what is known. */
+  readonly stop?: AbortSignal | undefined;
+  /** Called with each result as it comes. */
+  readonly onResult?: ((result: AuditResult) => void) | undefined;
+  /** Called as it goes on. `total` can grow when more can be judged than was known. */
+  readonly onProgress?: ((progress: { readonly done: number; readonly total: number; readonly name: string }) => void) | undefined;
+}
+
+export interface ReadOptions extends AuditOptions {
+  readonly url: URL;
+  readonly reference: string;
+  readonly moreReferences: readonly string[];
+  readonly timeout: number;
+  readonly concurrency: number;
+}
+
+/** @throws TypeError for an option that is wrong. */
+export function readOptions(options: AuditOptions): ReadOptions {
+  const { secret, timeout = 15_000, concurrency = 4 } = options;
+  const [reference = 'paylink-audit', ...moreReferences] = [options.reference ?? []].flat();
+  const url = readUrl(options.url);
+  if (typeof secret !== 'string' && !ArrayBuffer.isView(secret)) throw new TypeError('secret must be a string or a Uint8Array');
+  requireSecret(secret);
+  if (!(Number.isFinite(timeout) && timeout >= 1)) throw new TypeError('timeout must be a number of milliseconds, at least 1');
+  if (!(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 32)) {
+    throw new TypeError('concurrency must be a whole number from 1 to 32');
+  }
+  if (options.credits !== undefined && typeof options.credits !== 'function') {
+    throw new TypeError('credits must be a function from a reference to a number');
+  }
+  if (Object.keys(options.headers ?? {}).some((name) => name !== 'signature' && name !== 'event')) {
+    throw new TypeError('headers takes { signature, event }, the names of the two headers: for more headers use requestHeaders');
+  }
+  for (const [name, value] of Object.entries(options.requestHeaders ?? {})) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
+      throw new TypeError('requestHeaders has a name or a value that a header cannot have');
+    }
+  }
+  return { ...options, url, reference, moreReferences, timeout, concurrency };
+}
+
+function readUrl(value: string | URL): URL {
+  const url = URL.canParse(String(value)) ? new URL(value) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new TypeError('url must be an address that begins with http:// or https://');
+  if (url.username !== '' || url.password !== '')
+    throw new TypeError('url must not hold a password: give an Authorization in requestHeaders');
+  return url;
+}

@@ -1,0 +1,147 @@
+/** What the replies say: to whom, how much, and in which order a receiver works. */
+import type { WireAnswer } from '../wire.js';
+import { isAcknowledged, statusOf, type Laboratory } from './laboratory.js';
+import type { Observation, Probe } from './probe.js';
+
+const REFUSED = [401, 400, 403];
+const DUPLICATES = 100;
+
+export const replyProbes: readonly Probe[] = [
+  {
+    id: 'H01',
+    name: 'H01 acknowledges a replay',
+    what: 'a replay',
+    category: 'genuine',
+    expected: [200, 204],
+    severity: 'medium',
+    fault: 'refuses_duplicates',
+    advice:
+      'A replay and a retry of the service look the same. Acknowledge what is already done with 200 and do nothing: the service would send it again and again.',
+    async perform({ serves }) {
+      await serves();
+      return { answer: await serves() };
+    },
+  },
+  {
+    id: 'H02',
+    name: `H02 answers ${DUPLICATES} duplicates at once with 2xx or 503, and acknowledges them in the end`,
+    what: `${DUPLICATES} duplicates at once`,
+    category: 'genuine',
+    expected: [200, 204],
+    severity: 'medium',
+    fault: 'refuses_duplicates',
+    advice:
+      'Duplicates at once must end in 200 or, while the first is still at work, in 503 with Retry-After; claim the key atomically, in the transaction of the effect.',
+    async perform({ material, request, genuineLines, exchange, serves }) {
+      const bytes = request(genuineLines(), material.body);
+      const others = await Promise.all(Array.from({ length: DUPLICATES }, () => exchange(bytes).catch((): WireAnswer => 'closed')));
+      const wrong = others.filter((answer) => !isAcknowledged(answer) && statusOf(answer) !== 503);
+      const fault = `${wrong.length} of ${DUPLICATES} were answered otherwise: ${[...new Set(wrong.map(spell))].join(', ')}`;
+      return { answer: await serves(), others, ...(wrong.length === 0 ? {} : { fault }) };
+    },
+  },
+  {
+    id: 'F01',
+    name: 'F01 verifies before it parses',
+    what: 'a forged body that is not JSON',
+    category: 'forged',
+    expected: REFUSED,
+    severity: 'medium',
+    fault: 'parses_first',
+    onlyFault: true,
+    advice: 'Parse the body only after its signature is verified: a parser is the largest part that a stranger can reach.',
+    async perform({ material, request, genuineLines, exchange }) {
+      const send = (body: Buffer): Promise<WireAnswer> => {
+        const [type, event] = genuineLines();
+        const forged = material.mac(body, 'a-secret-that-is-not-configured-anywhere');
+        return exchange(request([type!, event!, [material.names.signature, forged]], body));
+      };
+      const usual = await send(material.body);
+      const answer = await send(Buffer.from('{"reference":'));
+      const [expected, actual] = [statusOf(usual), statusOf(answer)];
+      const differs = expected !== actual && !isAcknowledged(answer);
+      return {
+        answer,
+        others: [usual],
+        ...(differs
+          ? { fault: `${actual ?? 'no answer'} where a forged body of JSON is answered ${expected ?? 'not at all'}` }
+          : {}),
+      };
+    },
+  },
+  {
+    id: 'J02',
+    name: 'J02 answers every fault of the signature with the same bytes',
+    what: 'signatures with different faults',
+    category: 'forged',
+    expected: REFUSED,
+    severity: 'low',
+    fault: 'tells_reason',
+    onlyFault: true,
+    advice:
+      'Answers that differ tell a stranger what was wrong with a guess. Send one fixed reply for a signature that is absent, malformed or wrong, and log the reason.',
+    perform: compareRefusals,
+  },
+  {
+    id: 'J10',
+    name: 'J10 does not quote a body that is not JSON',
+    what: 'a signed body that is not JSON',
+    category: 'invalid',
+    expected: REFUSED,
+    severity: 'medium',
+    fault: 'quotes_body',
+    onlyFault: true,
+    advice: 'The message of a JSON parser quotes the body: never send it. Answer with a fixed text.',
+    async perform({ request, genuineLines, exchange }) {
+      const canary = 'zq7kv3xw';
+      const body = Buffer.from(`${canary} is not JSON`);
+      const answer = await exchange(request(genuineLines(body), body));
+      const quoted = typeof answer !== 'string' && `${answer.bytes.toString('latin1')}${answer.body}`.includes(canary);
+      return { answer, ...(quoted ? { fault: 'the reply quotes the body' } : {}) };
+    },
+  },
+];
+
+async function compareRefusals({ material, request, genuineLines, exchange }: Laboratory): Promise<Observation> {
+  const [type, event] = genuineLines();
+  const send = (signature?: string): Promise<WireAnswer> => {
+    const lines = [type!, event!, ...(signature === undefined ? [] : [[material.names.signature, signature] as const])];
+    return exchange(request(lines, material.body));
+  };
+  const forged = material.mac(material.body, 'another secret');
+  // What differs between two answers to the same request is a date or a number, and says nothing.
+  const same = [await send(forged), await send(forged), await send(forged)];
+  const changing = namesThatChange(same);
+  const bodies = new Set(same.map((answer) => (typeof answer === 'string' ? answer : answer.body)));
+  const compare = (answer: WireAnswer): string => spellReply(answer, changing, bodies.size === 1);
+  const malformed = [forged.slice(1), `g${forged.slice(1)}`, forged.toUpperCase(), material.signature.slice(0, 32)];
+  const others: WireAnswer[] = [];
+  for (const signature of [undefined, '', ...(material.isHex ? malformed : [])]) others.push(await send(signature));
+  const differing = others.filter((answer) => compare(answer) !== compare(same[0]!));
+  return {
+    answer: same[0]!,
+    others,
+    ...(differing.length === 0 ? {} : { fault: `${differing.length} of ${others.length} answers differ from the others` }),
+  };
+}
+
+function namesThatChange(answers: readonly WireAnswer[]): Set<string> {
+  const values = new Map<string, Set<string>>();
+  for (const answer of answers) {
+    if (typeof answer === 'string') continue;
+    for (const [name, value] of answer.headers) values.set(name, (values.get(name) ?? new Set()).add(value));
+  }
+  // These change even where the three came within one second.
+  const changing = [...values].filter(([, each]) => each.size > 1).map(([name]) => name);
+  return new Set(['date', 'age', ...changing]);
+}
+
+function spellReply(answer: WireAnswer, changing: ReadonlySet<string>, withBody: boolean): string {
+  if (typeof answer === 'string') return answer;
+  const headers = [...answer.headers].filter(([name]) => !changing.has(name));
+  return JSON.stringify([answer.status, headers, withBody ? answer.body : '']);
+}
+
+function spell(answer: WireAnswer): string {
+  return typeof answer === 'string' ? answer : String(answer.status);
+}

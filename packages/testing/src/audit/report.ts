@@ -1,0 +1,97 @@
+/** What an audit says. */
+import type { Severity } from '../attacks/attack.js';
+import type { WireReply } from '../wire.js';
+import { bySeverity, causesOf, type AuditCause, type CauseId } from './causes.js';
+import { frameworkOf } from './framework.js';
+
+export interface AuditResult {
+  /** The row of the table of attacks, "A06" for one. Several results have the same. */
+  readonly id: string;
+  /** A sentence that begins with the id: what a receiver should do. */
+  readonly name: string;
+  /** What was sent, in words without a verb. */
+  readonly what?: string;
+  /** What happened: "accepted a delivery without a signature". */
+  readonly title?: string;
+  /** Whether there is no finding. */
+  readonly passed: boolean;
+  /** Why it was not tried, or not judged. */
+  readonly skipped?: string;
+  /** Worth knowing, and not a finding. */
+  readonly note?: string;
+  /** The statuses that are right. Every other 4xx is also a refusal. Where a server may just close the connection, that passes too. */
+  readonly expected: readonly number[];
+  /** The status that came; `undefined` where none did. */
+  readonly actual: number | undefined;
+  /** What was seen beside the status. */
+  readonly detail?: string;
+  /** Of a finding: `critical` where money could be credited without a payment, or a payment be lost. */
+  readonly severity?: Severity;
+  /** Of a finding: what is wrong, unless a cause of the report explains it. */
+  readonly cause?: CauseId;
+  /** What to change, and why. */
+  readonly advice: string;
+  readonly durationMs: number;
+}
+
+/** Why an audit ended before everything was tried. */
+export interface AuditStop {
+  readonly reason: 'wrong_secret' | 'unknown_reference' | 'no_route' | 'no_answer' | 'refused' | 'stopped_serving' | 'interrupted';
+  /** What is wrong and how to fix it, in a sentence or two. */
+  readonly message: string;
+}
+
+export interface AuditReport {
+  /** Without its query, which may hold a key. */
+  readonly url: string;
+  /** Whether there is no finding, and everything was tried. */
+  readonly passed: boolean;
+  /** Whether everything was tried. */
+  readonly complete: boolean;
+  /** Why it ended early. */
+  readonly stopped?: AuditStop;
+  /** What could not be judged, a sentence each. */
+  readonly notJudged: readonly string[];
+  /** The causes behind the findings, the worst first. */
+  readonly causes: readonly AuditCause[];
+  /** The framework that answers, where its replies show it. */
+  readonly framework?: string;
+  /** In the order of the table of attacks. */
+  readonly results: readonly AuditResult[];
+  /** The results that have not passed, the worst first. */
+  readonly findings: readonly AuditResult[];
+  /** The results that passed and are worth knowing. */
+  readonly notes: readonly AuditResult[];
+  readonly durationMs: number;
+}
+
+export interface ReportParts {
+  readonly url: URL;
+  readonly results: readonly AuditResult[];
+  readonly replies: readonly WireReply[];
+  readonly notJudged: readonly string[];
+  readonly stopped?: AuditStop | undefined;
+  readonly started: number;
+}
+
+export function reportOf({ url, results, replies, notJudged, stopped, started }: ReportParts): AuditReport {
+  const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
+  const framework = frameworkOf(replies);
+  return {
+    url: url.origin + url.pathname,
+    passed: findings.length === 0 && stopped === undefined,
+    complete: stopped === undefined,
+    ...(stopped === undefined ? {} : { stopped }),
+    notJudged,
+    causes: causesOf(findings, framework),
+    ...(framework === undefined ? {} : { framework }),
+    results,
+    findings,
+    notes: results.filter(({ note }) => note !== undefined),
+    durationMs: Math.round(performance.now() - started),
+  };
+}
+
+export function sorted(results: readonly AuditResult[]): AuditResult[] {
+  return [...results].sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
+}

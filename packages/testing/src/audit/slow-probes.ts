@@ -1,0 +1,168 @@
+/** Bodies that are slow, cut off or endless: what these cost a server. */
+import { chunked, type Wire, type WireAnswer } from '../wire.js';
+import { statusOf, type Laboratory } from './laboratory.js';
+import type { Observation, Probe } from './probe.js';
+
+type Traits = Pick<Probe, 'category' | 'expected' | 'mayClose' | 'severity' | 'fault' | 'advice'>;
+
+const slow: Traits = {
+  category: 'invalid',
+  expected: [408, 400],
+  mayClose: true,
+  severity: 'medium',
+  fault: 'no_deadline',
+  advice:
+    'Give a whole body a total time (10 s is plenty), not only a time between two pieces of it, and answer 408 or close: otherwise strangers occupy every connection.',
+};
+const cut: Traits = {
+  ...slow,
+  advice: 'A body that is not complete must neither be verified nor wait for ever: end the request when the sender goes away.',
+};
+
+/** Run beside each other, after everything else: a server with one worker serves nothing meanwhile. */
+export const slowProbes: readonly Probe[] = [
+  {
+    id: 'D06',
+    name: 'D06 gives a body that stops its time and no more',
+    what: 'a body that stops in the middle',
+    ...slow,
+    perform: (laboratory) => incomplete(laboratory, () => Promise.resolve()),
+  },
+  {
+    id: 'D10',
+    name: 'D10 gives a body that trickles its time and no more',
+    what: 'a body that trickles in',
+    ...slow,
+    perform: (laboratory) =>
+      incomplete(laboratory, async (wire) => {
+        const end = performance.now() + laboratory.timeout;
+        while (wire.ending === undefined && performance.now() < end) {
+          await laboratory.wait(200);
+          await wire.write(' ');
+        }
+      }),
+  },
+];
+
+const SLOW_SENDERS = 100;
+
+/** Run one after the other. */
+export const loadProbes: readonly Probe[] = [
+  {
+    id: 'D07',
+    name: 'D07 ends a request whose sender announces that no more will come',
+    what: 'a sender that ends in the middle of the body',
+    ...cut,
+    perform: (laboratory) => incomplete(laboratory, (wire) => Promise.resolve(wire.finish())),
+  },
+  {
+    id: 'D07',
+    name: 'D07 survives senders that go away in the middle of the body',
+    what: 'senders that go away in the middle of the body',
+    ...cut,
+    async perform(laboratory) {
+      for (let time = 0; time < 10; time++) {
+        const wire = await laboratory.open();
+        await wire.write(firstHalf(laboratory));
+        wire.reset();
+      }
+      return { answer: 'closed' };
+    },
+  },
+  {
+    id: 'D02',
+    name: 'D02 stops a body without a declared length at a limit',
+    what: 'an endless body without a declared length',
+    category: 'invalid',
+    // A server that does not read chunks has read nothing.
+    expected: [413, 400, 401, 403, 411, 501],
+    mayClose: true,
+    severity: 'high',
+    fault: 'no_limit',
+    advice: 'Count what arrives, and answer 413 as soon as it passes a limit: otherwise a stranger fills the memory.',
+    perform: uploadEndlessly,
+  },
+  {
+    id: 'D16',
+    name: 'D16 answers 100 Continue, or the request, where it is asked to',
+    what: 'Expect: 100-continue',
+    category: 'genuine',
+    expected: [200, 204],
+    severity: 'note',
+    fault: 'http_form',
+    advice: 'Some clients wait for "100 Continue" before they send a body.',
+    perform: expectContinue,
+  },
+  {
+    id: 'D11',
+    name: `D11 serves others while ${SLOW_SENDERS} senders are slow`,
+    what: `a genuine delivery beside ${SLOW_SENDERS} slow senders`,
+    category: 'genuine',
+    expected: [200, 204],
+    severity: 'high',
+    fault: 'one_at_a_time',
+    advice:
+      'Each slow sender must cost a connection and a little memory, and no worker: limit the time of a body, or put a server in front that reads whole requests before it passes them on.',
+    async perform(laboratory) {
+      const senders = await Promise.all(Array.from({ length: SLOW_SENDERS }, () => laboratory.open()));
+      try {
+        await Promise.all(senders.map((sender) => sender.write(firstHalf(laboratory), 1_000)));
+        return { answer: await laboratory.serves().catch((): WireAnswer => 'closed') };
+      } finally {
+        for (const sender of senders) sender.destroy();
+      }
+    },
+  },
+];
+
+/** Past any sensible limit: 32 MB. */
+const ENDLESS = 512;
+
+async function uploadEndlessly({ request, genuineLines, open, timeout }: Laboratory): Promise<Observation> {
+  const wire = await open();
+  try {
+    await wire.write(request(genuineLines(), Buffer.alloc(0), { framing: [['Transfer-Encoding', 'chunked']] }));
+    const chunk = chunked(Buffer.alloc(0x10000, 0x20)).subarray(0, -5);
+    const upload = (async () => {
+      for (let count = 0; count < ENDLESS && wire.ending === undefined; count++) await wire.write(chunk, timeout);
+    })();
+    const answer = await wire.answer('POST', timeout);
+    wire.destroy();
+    await upload;
+    return { answer };
+  } finally {
+    wire.destroy();
+  }
+}
+
+async function expectContinue({ material, request, genuineLines, open }: Laboratory): Promise<Observation> {
+  const wire = await open();
+  try {
+    const whole = request([...genuineLines(), ['Expect', '100-continue']], material.body);
+    await wire.write(whole.subarray(0, whole.length - material.body.length));
+    const interim = await wire.answer();
+    if (statusOf(interim) !== 100) return { answer: interim };
+    await wire.write(material.body);
+    return { answer: await wire.answer() };
+  } finally {
+    wire.destroy();
+  }
+}
+
+/** A genuine delivery without its end, and what the sender does then. */
+async function incomplete(laboratory: Laboratory, then: (wire: Wire) => Promise<unknown>): Promise<Observation> {
+  const wire = await laboratory.open();
+  try {
+    await wire.write(firstHalf(laboratory));
+    const [answer] = await Promise.all([wire.answer('POST', laboratory.timeout).finally(wire.destroy), then(wire)]);
+    return { answer };
+  } finally {
+    wire.destroy();
+  }
+}
+
+function firstHalf({ material, request, genuineLines }: Laboratory): Buffer {
+  const whole = Buffer.concat([material.body, Buffer.alloc(10_000, 0x20)]);
+  const head = request(genuineLines(whole), Buffer.alloc(0), { framing: [['Content-Length', String(whole.length)]] });
+  return Buffer.concat([head, material.body.subarray(0, 8)]);
+}
