@@ -1,4 +1,4 @@
-/** A receiver as a careful merchant writes one by hand, without Paylink; and the places where a careless one goes wrong. */
+/** A receiver as a careful merchant writes one by hand, without Paylink, and the habits that a careless one changes. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
@@ -23,6 +23,17 @@ export interface Habits {
   invalid(error: unknown): string;
   forged(reason: string): string;
   readonly bodyLimit: number;
+  /** Whether the signature is looked at before the body is parsed. */
+  readonly verifiesFirst: boolean;
+  /** What is done with a proven event: the status to answer. */
+  credit(event: ProvenEvent): Promise<number> | number;
+}
+
+export interface ProvenEvent {
+  readonly kind: string;
+  readonly reference: string;
+  readonly status: unknown;
+  readonly raw: Buffer;
 }
 
 export const SOUND: Habits = {
@@ -37,6 +48,8 @@ export const SOUND: Habits = {
   invalid: () => 'invalid',
   forged: () => 'forged',
   bodyLimit: BODY_LIMIT,
+  verifiesFirst: true,
+  credit: () => 200,
 };
 
 export interface Receiver {
@@ -46,7 +59,7 @@ export interface Receiver {
 
 export async function listen(listener: RequestListener): Promise<Receiver> {
   // Node itself answers 408 to slow bodies then.
-  const server = createServer({ requestTimeout: 400, headersTimeout: 400, connectionsCheckingInterval: 50 }, listener);
+  const server = createServer({ requestTimeout: 1_500, headersTimeout: 1_500, connectionsCheckingInterval: 50 }, listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -80,6 +93,7 @@ async function answer(req: IncomingMessage, habits: Habits): Promise<[status: nu
   if (!habits.codings.includes((req.headers['content-encoding'] ?? '').toLowerCase())) return [415];
   const raw = await readBody(req, habits.bodyLimit);
   if (raw === undefined) return [413];
+  if (!habits.verifiesFirst) habits.parse(raw);
   const header = req.headers['x-service-signature'];
   if (typeof header !== 'string' || !habits.isSignature(header)) return [401, habits.forged('malformed')];
   const expected = createHmac('sha256', habits.secret).update(habits.verified(raw, req)).digest('hex');
@@ -98,7 +112,7 @@ async function readBody(req: IncomingMessage, limit: number): Promise<Buffer | u
   return Buffer.concat(chunks);
 }
 
-function decide(req: IncomingMessage, raw: Buffer, habits: Habits): [status: number, text?: string] {
+async function decide(req: IncomingMessage, raw: Buffer, habits: Habits): Promise<[status: number, text?: string]> {
   const kind = req.headers['x-service-event'];
   if (typeof kind !== 'string' || !/^[a-z0-9._-]{1,128}$/.test(kind)) return [400];
   let body: unknown;
@@ -109,7 +123,6 @@ function decide(req: IncomingMessage, raw: Buffer, habits: Habits): [status: num
   }
   const { reference, status } = (body ?? {}) as { reference?: unknown; status?: unknown };
   if (typeof reference !== 'string' || reference.trim() === '') return [400];
-  if (status === 'pending') return [503];
-  if (status === 'failed' || status === 'cancelled') return [400];
-  return [habits.acknowledged];
+  const answered = await habits.credit({ kind, reference, status, raw });
+  return [answered === 200 ? habits.acknowledged : answered];
 }

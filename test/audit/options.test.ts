@@ -23,51 +23,82 @@ describe('auditReceiver', () => {
     await close();
   });
 
-  it('says that a server answers nothing', async () => {
+  it('says that a server answers nothing, and stops', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
-    const controller = new AbortController();
-    const told: AuditResult[] = [];
-    const onResult = (result: AuditResult): void => {
-      told.push(result);
-      controller.abort(new Error('enough'));
-    };
-    await expect(auditReceiver({ url, secret, timeout: 200, signal: controller.signal, onResult })).rejects.toThrow('enough');
-    expect(told[0]).toMatchObject({ id: 'H03', passed: false, actual: undefined, severity: 'high' });
-    expect(told[0]!.advice).toMatch(/no answer in time/);
+    const { findings, stopped, complete } = await auditReceiver({ url, secret });
+    expect(findings).toMatchObject([{ id: 'H03', actual: undefined, severity: 'high' }]);
+    expect(stopped).toMatchObject({ reason: 'no_answer', message: expect.stringMatching(/no answer in time/) as string });
+    expect(complete).toBe(false);
     silent.close();
+  }, 20_000);
+
+  it.each([
+    ['wrong_secret', { secret: 'the-secret-of-another-endpoint' }, {}, /same secret on both sides/],
+    ['unknown_reference', { credit: (): number => 503 }, {}, /know the order of the reference/],
+    ['unknown_reference', { credit: (): number => 422 }, {}, /know the order of the reference/],
+    ['unknown_reference', {}, { credits: () => 0 }, /was not credited/],
+  ] as const)('stops within two seconds with %s (%#), and says what it knows', async (reason, habits, options, message) => {
+    const { url, close } = await listen(receiver(habits));
+    const started = performance.now();
+    const report = await auditReceiver({ url, secret, ...options });
+    expect(performance.now() - started).toBeLessThan(2_500);
+    await close();
+    expect(report.stopped).toMatchObject({ reason, message: expect.stringMatching(message) as string });
+    expect(report).toMatchObject({ passed: false, complete: false });
+    expect(report.findings.length).toBeGreaterThan(0);
+    expect(report.results.length).toBeLessThan(10);
   });
 
-  it('judges nothing where the genuine delivery is refused, and names the likeliest reason', async () => {
-    const { url, close } = await listen(receiver({ secret: 'the-secret-of-another-endpoint' }));
-    const { findings, results, passed } = await auditReceiver({ url, secret, timeout: 2_000 });
+  it('gives a report of what is known when it is told to stop', async () => {
+    const { url, close } = await listen(receiver());
+    const controller = new AbortController();
+    const onProgress = ({ done, total }: { done: number; total: number }): void => {
+      expect(total).toBeGreaterThan(150);
+      if (done === 20) controller.abort();
+    };
+    const report = await auditReceiver({ url, secret, stop: controller.signal, onProgress });
     await close();
-    expect(passed).toBe(false);
-    expect(findings).toMatchObject([{ id: 'H03', actual: 401, severity: 'high' }]);
-    expect(findings[0]!.advice).toMatch(/same secret on both sides/);
-    const judged = results.filter(({ id, skipped }) => id !== 'H03' && skipped === undefined);
-    expect(judged).toEqual([]);
+    expect(report).toMatchObject({ complete: false, passed: false, stopped: { reason: 'interrupted' } });
+    expect(report.results.length).toBeGreaterThanOrEqual(20);
+    expect(report.results.length).toBeLessThan(60);
+  });
+
+  it('says what could not be judged without credits', async () => {
+    const { url, close } = await listen(receiver());
+    const { notJudged, notes, passed } = await auditReceiver({ url, secret, timeout: 4_000 });
+    await close();
+    expect(passed).toBe(true);
+    expect(notJudged.join()).toMatch(/credited once.*payment is lost/);
+    expect(notes).toEqual([]);
   }, 30_000);
 
-  it('tells each result as it comes, says what it has not tried, and keeps the query of the address to itself', async () => {
+  it('says that the merchant’s side gives no number of credits', async () => {
+    const { url, close } = await listen(receiver());
+    await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(/credits must give how often/);
+    await expect(auditReceiver({ url, secret, credits: () => Promise.reject(new Error('no books')) })).rejects.toThrow('no books');
+    await close();
+  });
+
+  it('reports each result as it comes, says what it has not tried, and leaves the query of the address out', async () => {
     const { url, close } = await listen((req, res) => {
       if (req.url?.includes('key=of-a-gateway') !== true || req.headers['x-tunnel'] !== 'open') res.writeHead(511).end();
       else receiver()(req, res);
     });
-    const told: AuditResult[] = [];
+    const seen: AuditResult[] = [];
     const report = await auditReceiver({
       url: `${url}?key=of-a-gateway`,
       secret,
       requestHeaders: { 'X-Tunnel': 'open' },
       confirm: true,
       timeout: 3_000,
-      onResult: (result) => told.push(result),
+      onResult: (result) => seen.push(result),
     });
     await close();
     expect(report.findings).toEqual([]);
     expect(report.url).toBe(url);
-    expect(told).toHaveLength(report.results.length);
+    expect(seen).toHaveLength(report.results.length);
     const skipped = new Set(report.results.filter((result) => result.skipped !== undefined).map(({ id }) => id));
     expect([...skipped].sort()).toEqual(['A20', 'C24', 'D03', 'D05', 'D22', 'D26', 'E06', 'E07', 'H04']);
   }, 30_000);
@@ -93,15 +124,16 @@ describe('auditReceiver', () => {
   });
 
   it.each<[what: string, wrong: Partial<AuditOptions>, message: string]>([
-    ['an address that is none', { url: 'receiver' }, 'url'],
+    ['something that is not an address', { url: 'receiver' }, 'url'],
     ['an address of another protocol', { url: 'ftp://receiver/' }, 'url'],
     ['a password in the address', { url: 'http://user:hidden-word@127.0.0.1/' }, 'requestHeaders'],
     ['an empty secret', { secret: '' }, 'secret is empty'],
     ['no secret', { secret: undefined as unknown as string }, 'secret must be'],
-    ['a time that is none', { timeout: 0 }, 'timeout'],
+    ['a time of zero', { timeout: 0 }, 'timeout'],
     ['too many at once', { concurrency: 33 }, 'concurrency'],
-    ['headers of a request where their names belong', { headers: OF_A_REQUEST }, 'requestHeaders'],
-    ['a header that none can be', { requestHeaders: { 'X-Tunnel': 'a\r\nb' } }, 'requestHeaders'],
+    ['credits that are not a function', { credits: 5 as never }, 'credits'],
+    ['headers of a request in place of header names', { headers: OF_A_REQUEST }, 'requestHeaders'],
+    ['a header that cannot be one', { requestHeaders: { 'X-Tunnel': 'a\r\nb' } }, 'requestHeaders'],
   ])('refuses %s, and sends nothing', async (_, wrong, message) => {
     const audit = auditReceiver({ url: 'http://127.0.0.1:9/', secret, ...wrong });
     await expect(audit).rejects.toThrow(TypeError);

@@ -181,7 +181,8 @@ export const rawAttacks: readonly RawAttack[] = [
       category: 'invalid',
       status: 413,
       code: 'body_too_large',
-      accepts: [400, 401, 403],
+      // A receiver that counts what arrives waits for more of it.
+      accepts: [400, 401, 403, 408],
       mayClose: true,
       severity: 'high',
       fault: 'no_limit',

@@ -39,7 +39,7 @@ export function transportAttacks(material: Material): Attack[] {
     ...row(
       material,
       'D14',
-      genuine,
+      { ...genuine, severity: 'note', fault: 'http_form' },
       ['identity', 'Identity'].map((coding): Line => [
         `a body under Content-Encoding: ${coding}`,
         { headers: { 'content-encoding': coding } },
@@ -92,7 +92,9 @@ function sizes(material: Material): Attack[] {
         { severity: 'medium', fault: 'wrong_limit' },
       ],
     ]),
-    ...row(material, 'D03', tooLarge, [['a body of twice the limit', { body: filled(material, 2 * bodyLimit) }]]),
+    ...row(material, 'D03', { ...tooLarge, severity: 'medium', fault: 'wrong_limit' }, [
+      ['a body of twice the limit', { body: filled(material, 2 * bodyLimit) }],
+    ]),
   ];
 }
 
@@ -133,7 +135,7 @@ function encodings(material: Material): Attack[] {
       ? []
       : row(material, 'D13', { ...encoded, accepts: [...encoded.accepts, 413] }, [
           ['a gzip bomb under the signature of what it inflates to', { ...asBomb, signature: material.mac(inflated) }],
-          ['a gzip bomb that is signed as it is', asBomb, { category: 'invalid' }],
+          ['a gzip bomb that is signed as it is', asBomb, { category: 'invalid', severity: 'low', fault: 'invalid_body' }],
         ])),
   ];
 }

@@ -34,7 +34,8 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
     ...verdict,
   });
   const verdict = judge(probe, observation);
-  if (!verdict.passed) return result(verdict);
+  // An acknowledged delivery shows that it serves.
+  if (!verdict.passed || (probe.category === 'genuine' && isAcknowledged(observation.answer))) return result(verdict);
   const after = await stillServes(laboratory);
   if (isSuccess(after)) return result(verdict);
   const stopped = result({
@@ -101,6 +102,7 @@ function gravityOf({ category, severity, fault, onlyFault }: Probe, answer: Wire
 export function titleOf({ what, category, fault }: Pick<Probe, 'what' | 'category' | 'fault'>, answer: WireAnswer): string {
   const status = statusOf(answer);
   if (fault === 'tells_reason') return 'answered differently to different faults of the signature';
+  if (fault === 'refuses_duplicates') return `did not acknowledge ${what}`;
   if (fault === 'parses_first') return 'looked at the JSON of a body before its signature';
   if (fault === 'one_at_a_time') return `did not serve ${what}`;
   if (status === undefined) return answer === 'closed' ? `closed the connection on ${what}` : `gave no answer to ${what}`;

@@ -251,7 +251,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'reserializes',
-    holds: ({ accepted }) => accepted('a signed body that was pretty-printed in transit'),
+    holds: ({ accepted }) => accepted('a signed body that was pretty-printed in transit') && !accepted('a signature of zeros'),
     folds: (finding) =>
       isIn('C01', 'C02', 'C03', 'C06', 'C07', 'C08', 'C11', 'C18', 'C19', 'C20', 'C21', 'D12', 'D13')(finding) ||
       ofFault('content_type', 'parses_first', 'inflates', 'decodes_text', 'trims')(finding),
@@ -261,6 +261,8 @@ const RULES: readonly Rule[] = [
     holds: ({ has }) => has('trims'),
     folds: (finding) => ofFault('trims')(finding) || isIn('C08')(finding) || isBom(finding),
   },
+  { id: 'no_limit', holds: ({ has }) => has('no_limit'), folds: ofFault('wrong_limit') },
+  { id: 'acknowledges_early', holds: ({ has }) => has('acknowledges_early'), folds: ({ actual }) => actual === 202 },
   { id: 'no_memory', holds: ({ has }) => has('no_memory'), folds: ofFault('not_atomic', 'key_by_body') },
 ];
 
@@ -295,7 +297,12 @@ function matches(text: string, what: string | RegExp): boolean {
 
 function causeOf(id: CauseId, symptoms: readonly AuditResult[], framework: string): AuditCause {
   const { title, fix } = CAUSES[id];
-  const ordered = [...symptoms].sort((a, b) => Number(b.cause === id) - Number(a.cause === id) || bySeverity(a, b));
+  const ordered = [...symptoms].sort(
+    (a, b) =>
+      STRONG.indexOf(b.what ?? '') - STRONG.indexOf(a.what ?? '') ||
+      Number(b.cause === id) - Number(a.cause === id) ||
+      bySeverity(a, b),
+  );
   return {
     id,
     severity: severityOf(id, symptoms),
@@ -312,6 +319,9 @@ function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
   const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
   return WORST_FIRST[Math.max(WORST_FIRST.indexOf(CAUSES[id].severity), id === 'reserializes' ? 0 : WORST_FIRST.indexOf(worst))]!;
 }
+
+/** What convinces a reader soonest. */
+const STRONG = ['another reference under a genuine signature', 'a signature of zeros', 'a delivery without a signature'];
 
 /** Different things, not the same one three times. */
 function evidenceOf(symptoms: readonly AuditResult[]): string[] {

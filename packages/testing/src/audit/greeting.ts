@@ -17,6 +17,7 @@ export async function greet(laboratory: Laboratory, url: URL): Promise<Greeting>
   const started = performance.now();
   let answer: WireAnswer;
   try {
+    await laboratory.reach();
     answer = await laboratory.serves();
   } catch (error) {
     throw connectionError(error, url);

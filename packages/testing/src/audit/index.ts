@@ -76,6 +76,7 @@ class Audit {
     const nonsense = books && (await watchNonsense(books));
     const greeting = await greet(laboratory, url);
     greeting.results.forEach(this.#add);
+    this.#options.signal?.throwIfAborted();
     if (greeting.stop !== undefined) return greeting.stop;
 
     if (books === undefined) this.notJudged.push(...WITHOUT_CREDITS);
@@ -86,8 +87,9 @@ class Audit {
     }
     const tried = async (probe: Probe): Promise<AuditResult> => this.#add(await attempt(probe, laboratory));
     await pooled(probes, concurrency, tried);
-    await pooled([...replyProbes, ...loadProbes], 1, tried);
+    await pooled(replyProbes, 1, tried);
     await pooled(slowProbes, slowProbes.length, tried);
+    await pooled(loadProbes, 1, tried);
     for (const result of [...leaks(laboratory), ...((await nonsense?.()) ?? []), ...notTried(this.#options)]) this.#add(result);
     return undefined;
   }
@@ -124,6 +126,7 @@ function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
       'refuses a success whose signed body contradicts it',
       credits === undefined ? 'only its credit would be wrong' : undefined,
     ],
+    ['D03', 'refuses a body of twice the limit', bodyLimit === undefined ? 'no bodyLimit was named' : undefined],
     ['D05', 'accepts exactly its limit, and not a byte more', bodyLimit === undefined ? 'no bodyLimit was named' : undefined],
     ['D22', 'holds over HTTP/2', 'the audit speaks HTTP/1.1'],
     ['D26', 'is reached by its own route only', 'which paths lead to the receiver is up to its router'],

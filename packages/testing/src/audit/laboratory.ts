@@ -19,6 +19,8 @@ export interface Laboratory extends Craft {
   readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
   /** Sends what must be acknowledged: where the answer is 503, it is sent again for a while. */
   readonly exchangePatiently: (bytes: Uint8Array) => Promise<WireAnswer>;
+  /** Gives up on a connection within 1.5 s: a server that is up takes it at once. */
+  readonly reach: () => Promise<void>;
   /** Sends a genuine delivery of the audit's order, or of another one, and gives its answer. */
   readonly serves: (body?: Uint8Array) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
@@ -27,25 +29,21 @@ export interface Laboratory extends Craft {
 /** After how many milliseconds a delivery that was answered 503 is sent again. */
 const RETRIES = [50, 150, 300, 600];
 
-/** The most that an answer may take where no body is slow, in milliseconds. */
+/** How long an answer may take where no body is slow, in milliseconds. */
 const PATIENCE = 5_000;
-
-/** How long a connection may take, in milliseconds: a server that is up takes it at once. */
-const CONNECT = 1_500;
 
 export function createLaboratory(target: Target, material: Material, requestHeaders: Readonly<Record<string, string>>): Laboratory {
   const { url, timeout, signal } = target;
   const craft = craftOf(material, url.host, url.pathname + url.search, Object.entries(requestHeaders));
-  const patience = Math.min(timeout, PATIENCE);
 
-  const open = (): Promise<Wire> => Wire.open(url, { timeout: CONNECT, signal });
+  const open = (): Promise<Wire> => Wire.open(url, { timeout: PATIENCE, signal });
 
   const exchange: Laboratory['exchange'] = async (bytes, method) => {
     const wire = await open();
     try {
       // Not awaited: some servers answer before they have read everything.
       void wire.write(bytes);
-      return await wire.answer(method, patience);
+      return await wire.answer(method, PATIENCE);
     } finally {
       wire.destroy();
     }
@@ -65,6 +63,7 @@ export function createLaboratory(target: Target, material: Material, requestHead
     timeout,
     replies: [],
     open,
+    reach: async () => (await Wire.open(url, { timeout: 1_500, signal })).destroy(),
     exchange,
     exchangePatiently,
     serves: (body = material.body) => exchangePatiently(craft.request(craft.genuineLines(body), body)),

@@ -35,7 +35,8 @@ export const replyProbes: readonly Probe[] = [
     async perform({ material, request, genuineLines, exchange, serves }) {
       const bytes = request(genuineLines(), material.body);
       const others = await Promise.all(Array.from({ length: DUPLICATES }, () => exchange(bytes).catch((): WireAnswer => 'closed')));
-      const wrong = others.filter((answer) => !isAcknowledged(answer) && statusOf(answer) !== 503);
+      // A server with one worker and a short queue leaves some without an answer, and the service sends them again.
+      const wrong = others.filter((answer) => typeof answer !== 'string' && !isAcknowledged(answer) && answer.status !== 503);
       const fault = `${wrong.length} of ${DUPLICATES} were answered otherwise: ${[...new Set(wrong.map(spell))].join(', ')}`;
       return { answer: await serves(), others, ...(wrong.length === 0 ? {} : { fault }) };
     },

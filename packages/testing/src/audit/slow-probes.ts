@@ -19,7 +19,7 @@ const cut: Traits = {
   advice: 'A body that is not complete must neither be verified nor wait for ever: end the request when the sender goes away.',
 };
 
-/** Run beside each other, after everything else: a server with one worker serves nothing meanwhile. */
+/** Run beside each other and beside nothing else: a server with one worker serves nothing meanwhile. */
 export const slowProbes: readonly Probe[] = [
   {
     id: 'D06',
@@ -75,7 +75,7 @@ export const loadProbes: readonly Probe[] = [
     what: 'an endless body without a declared length',
     category: 'invalid',
     // A server that does not read chunks has read nothing.
-    expected: [413, 400, 401, 403, 411, 501],
+    expected: [413, 400, 401, 403, 408, 411, 501],
     mayClose: true,
     severity: 'high',
     fault: 'no_limit',
@@ -120,16 +120,25 @@ const ENDLESS = 512;
 
 async function uploadEndlessly({ request, genuineLines, open, timeout }: Laboratory): Promise<Observation> {
   const wire = await open();
+  let [isRead, isAnswered] = [false, false];
   try {
     await wire.write(request(genuineLines(), Buffer.alloc(0), { framing: [['Transfer-Encoding', 'chunked']] }));
     const chunk = chunked(Buffer.alloc(0x10000, 0x20)).subarray(0, -5);
     const upload = (async () => {
-      for (let count = 0; count < ENDLESS && wire.ending === undefined; count++) await wire.write(chunk, timeout);
+      for (let count = 0; count < ENDLESS; count++) {
+        if (wire.ending !== undefined || isAnswered) return;
+        await wire.write(chunk, timeout);
+      }
+      isRead = true;
+      await wire.write('0\r\n\r\n');
     })();
     const answer = await wire.answer('POST', timeout);
+    isAnswered = true;
     wire.destroy();
     await upload;
-    return { answer };
+    // Some servers read to the end before they answer 413, and keep no more than their limit.
+    const status = statusOf(answer);
+    return { answer, ...(isRead && status !== 413 && status !== 408 ? { fault: 'after all of 32 MB' } : {}) };
   } finally {
     wire.destroy();
   }

@@ -1,0 +1,99 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { auditReceiver, type AuditReport } from '@paylink/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { BODY_LIMIT, listen, SECRET } from './hand-written.js';
+import { ORDERS } from './merchant-books.js';
+import { peers } from './peers.js';
+import { receivers, type ReceiverUnderAudit } from './receivers-under-audit.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+// One of the peers logs what it refuses.
+vi.spyOn(console, 'log').mockImplementation(() => undefined);
+
+/** Longer than the receivers give a slow body, also on a busy machine. */
+const SLOW = 4_000;
+
+async function audit({ listener, books }: ReceiverUnderAudit): Promise<AuditReport> {
+  const merchant = books?.();
+  const { url, close } = await listen(listener(merchant?.credit ?? (() => 200)));
+  const options = { url, secret: SECRET, bodyLimit: BODY_LIMIT, timeout: SLOW };
+  try {
+    return await auditReceiver(merchant === undefined ? options : { ...options, reference: ORDERS, credits: merchant.credits });
+  } finally {
+    await close();
+  }
+}
+
+/** What it names, as a failure of these tests should show it. */
+function named({ causes }: AuditReport): string[] {
+  return causes.map(({ id, severity, evidence, symptoms }) => `${severity} ${id} (${symptoms}): ${evidence.join('; ')}`);
+}
+
+const isLow = (severity: string): boolean => severity === 'low';
+
+describe.concurrent('auditReceiver', () => {
+  it.each(receivers)('names the causes and no other of a receiver that is $name', async (under) => {
+    const report = await audit(under);
+    const ids = report.causes.filter(({ severity }) => !isLow(severity)).map(({ id }) => id);
+    expect(ids.sort(), named(report).join('\n')).toEqual([...under.causes].sort());
+  });
+
+  // Python is on every machine that builds this; where it is not, the test says so.
+  const hasPython = spawnSync('python3', ['--version']).status === 0;
+  if (!hasPython && process.env['CI'] !== undefined) throw new Error('python3 is missing');
+  it.skipIf(!hasPython)('finds the hang of a correct receiver on http.server of Python, and overstates nothing', async () => {
+    const script = fileURLToPath(new URL('python-receiver.py', import.meta.url));
+    const python = spawn('python3', [script, SECRET], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const [port] = (await once(python.stdout, 'data')) as [Buffer];
+      const url = `http://127.0.0.1:${port.toString().trim()}/hook`;
+      const report = await auditReceiver({ url, secret: SECRET, timeout: 1_500 });
+      expect(report.framework).toBe('Python http.server');
+      const ids = report.causes.filter(({ severity }) => !isLow(severity)).map(({ id }) => id);
+      expect(ids.sort(), named(report).join('\n')).toEqual(['no_deadline', 'one_at_a_time']);
+      expect(report.complete).toBe(true);
+    } finally {
+      python.kill('SIGKILL');
+    }
+  });
+
+  const audited = new Map<string, AuditReport>();
+
+  it.each(peers)('names the causes and no other of $name as it is released', async ({ listener, audit: scheme, name, causes }) => {
+    const { url, close } = await listen(listener());
+    const report = await auditReceiver({ url, timeout: SLOW, ...scheme });
+    await close();
+    audited.set(name, report);
+    expect(report.complete).toBe(true);
+    const ids = report.causes.filter(({ severity }) => !isLow(severity)).map(({ id }) => id);
+    expect(ids.sort(), named(report).join('\n')).toEqual([...causes].sort());
+  });
+
+  it.sequential('keeps docs/audit-of-peers.md as it was audited', async ({ skip }) => {
+    // A part of the tests audits a part of the peers.
+    if (audited.size < peers.length) skip('not every peer was audited in this run');
+    await expect(pageOf(audited)).toMatchFileSnapshot('../../docs/audit-of-peers.md');
+  });
+});
+
+function pageOf(audited: ReadonlyMap<string, AuditReport>): string {
+  const sections = peers.map(({ name, version, setup }) => {
+    const causes = audited
+      .get(name)!
+      .causes.map(({ severity, title, evidence: [first = ''] }) => `- **${severity}**: ${title} (${first}).`);
+    return [`## ${name} ${version}`, '', setup, '', ...causes, ''].join('\n');
+  });
+  return `${INTRODUCTION}\n\n${sections.join('\n')}`;
+}
+
+const INTRODUCTION = `# The audit against other packages
+
+\`paylink audit\` is held to account by receivers that are wrong in one way each, by correct ones, and by packages of the field as their
+documentation shows them. This page is written by the test that audits them, \`test/audit/causes.test.ts\`, from the versions that are
+installed; \`npx vitest run test/audit/causes.test.ts -u\` writes it again.
+
+Each package verifies the signatures of its own service: the audit signs as that service does, and does not attack the spelling of
+signatures. What is found can lie in the package or in the lines around it that its documentation asks for. HookKit is not on the npm
+registry under that name, so it was not audited. Causes of low severity are listed too; notes are not.`;

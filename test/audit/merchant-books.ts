@@ -1,0 +1,90 @@
+/** Ways of merchants to credit an order, and the count of each that an audit asks for. */
+import type { ProvenEvent } from './hand-written.js';
+
+export interface MerchantBooks {
+  readonly credits: (reference: string) => number;
+  readonly credit: (event: ProvenEvent) => Promise<number> | number;
+}
+
+type Credit = (event: ProvenEvent, count: (reference: string) => void, done: Set<string>) => Promise<number> | number;
+
+function books(credit: Credit): () => MerchantBooks {
+  return () => {
+    const counts = new Map<string, number>();
+    const done = new Set<string>();
+    const count = (reference: string): void => void counts.set(reference, (counts.get(reference) ?? 0) + 1);
+    return { credits: (reference) => counts.get(reference) ?? 0, credit: (event) => credit(event, count, done) };
+  };
+}
+
+const isPaid = ({ kind, status }: ProvenEvent): boolean =>
+  kind === 'payment.succeeded' && (status === undefined || status === 'success');
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
+
+/** The orders that a careful merchant has. */
+export const ORDERS = ['order-1', 'order-2', 'order-3', 'order-4', 'order-5'] as const;
+
+export const careful = books((event, count, done) => {
+  const { kind, status, reference } = event;
+  if (kind !== 'payment.succeeded') return 200;
+  if (status === 'pending') return 503;
+  if (status === 'failed' || status === 'cancelled') return 400;
+  if (!(ORDERS as readonly string[]).includes(reference)) return 503;
+  if (!done.has(reference)) count(reference);
+  done.add(reference);
+  return 200;
+});
+
+export const takingAnyOrder = books((event, count, done) => {
+  if (isPaid(event) && !done.has(event.reference)) count(event.reference);
+  done.add(isPaid(event) ? event.reference : '');
+  return 200;
+});
+
+export const withoutMemory = books((event, count) => {
+  if (isPaid(event)) count(event.reference);
+  return 200;
+});
+
+export const checkingThenActing = books(async (event, count, done) => {
+  if (!isPaid(event) || done.has(event.reference)) return 200;
+  await pause();
+  count(event.reference);
+  done.add(event.reference);
+  return 200;
+});
+
+export const rememberingBodies = books((event, count, done) => {
+  const key = event.raw.toString('latin1');
+  if (!isPaid(event) || done.has(key)) return 200;
+  done.add(key);
+  count(event.reference);
+  return 200;
+});
+
+export const markingFirst = books((event, count, done) => {
+  if (!isPaid(event)) {
+    done.add(event.reference);
+    return 200;
+  }
+  if (!done.has(event.reference)) count(event.reference);
+  done.add(event.reference);
+  return 200;
+});
+
+export const neverCrediting = books(() => 200);
+
+export const ignoringUnknownOrders = books((event, count, done) => {
+  const { reference } = event;
+  if (!isPaid(event) || !(ORDERS as readonly string[]).includes(reference) || done.has(reference)) return 200;
+  count(reference);
+  done.add(reference);
+  return 200;
+});
+
+export const creditingEveryEvent = books(({ reference }, count, done) => {
+  if (!done.has(reference)) count(reference);
+  done.add(reference);
+  return 200;
+});

@@ -1,0 +1,175 @@
+/** Receivers that are wrong in one way each, or right; and the causes that an audit must name, and no other. */
+import { createHmac } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import type { CauseId } from '@paylink/testing';
+import express from 'express';
+import { receiver, SECRET, type Habits } from './hand-written.js';
+import * as ways from './merchant-books.js';
+import type { MerchantBooks } from './merchant-books.js';
+
+export interface ReceiverUnderAudit {
+  readonly name: string;
+  readonly listener: (credit: MerchantBooks['credit']) => RequestListener;
+  /** How it credits; where there is none, it is judged without. */
+  readonly books?: () => MerchantBooks;
+  /** Every cause that is critical, high or medium. */
+  readonly causes: readonly CauseId[];
+}
+
+const hmac = (body: string | Buffer): string => createHmac('sha256', SECRET).update(body).digest('hex');
+
+const plain = (habits: Partial<Habits>, ...causes: CauseId[]) => ({ listener: () => receiver(habits), causes });
+const crediting = (books: () => MerchantBooks, ...causes: CauseId[]) => ({
+  listener: (credit: MerchantBooks['credit']) => receiver({ credit }),
+  books,
+  causes,
+});
+const anyText: Partial<Habits> = { isSignature: (header) => header !== '', equal: (given, expected) => given === expected };
+
+const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
+  'sound, in Node': plain({}),
+  'sound, and credits once': crediting(ways.careful),
+  'as strict as one in Go: no identity, no trailing text': plain({
+    codings: [''],
+    forged: () => 'forbidden',
+    parse: (raw) => {
+      const parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw)) as object | null;
+      if (parsed !== null && 'amount' in parsed && typeof parsed.amount !== 'number') throw new Error('amount');
+      return parsed;
+    },
+  }),
+  'takes everything with 200': {
+    listener: () => (req, res) => void req.resume().on('end', () => res.end()),
+    causes: ['does_not_verify', 'no_limit'],
+  },
+  'asks for a signature and does not compare it': plain(
+    { isSignature: (header) => header !== '', equal: () => true },
+    'does_not_verify',
+  ),
+  'verifies only where there is a signature': {
+    listener: () => (req, res) => {
+      const header = req.headers['x-service-signature'];
+      const isAbsent = header === undefined || header === '';
+      if (isAbsent) req.headers['x-service-signature'] = '0'.repeat(64);
+      receiver(isAbsent ? { equal: () => true } : {})(req, res);
+    },
+    causes: ['accepts_unsigned', 'reads_elsewhere'],
+  },
+  'runs without a secret': plain({ secret: '' }, 'public_secret', 'not_acknowledged'),
+  'runs with the placeholder of its deployment': plain({ secret: 'undefined' }, 'public_secret', 'not_acknowledged'),
+  'has the public secret of the fixtures': plain(
+    { secret: 'paylink-testing-secret-not-for-production' },
+    'public_secret',
+    'not_acknowledged',
+  ),
+  'compares the beginning of the signature': plain(
+    { equal: (given, expected) => given.slice(0, 16) === expected.slice(0, 16) },
+    'compares_part',
+  ),
+  'compares as much as it is given': plain({ ...anyText, equal: (given, expected) => expected.startsWith(given) }, 'compares_part'),
+  'takes upper case': plain({ isSignature: (header) => /^[0-9a-f]{64}$/i.test(header) }, 'several_spellings'),
+  'trims and strips prefixes': plain(
+    { ...anyText, readHeader: (header) => [header.replace(/^sha256=/, '').trim()] },
+    'several_spellings',
+  ),
+  'splits the header on commas': plain({ ...anyText, readHeader: (header) => header.split(/,\s*/) }),
+  'decodes hexadecimal and compares the bytes': plain(
+    {
+      isSignature: (header) => Buffer.from(header, 'hex').length === 32,
+      equal: (given, expected) => Buffer.from(given, 'hex').equals(Buffer.from(expected, 'hex')),
+    },
+    'several_spellings',
+  ),
+  'throws on a signature of another length': plain({ isSignature: () => true }, 'crashes', 'several_spellings'),
+  'decodes the body as text before it verifies': plain(
+    {
+      verified: (raw) => new TextDecoder().decode(raw),
+      parse: (raw) => JSON.parse(new TextDecoder().decode(raw)) as unknown,
+    },
+    'decodes_text',
+  ),
+  'trims the body before it verifies': plain({ verified: (raw) => Buffer.from(raw.toString('latin1').trim(), 'latin1') }, 'trims'),
+  'verifies what express.json() made of the body': {
+    listener: () => {
+      const app = express();
+      app.use(express.json());
+      app.post('/hook', (req, res) => {
+        res.sendStatus(req.get('x-service-signature') === hmac(JSON.stringify(req.body)) ? 200 : 401);
+      });
+      return app as RequestListener;
+    },
+    causes: ['reserializes', 'quotes_body', 'wrong_limit'],
+  },
+  'parses before it verifies': plain({ verifiesFirst: false, invalid: () => 'invalid' }, 'parses_first', 'crashes'),
+  'inflates before it verifies': plain(
+    {
+      codings: ['', 'identity', 'gzip'],
+      verified: (raw, { headers }) => (headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw),
+      parse: (raw) => JSON.parse(raw[0] === 0x1f ? gunzipSync(raw).toString() : raw.toString()) as unknown,
+    },
+    'inflates',
+  ),
+  'quotes what the JSON parser says': plain({ invalid: (error) => (error as Error).message }, 'quotes_body'),
+  'sends its stack': plain({ invalid: (error) => (error as Error).stack! }, 'quotes_body', 'leaks_trace'),
+  'sends the signature that it expected': plain({ forged: (reason) => reason }, 'leaks_secret'),
+  'says what was wrong with a signature': plain({ forged: (reason) => (reason === 'malformed' ? reason : 'no match') }),
+  'accepts before anything is done': plain({ acknowledged: 202 }, 'acknowledges_early'),
+  'has no limit on the body': plain({ bodyLimit: Number.POSITIVE_INFINITY }, 'no_limit'),
+  'has a smaller limit than was given': plain({ bodyLimit: 19_999 }, 'wrong_limit'),
+  'depends on the Content-Type': {
+    listener: () => (req, res) => {
+      if (req.headers['content-type'] === 'application/json') receiver()(req, res);
+      else res.writeHead(415).end();
+    },
+    causes: ['content_type'],
+  },
+  'reads the signature from the query too': {
+    listener: () => (req, res) => {
+      req.headers['x-service-signature'] ??= new URL(req.url!, 'http://receiver').searchParams.get('signature') ?? undefined;
+      receiver()(req, res);
+    },
+    causes: ['reads_elsewhere'],
+  },
+  'refuses everything else by 418': {
+    listener: () => (req, res) => {
+      const writeHead = res.writeHead.bind(res) as (status: number, ...rest: unknown[]) => typeof res;
+      res.writeHead = ((status: number, ...rest: unknown[]) =>
+        writeHead(status >= 400 && status < 500 ? 418 : status, ...rest)) as never;
+      receiver()(req, res);
+    },
+    causes: [],
+  },
+  'has no memory': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),
+  'checks, then credits': crediting(ways.checkingThenActing, 'not_atomic', 'credits_unknown'),
+  'remembers bodies': crediting(ways.rememberingBodies, 'key_by_body', 'credits_unknown'),
+  'marks an order as done at any event': crediting(ways.markingFirst, 'loses_credit', 'credits_unknown'),
+  'acknowledges and credits nothing': crediting(ways.neverCrediting, 'loses_credit'),
+  'acknowledges orders that it does not know': crediting(ways.ignoringUnknownOrders, 'loses_unknown'),
+  'credits whatever the event is': crediting(ways.creditingEveryEvent, 'credits_unpaid', 'credits_unknown'),
+  'credits any order once': crediting(ways.takingAnyOrder, 'credits_unknown'),
+  'credits "undefined"': {
+    listener: (credit) => (req, res) => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      req.on('end', () => {
+        const raw = Buffer.concat(chunks);
+        if (raw.length > 20_000) return void res.writeHead(413, { connection: 'close' }).end();
+        if (req.headers['x-service-signature'] !== hmac(raw)) return void res.writeHead(401, { connection: 'close' }).end();
+        let parsed: { reference?: unknown; status?: unknown } | null = {};
+        try {
+          parsed = JSON.parse(raw.toString()) as typeof parsed;
+        } catch {
+          // A careless merchant credits what there is.
+        }
+        const kind = String(req.headers['x-service-event']);
+        void credit({ kind, reference: String(parsed?.reference), status: parsed?.status, raw });
+        res.writeHead(200, { connection: 'close' }).end();
+      });
+    },
+    books: ways.takingAnyOrder,
+    causes: ['credits_nonsense', 'credits_unknown'],
+  },
+};
+
+export const receivers: readonly ReceiverUnderAudit[] = Object.entries(TABLE).map(([name, rest]) => ({ name, ...rest }));
