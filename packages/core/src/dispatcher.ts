@@ -1,15 +1,16 @@
-/** The second half of a receiver by itself, for a worker that takes from a queue what a receiver proved and put there. */
+/** The second half of a receiver, for a worker that takes from a queue what a receiver proved and put there. */
 import type { ConfirmedPayment } from './confirm.js';
-import { createDispatch, type Dispatched } from './dispatch.js';
 import { check, fault } from './errors.js';
 import { createEventReader } from './event-reader.js';
+import { createHandling, type Handled } from './handling.js';
 import { readHandlers, type ReceiverHandlers } from './handlers.js';
 import { readLogger } from './logger.js';
-import { noteEvent, report, startFacts } from './observe.js';
+import { createReporter, noteEvent, startFacts } from './reporting.js';
 import { checkDispatcherOptions, type DispatcherOptions } from './options.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 import { requireBytes } from './signature.js';
-import { createTell } from './telling.js';
+
+export type { Handled as Dispatched } from './handling.js';
 
 /** What a queue has to keep of a proven event. The event is read from it again, so that a schema's output needs no JSON. */
 export interface ProvenDelivery {
@@ -30,9 +31,9 @@ export interface Dispatcher<Host> {
    *
    * @param options.signal aborts the attempt, as the end of its time does
    * @throws what the handler threw; WebhookError with the code that a receiver would have replied; `misconfigured` for a kind
-   * without a handler, since somebody took it in
+   * without a handler, since a receiver took it in
    */
-  dispatch(delivery: ProvenDelivery, host: Host, options?: { readonly signal?: AbortSignal | undefined }): Promise<Dispatched>;
+  dispatch(delivery: ProvenDelivery, host: Host, options?: { readonly signal?: AbortSignal | undefined }): Promise<Handled>;
 }
 
 /**
@@ -50,12 +51,11 @@ export function createDispatcher<
   handlers: ReceiverHandlers<Events, Payment, Scope, Host>,
 ): Dispatcher<Host> {
   checkDispatcherOptions(options);
-  const { confirm, observe } = options;
-  // What its schemas give is between the merchant's types: here an event is any event.
-  const reader = createEventReader<NoEvents>(options.events);
+  // What its schemas give matters to the merchant's types: here an event is any event.
+  const reader = createEventReader<NoEvents>(options.events, options.confirm === undefined ? 'refuse' : 'note');
   const handlerOf = readHandlers(handlers, reader.kinds);
-  const dispatch = createDispatch(options as DispatcherOptions<NoEvents, ConfirmedPayment, object>);
-  const tell = createTell(observe, readLogger(options.logger));
+  const handle = createHandling(options as DispatcherOptions<NoEvents, ConfirmedPayment, object>);
+  const reporter = createReporter(options.observe, readLogger(options.logger));
   return {
     async dispatch({ kind, rawBody, secretIndex, tenant }, host, { signal } = {}) {
       const facts = startFacts();
@@ -65,16 +65,15 @@ export function createDispatcher<
         check(fit, 'tenant', 'must be a string that is not empty');
         const bytes = requireBytes(rawBody);
         facts.bodyBytes = bytes.length;
-        const overruled = (code: string): void => void (facts.code = code);
-        const event = noteEvent(await reader.read(bytes, secretIndex, kind, confirm && overruled), facts);
+        const event = noteEvent(await reader.read(bytes, secretIndex, kind), facts);
         const handler = handlerOf(event.type);
         if (handler === undefined) throw fault('misconfigured', `there is no handler for an event of the kind ${kind}`);
         handling = true;
-        const dispatched = await dispatch(event, handler, host, { signal, tenant });
-        report(observe, facts, dispatched.outcome);
-        return dispatched;
+        const handled = await handle(event, handler, host, { signal, tenant });
+        reporter.outcome(facts, handled.outcome);
+        return handled;
       } catch (error) {
-        tell(error, facts, handling);
+        reporter.failure(error, facts, handling);
         throw error;
       }
     },

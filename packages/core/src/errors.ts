@@ -62,7 +62,10 @@ export function fault(code: WebhookErrorCode, message: string, cause?: unknown):
   return new WebhookError(code, { message, cause });
 }
 
-/** A mistake of set-up: thrown where a verifier, a receiver or a middleware is made. Names the option, never its value. */
+/**
+ * A mistake of set-up: thrown where a verifier, a receiver or a middleware is made. Names the option, never its value. Its stack
+ * begins at the caller's line, where the engine has such stacks.
+ */
 export class ConfigurationError extends TypeError {
   readonly code = 'misconfigured';
   readonly option: string;
@@ -70,9 +73,41 @@ export class ConfigurationError extends TypeError {
   constructor(option: string, problem: string) {
     super(`${option} ${problem}`);
     this.option = option;
+    beginAtCaller(this);
   }
 }
 ConfigurationError.prototype.name = 'ConfigurationError';
+
+/** Our frames, by the first one: that of this file, in the sources, in what was built or where it is installed. */
+const OWN_FRAME = /([^\s(]*[\\/])core[\\/](?:src|dist)[\\/]/;
+const INSTALLED = /[\\/]@paylink[\\/][\w-]+[\\/](?:src|dist)[\\/]/;
+
+/** The mistake is in the caller's line, which a dozen of our own frames would push out of the stack. */
+function beginAtCaller(error: Error): void {
+  const { stackTraceLimit } = Error;
+  try {
+    Error.stackTraceLimit = stackTraceLimit + 20;
+    try {
+      Error.captureStackTrace(error, ConfigurationError);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+    const lines = error.stack!.split('\n');
+    const first = lines.findIndex((line) => /^\s+at /.test(line));
+    const root = OWN_FRAME.exec(lines[first]!)?.[1];
+    const isOurs = (line: string): boolean =>
+      INSTALLED.test(line) ||
+      (root !== undefined &&
+        line.includes(root) &&
+        /^[\w-]+[\\/](?:src|dist)[\\/]/.test(line.slice(line.indexOf(root) + root.length)));
+    const isNative = (line: string): boolean => /\(<anonymous>\)|node:internal/.test(line);
+    const callers = lines.slice(first);
+    const caller = callers.findIndex((line) => !isOurs(line) && !isNative(line));
+    if (caller > 0) error.stack = [...lines.slice(0, first), ...callers.slice(caller, caller + stackTraceLimit)].join('\n');
+  } catch {
+    // The stack stays as it was: another engine, or one whose Error is frozen.
+  }
+}
 
 /** @throws ConfigurationError unless the option is as it must be. */
 export function check(fit: unknown, option: string, problem: string): asserts fit {

@@ -5,54 +5,58 @@ import { contradictionOf, parsePayload, readEvents, readKind, validate } from '.
 import type { Contradiction, KnownEvent, WebhookEvent, WebhookPayload } from './event.js';
 import type { EventSchemas, StandardSchema } from './schema.js';
 
+/** What a signed `status` that contradicts the header leads to: `note` where `confirm` decides. */
+export type OnContradiction = 'refuse' | 'note';
+
+export interface ReadEvent<Events extends EventSchemas> {
+  readonly event: WebhookEvent<Events>;
+  /** What the signed body says of the payment against the header, where that is only noted. */
+  readonly contradiction: Contradiction | undefined;
+}
+
 /** Makes events of bytes whose sender is known. It proves nothing itself. */
 export interface EventReader<Events extends EventSchemas> {
   readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
-  /**
-   * Gives the event at once where no schema has to be waited for.
-   *
-   * @param overruled told of a signed status that contradicts the header, where something better decides; without it, that
-   * is an error
-   */
-  read(
-    rawBody: Uint8Array,
-    secretIndex: number,
-    kindHeader: unknown,
-    overruled?: (contradiction: Contradiction) => void,
-  ): WebhookEvent<Events> | Promise<WebhookEvent<Events>>;
+  /** Gives the event at once where no schema has to be waited for. */
+  read(rawBody: Uint8Array, secretIndex: number, kindHeader: unknown): ReadEvent<Events> | Promise<ReadEvent<Events>>;
 }
 
 // Room for a schema that asks a database; one that hangs must not hold the request.
 const SCHEMA_TIMEOUT = 5_000;
 
-export function createEventReader<Events extends EventSchemas>(events: Events | undefined): EventReader<Events> {
+export function createEventReader<Events extends EventSchemas>(
+  events: Events | undefined,
+  onContradiction: OnContradiction,
+): EventReader<Events> {
   const kinds = readEvents(events);
 
-  async function withOutput(schema: StandardSchema, event: KnownEvent<string, unknown>): Promise<WebhookEvent<Events>> {
-    const reason = (): unknown => fault('handler_timeout', `the schema of ${event.type} did not settle in ${SCHEMA_TIMEOUT} ms`);
-    const payload = await withinBounds(validate(schema, event.payload as WebhookPayload), { milliseconds: SCHEMA_TIMEOUT, reason });
-    return { ...event, payload } as WebhookEvent<Events>;
+  async function outputOf(schema: StandardSchema, type: string, body: WebhookPayload): Promise<unknown> {
+    const reason = (): unknown => fault('handler_timeout', `the schema of ${type} did not settle in ${SCHEMA_TIMEOUT} ms`);
+    return withinBounds(validate(schema, body), { milliseconds: SCHEMA_TIMEOUT, reason });
   }
 
   return {
     kinds,
-    read(rawBody, secretIndex, kindHeader, overruled) {
-      // A configured kind is one: the expression is for the others.
+    read(rawBody, secretIndex, kindHeader) {
+      // A configured kind is a kind: only the others are held against the expression.
       const kind = kinds.has(kindHeader as string) ? (kindHeader as string) : readKind(kindHeader);
       const body = parsePayload(rawBody);
       const contradiction = contradictionOf(kind, body);
-      if (contradiction !== undefined) {
-        if (overruled === undefined)
-          throw fault(contradiction, 'the header says success, the `status` of the signed body does not');
-        overruled(contradiction);
+      if (contradiction !== undefined && onContradiction === 'refuse') {
+        throw fault(contradiction, 'the header says success, the `status` of the signed body does not');
       }
       const { reference } = body;
-      if (!kinds.has(kind)) return { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex };
-
+      if (!kinds.has(kind)) {
+        return { event: { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex }, contradiction };
+      }
       // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
-      const event = { type: kind, reference, payload: body as unknown, rawBody, secretIndex };
+      const eventOf = (payload: unknown): WebhookEvent<Events> => {
+        const event: KnownEvent<string, unknown> = { type: kind, reference, payload, rawBody, secretIndex };
+        return event as WebhookEvent<Events>;
+      };
       const schema = kinds.get(kind);
-      return schema === undefined ? (event as WebhookEvent<Events>) : withOutput(schema, event);
+      if (schema === undefined) return { event: eventOf(body), contradiction };
+      return outputOf(schema, kind, body).then((payload) => ({ event: eventOf(payload), contradiction }));
     },
   };
 }

@@ -1,7 +1,7 @@
 /** From proven bytes to a typed event. Nothing in this file runs before the signature was found to be right. */
 import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
-import { isWellFormed } from './values.js';
+import { isWellFormed } from './bytes.js';
 
 /** The parsed body. Whatever else it says is `unknown`: an amount in it must not be credited (SERVICE.md section 6, rule 4). */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;

@@ -1,7 +1,6 @@
 export { type ConfirmedPayment, type ConfirmOptions, type PaymentSource } from './confirm.js';
 export { type BodyLimits, type Delivery, type HeadersLike, type WebhookHeaders } from './delivery.js';
-export type { Dispatched } from './dispatch.js';
-export { createDispatcher, type Dispatcher, type ProvenDelivery } from './dispatcher.js';
+export { createDispatcher, type Dispatched, type Dispatcher, type ProvenDelivery } from './dispatcher.js';
 export { ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';
 export type {
   ConfiguredEvent,
@@ -16,7 +15,7 @@ export type {
 export type { Handler, HandlerContext, HandlerMap, Handlers, HostContext, ReceiverHandlers } from './handlers.js';
 export type { IdempotencyOption, IdempotencyStore, RunOptions, RunResult, TenantContext } from './idempotency.js';
 export { memoryStore, type MemoryStoreOptions } from './memory-store.js';
-export type { DeliveryOutcome, ObserveHook } from './observe.js';
+export type { DeliveryOutcome, ObserveHook } from './reporting.js';
 export type { Logger } from './logger.js';
 export type { DispatcherOptions, GateEvent, GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
 export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';

@@ -1,17 +1,16 @@
-/** From a request to a proven event: headers, body, signature, event; and what is told of a failure on the way. */
+/** From a request to a proven event: headers, body, signature, event. */
 import type { ConfirmedPayment } from './confirm.js';
 import type { BodyLimits, Delivery } from './delivery.js';
 import { isPromise } from './deadline.js';
-import { check, fault, type WebhookError } from './errors.js';
+import { fault, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { createExplainer } from './explainer.js';
-import { readLogger } from './logger.js';
-import { noteEvent, type Facts } from './observe.js';
+import type { Logger } from './logger.js';
+import { noteEvent, type Facts } from './reporting.js';
 import { readBound, type GateOptions, type ReceiverOptions } from './options.js';
+import { createProver } from './prover.js';
 import type { NoEvents } from './schema.js';
 import { requireBytes, requireSignature } from './signature.js';
-import { createTell, type Tell } from './telling.js';
-import { createProver } from './verifier.js';
 
 // Inside the receiver an event is any event: the types of a merchant's own kinds matter to the merchant's handlers only.
 export type AnyReceiverOptions = ReceiverOptions<NoEvents, ConfirmedPayment, object, unknown>;
@@ -21,16 +20,13 @@ export interface Intake {
   readonly kinds: ReadonlyMap<string, unknown>;
   /** Takes a delivery as far as its event. @throws WebhookError, at once for what the headers alone tell. */
   read(delivery: Delivery, host: unknown, facts: Facts): Promise<WebhookEvent>;
-  readonly tell: Tell;
 }
 
-export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Intake {
-  const { bodyLimit = 65_536, bodyTimeout = 10_000, observe } = options;
-  const logger = readLogger(options.logger);
+export function createIntake(options: AnyReceiverOptions | AnyGateOptions, logger: Logger): Intake {
+  const { bodyLimit = 65_536, bodyTimeout = 10_000 } = options;
   const limits: BodyLimits = { bodyLimit: readBound('bodyLimit', bodyLimit), bodyTimeout: readBound('bodyTimeout', bodyTimeout) };
-  check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   const { secret, explain } = createExplainer(options.secret, logger);
-  const prover = createProver({ ...options, secret });
+  const prover = createProver({ ...options, secret }, logger, options.confirm === undefined ? 'refuse' : 'note');
   const { headers, kinds } = prover;
 
   return {
@@ -51,20 +47,18 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions): Inta
         facts.bodyBytes = rawBody.length;
         if (rawBody.length > bodyLimit) throw tooLarge(bodyLimit);
 
-        const overruled = (code: string): void => void (facts.code = code);
         const refuse = (error: unknown): never => {
           if ((error as Partial<WebhookError>).code === 'invalid_signature') explain?.(rawBody, signature, host);
           throw error;
         };
         try {
-          const proven = prover.prove(rawBody, signature, delivery.header(headers.event), host, options.confirm && overruled);
-          return isPromise(proven) ? proven.then((event) => noteEvent(event, facts), refuse) : noteEvent(proven, facts);
+          const proven = prover.prove(rawBody, signature, delivery.header(headers.event), host);
+          return isPromise(proven) ? proven.then((read) => noteEvent(read, facts), refuse) : noteEvent(proven, facts);
         } catch (error) {
           return refuse(error);
         }
       });
     },
-    tell: createTell(observe, logger),
   };
 }
 

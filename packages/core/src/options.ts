@@ -3,7 +3,7 @@ import { check } from './errors.js';
 import type { ConfiguredEvent, UnrecognizedEvent } from './event.js';
 import type { IdempotencyOption } from './idempotency.js';
 import type { Logger } from './logger.js';
-import type { ObserveHook } from './observe.js';
+import type { ObserveHook } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 import type { SecretOption } from './secret.js';
 import type { TenantOption } from './tenant.js';

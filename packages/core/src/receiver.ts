@@ -1,18 +1,19 @@
 /**
- * The road of a delivery. Intake: headers, body, signature, event. Dispatch: store, confirmation, handler. Each step has one
- * owner, and no step knows the next one's business.
+ * The way of a delivery. Intake: headers, body, signature, event. Handling: tenant, store, confirmation, handler. Each step has
+ * one owner, and no step knows the next one's business.
  */
 import type { ConfirmedPayment } from './confirm.js';
 import type { Delivery } from './delivery.js';
-import { createDispatch } from './dispatch.js';
 import { isWebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { readHandlers, type ReceiverHandlers } from './handlers.js';
 import { createIntake, type AnyGateOptions, type AnyReceiverOptions, type Intake } from './intake.js';
+import { createHandling } from './handling.js';
 import { hostError } from './host-error.js';
-import { report, startFacts, type Facts, type ObserveHook } from './observe.js';
+import { readLogger } from './logger.js';
 import { checkGateOptions, checkReceiverOptions, type GateEvent, type GateOptions, type ReceiverOptions } from './options.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
+import { createReporter, startFacts, type Facts, type Reporter } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 
 /** Verifies deliveries and runs the merchant's handler. An adapter makes deliveries and writes replies; this is the rest. */
@@ -20,11 +21,14 @@ export interface Receiver<Events extends EventSchemas, Host> {
   /**
    * Takes one delivery all the way. Resolves with the reply; `host` is merged into the handler's context.
    *
+   * @param responding the host's means to respond, merged into the context too, but not under a store: there nothing may be
+   * sent before the commit
    * @throws what the handler threw, unless that is a WebhookError: it belongs to the host's own error handling. What is no
    * Error, and an error with fields that could word the host's reply (a status, headers …), is the `cause` of the Error thrown.
    */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
-  /** Only verifies, for code that handles the event by itself. @throws WebhookError */
+  receive(delivery: Delivery, host: object, responding: object): Promise<Reply>;
+  /** Only verifies, for code that handles the event on its own. @throws WebhookError */
   verify(delivery: Delivery, host?: Host): Promise<WebhookEvent<Events>>;
 }
 
@@ -63,29 +67,34 @@ export function createReceiver(
   // A rest parameter, because handlers that are given as undefined are a mistake, and no handlers at all are a gate.
   ...handlers: unknown[]
 ): unknown {
-  return handlers.length === 0 ? createGate(options as AnyGateOptions) : createHandling(options as AnyReceiverOptions, handlers[0]);
+  return handlers.length === 0
+    ? createGate(options as AnyGateOptions)
+    : createFullReceiver(options as AnyReceiverOptions, handlers[0]);
 }
 
-function createHandling(options: AnyReceiverOptions, handlers: unknown): Receiver<NoEvents, unknown> {
+function createFullReceiver(options: AnyReceiverOptions, handlers: unknown): Receiver<NoEvents, unknown> {
   checkReceiverOptions(options);
-  const { observe } = options;
-  const intake = createIntake(options);
+  const logger = readLogger(options.logger);
+  const reporter = createReporter(options.observe, logger);
+  const intake = createIntake(options, logger);
   const handlerOf = readHandlers(handlers, intake.kinds);
-  const dispatch = createDispatch(options);
+  const handle = createHandling(options);
+  const mayRespond = options.idempotency === undefined;
   return {
-    verify: verifyBy(intake, observe),
-    async receive(delivery, host) {
+    verify: verifyBy(intake, reporter),
+    async receive(delivery: Delivery, given: unknown, responding?: object) {
       const facts = startFacts();
+      const host = responding && mayRespond ? { ...(given as object), ...responding } : given;
       let handling = false;
       try {
         const event = await intake.read(delivery, host, facts);
         const handler = handlerOf(event.type);
         handling = handler !== undefined;
-        const { outcome, value } = handler === undefined ? IGNORED : await dispatch(event, handler, host);
-        report(observe, facts, outcome);
+        const { outcome, value } = handler === undefined ? IGNORED : await handle(event, handler, host);
+        reporter.outcome(facts, outcome);
         return acknowledge(value);
       } catch (error) {
-        return refuse(intake, error, facts, handling);
+        return refuse(reporter, error, facts, handling);
       }
     },
   };
@@ -95,42 +104,43 @@ const IGNORED = { outcome: 'ignored', value: undefined } as const;
 
 function createGate(options: AnyGateOptions): Gate<WebhookEvent, NoEvents, unknown> {
   checkGateOptions(options);
-  const { observe, unrecognized } = options;
-  const intake = createIntake(options);
+  const logger = readLogger(options.logger);
+  const reporter = createReporter(options.observe, logger);
+  const intake = createIntake(options, logger);
   return {
-    verify: verifyBy(intake, observe),
+    verify: verifyBy(intake, reporter),
     async admit(delivery, host) {
       const facts = startFacts();
       try {
         const event = await intake.read(delivery, host, facts);
-        const handOn = event.type !== 'unrecognized' || unrecognized === 'pass';
-        report(observe, facts, handOn ? 'handled' : 'ignored');
+        const handOn = event.type !== 'unrecognized' || options.unrecognized === 'pass';
+        reporter.outcome(facts, handOn ? 'handled' : 'ignored');
         return handOn ? { event } : { reply: acknowledge() };
       } catch (error) {
-        return { reply: refuse(intake, error, facts, false) };
+        return { reply: refuse(reporter, error, facts, false) };
       }
     },
   };
 }
 
-function verifyBy(intake: Intake, observe: ObserveHook | undefined) {
+function verifyBy(intake: Intake, reporter: Reporter) {
   return async (delivery: Delivery, host?: unknown): Promise<WebhookEvent> => {
     const facts = startFacts();
     try {
       const event = await intake.read(delivery, host, facts);
-      report(observe, facts, 'handled');
+      reporter.outcome(facts, 'handled');
       return event;
     } catch (error) {
-      intake.tell(error, facts, false);
+      reporter.failure(error, facts, false);
       throw error;
     }
   };
 }
 
 /** The reply to an error of ours, or of the handler in our form. Anything else is the host's: @throws it. */
-function refuse(intake: Intake, error: unknown, facts: Facts, byHandler: boolean): Reply {
+function refuse(reporter: Reporter, error: unknown, facts: Facts, byHandler: boolean): Reply {
   const failure = isWebhookError(error) ? error : hostError(error);
-  intake.tell(failure, facts, byHandler);
+  reporter.failure(failure, facts, byHandler);
   if (isWebhookError(failure)) return errorReply(failure);
   throw failure;
 }

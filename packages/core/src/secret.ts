@@ -3,7 +3,7 @@ import { settle } from './deadline.js';
 import { check, fault } from './errors.js';
 import { isProduction } from './environment.js';
 import { warnOnce, type Logger } from './logger.js';
-import { isBytes, isWellFormed } from './values.js';
+import { isBytes, isWellFormed } from './bytes.js';
 
 /** The webhook secret of the merchant portal: a string stands for its UTF-8 bytes. */
 export type Secret = string | Uint8Array;

@@ -1,7 +1,7 @@
 import { findMatch, HmacKey, sign as signBytes } from '#hmac';
 import { fault } from './errors.js';
 import { importSecrets, type Secret, type SecretList } from './secret.js';
-import { isBytes } from './values.js';
+import { isBytes } from './bytes.js';
 
 /**
  * Signs a body as the service does: lower-case hexadecimal HMAC-SHA256 of the bytes (RFC 2104; SERVICE.md section 6). A string

@@ -1,6 +1,15 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { ConfigurationError, errorReply, isWebhookError, WebhookError } from '../src/index.js';
+import {
+  ConfigurationError,
+  createDispatcher,
+  createReceiver,
+  createVerifier,
+  errorReply,
+  isWebhookError,
+  memoryStore,
+  WebhookError,
+} from '../src/index.js';
 
 describe('WebhookError', () => {
   it('knows the status of a code of ours, and takes another', () => {
@@ -63,5 +72,45 @@ describe('errorReply', () => {
       body: '{"error":"invalid_signature"}',
     });
     expect(errorReply(new WebhookError('method_not_allowed')).headers).toMatchObject({ allow: 'POST' });
+  });
+});
+
+describe('the stack of a ConfigurationError', () => {
+  const thrownBy = (make: () => unknown): Error => {
+    try {
+      make();
+    } catch (error) {
+      return error as Error;
+    }
+    return expect.unreachable();
+  };
+
+  it.each<readonly [string, () => unknown]>([
+    ['createReceiver', () => createReceiver({ secret: undefined }, () => undefined)],
+    ['createReceiver, in a list of secrets', () => createReceiver({ secret: ['a-secret-of-the-portal', ''] }, () => undefined)],
+    ['a gate', () => createReceiver({ secret: undefined })],
+    ['createVerifier', () => createVerifier({ secret: '' })],
+    ['createDispatcher', () => createDispatcher({ observe: 7 as never }, () => undefined)],
+    ['memoryStore', () => memoryStore({ limit: 0 })],
+    ['WebhookError', () => new WebhookError('A')],
+  ])('begins at the line that called %s', (_name, make) => {
+    const { stackTraceLimit } = Error;
+    const [head, first, ...others] = thrownBy(make).stack!.split('\n');
+    expect(head).toMatch(/^ConfigurationError: \w+/);
+    expect(first).toContain('errors.test.ts');
+    expect(others.length).toBeLessThan(stackTraceLimit);
+    expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+  });
+
+  it('is left as it is where the engine has no such stacks', () => {
+    const captured = Error.captureStackTrace;
+    const { stackTraceLimit } = Error;
+    Object.assign(Error, { captureStackTrace: undefined });
+    try {
+      expect(thrownBy(() => createVerifier({ secret: '' })).stack).toContain('ConfigurationError: secret is empty');
+      expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+    } finally {
+      Object.assign(Error, { captureStackTrace: captured });
+    }
   });
 });

@@ -115,6 +115,15 @@ describe('handlers', () => {
     expect({ ...context }['signal']).toBeInstanceOf(AbortSignal);
   });
 
+  it('get the host’s means to respond, but not under a store: nothing may be sent before the commit', async () => {
+    const handler = vi.fn();
+    await createReceiver({ secret }, handler).receive(deliver(), { req: 1 }, { res: 2 });
+    await createReceiver({ secret, idempotency: memoryStore() }, handler).receive(deliver(), { req: 1 }, { res: 2 });
+    expect(handler.mock.calls[0]![1]).toMatchObject({ req: 1, res: 2 });
+    expect(handler.mock.calls[1]![1]).toMatchObject({ req: 1 });
+    expect(handler.mock.calls[1]![1]).not.toHaveProperty('res');
+  });
+
   it('E04 leave kinds that are not configured alone: 200, ignored', async () => {
     const handler = vi.fn();
     const observe = vi.fn();

@@ -46,8 +46,7 @@ type Options = ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>;
 function handling(options: Options, handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>): ExpressMiddleware {
   const receiver = createReceiver(options, handlers);
   return (req, res, next) => {
-    const host = options.idempotency === undefined ? { req, res } : { req };
-    const replied = receiver.receive(deliveryOf(req, MEND), host as Host).then((reply) => {
+    const replied = receiver.receive(deliveryOf(req, MEND), { req }, { res }).then((reply) => {
       writeReply(req, res, reply);
     });
     replied.catch(next);

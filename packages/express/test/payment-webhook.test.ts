@@ -92,6 +92,10 @@ describe('paymentWebhook as a handler', () => {
   it('throws at set-up, and not at the first request, for handlers given as undefined', () => {
     expect(() => paymentWebhook({ secret }, undefined as never)).toThrow('handlers must be a function or a map');
     expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(/^secret is missing/);
+    // Its stack begins at the merchant's line.
+    expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(
+      expect.objectContaining({ stack: expect.stringMatching(/^[^\n]+\n[^\n]*payment-webhook\.test\.ts/) as string }),
+    );
   });
 });
 

@@ -58,11 +58,10 @@ export function paymentWebhook<
     });
 
     instance.post(url, { ...routeOptions }, async (request, reply) => {
-      const host = options.idempotency === undefined ? { request, reply } : { request };
       const delivery = deliveryOf(request.raw, BODY_CONSUMED_HINT, payloads.get(request));
       const { statusCode } = reply;
       const isSending = watchSend(reply);
-      const answer = await receiver.receive(delivery, host as FastifyHost<S>).catch(async (error: unknown) => {
+      const answer = await receiver.receive(delivery, { request }, { reply }).catch(async (error: unknown) => {
         if (isSending()) await reply;
         // Fastify leaves a response open that the handler took over.
         else if (reply.sent && !reply.raw.writableEnded) reply.raw.destroy();

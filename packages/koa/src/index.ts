@@ -40,9 +40,8 @@ type Options = ReceiverOptions<NoEvents, ConfirmedPayment, object, KoaHost<objec
 function handling(options: Options, handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, KoaHost<object>>): Middleware {
   const receiver = createReceiver(options, handlers);
   return async (ctx) => {
-    const host = options.idempotency === undefined ? { req: ctx.req, ctx } : { req: ctx.req };
     const before = answerOf(ctx);
-    const reply = await receiver.receive(deliveryOf(ctx.req, MEND), host).catch((error: unknown) => {
+    const reply = await receiver.receive(deliveryOf(ctx.req, MEND), { req: ctx.req }, { ctx }).catch((error: unknown) => {
       // Koa leaves a response open that was begun by ctx.res.
       if (ctx.headerSent && !ctx.res.writableEnded) ctx.res.destroy();
       throw error;

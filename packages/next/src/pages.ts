@@ -33,8 +33,7 @@ export function paymentWebhookApi<
     () => {
       const receiver = createReceiver<E, P, S, NextApiHost<S>>(options, handlers);
       return async (req, res) => {
-        const host = options.idempotency === undefined ? { req, res } : { req };
-        writeReply(req, res, await receiver.receive(deliveryOf(req, MEND), host as NextApiHost<S>));
+        writeReply(req, res, await receiver.receive(deliveryOf(req, MEND), { req }, { res }));
         await ended(res);
       };
     },

@@ -43,9 +43,8 @@ export function paymentWebhook<
   const receiver = createReceiver<Events, Payment, Scope, NodeHost<Scope>>(options, handlers);
 
   return (req, res) => {
-    const host = options.idempotency === undefined ? { req, res } : { req };
     receiver
-      .receive(deliveryOf(req), host as NodeHost<Scope>)
+      .receive(deliveryOf(req), { req }, { res })
       .then((reply) => writeReply(req, res, reply))
       .catch(async (error: unknown) => {
         writeReply(req, res, errorReply(new WebhookError('handler_failed')));

@@ -1,4 +1,4 @@
-import { isBytes } from '../values.js';
+import { isBytes } from '../bytes.js';
 
 export function bytesOf(value: unknown): Uint8Array | undefined {
   if (typeof value === 'string') return new TextEncoder().encode(value);

@@ -1,7 +1,8 @@
 /** From a proven event to its effect: already done? → confirm → run once → handler, all under one deadline. */
 import { confirmPayment } from './confirm.js';
 import { isPromise, settle } from './deadline.js';
-import { check, fault, type WebhookError } from './errors.js';
+import { Attempt } from './attempt.js';
+import { check, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import type { AnyHandler } from './handlers.js';
 import { toError } from './host-error.js';
@@ -10,12 +11,12 @@ import type { AnyReceiverOptions } from './intake.js';
 import { readBound } from './options.js';
 import { readTenant } from './tenant.js';
 
-/** What the way of a delivery after its proof needs. */
-type DispatchOptions = Pick<AnyReceiverOptions, 'confirm' | 'handlerTimeout' | 'idempotency' | 'tenant'> & {
+type HandlingOptions = Pick<AnyReceiverOptions, 'confirm' | 'handlerTimeout' | 'idempotency' | 'tenant'> & {
   readonly secret?: unknown;
 };
 
-export interface Dispatched {
+/** How the handling of an event ended. */
+export interface Handled {
   readonly outcome: 'handled' | 'duplicate' | 'ignored';
   /** What the handler returned. */
   readonly value?: unknown;
@@ -29,14 +30,9 @@ export interface Queued {
   readonly tenant?: string | undefined;
 }
 
-export type Dispatch = (
-  event: WebhookEvent,
-  handler: AnyHandler,
-  host: unknown,
-  queued?: Queued,
-) => Promise<Dispatched> | Dispatched;
+export type Handle = (event: WebhookEvent, handler: AnyHandler, host: unknown, queued?: Queued) => Promise<Handled> | Handled;
 
-export function createDispatch(options: DispatchOptions): Dispatch {
+export function createHandling(options: HandlingOptions): Handle {
   const { confirm, handlerTimeout = 25_000 } = options;
   readBound('handlerTimeout', handlerTimeout);
   const canConfirm = confirm === undefined || typeof (confirm as typeof confirm | null)?.getPayment === 'function';
@@ -51,7 +47,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const callHandler = (extras: object): unknown =>
       attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(host, extras)));
 
-    const guarded = async (): Promise<Dispatched> => {
+    const guarded = async (): Promise<Handled> => {
       const source = event.type === 'payment.succeeded' ? confirm : undefined;
       const tenant = queuedTenant ?? (await attempt.step('secret_unavailable', () => tenantOf(host)));
       let identity: Identity | undefined;
@@ -82,7 +78,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return result === 'done' ? handled(value) : { outcome: result };
     };
 
-    const bare = (): Dispatched | Promise<Dispatched> => {
+    const bare = (): Handled | Promise<Handled> => {
       const tenant = queuedTenant ?? tenantOf(host);
       const value = callHandler(tenant === undefined ? {} : { tenant });
       return isPromise(value) ? value.then(handled) : handled(value);
@@ -98,7 +94,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 }
 
 /** One merchant's order number must not count as another's, which nothing in the delivery itself can tell. */
-function checkTenants({ secret, tenant, confirm, idempotency }: DispatchOptions, hasKey = false): void {
+function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions, hasKey = false): void {
   if (typeof secret !== 'function' || tenant !== undefined) return;
   // A key of the merchant's own speaks for the store; `confirm` still has to know by whose API key to ask.
   check(
@@ -110,7 +106,7 @@ function checkTenants({ secret, tenant, confirm, idempotency }: DispatchOptions,
   );
 }
 
-function handled(value: unknown): Dispatched {
+function handled(value: unknown): Handled {
   return { outcome: 'handled', value };
 }
 
@@ -125,44 +121,5 @@ function invoke(handler: AnyHandler, event: WebhookEvent, context: object): unkn
     return isPromise(value) ? Promise.resolve(value).then(undefined, rethrow) : value;
   } catch (error) {
     return rethrow(error);
-  }
-}
-
-/** One try at handling an event: what it waits for, whether its time is over, and the signal that says so. */
-class Attempt {
-  waitingFor: 'secret_unavailable' | 'store_unavailable' | 'confirm_unavailable' | 'handler_timeout' = 'handler_timeout';
-  #controller: AbortController | undefined;
-  #expired: WebhookError | undefined;
-
-  /** Made when somebody asks for it, since most handlers do not, and it costs more than the signature's check. */
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#expired !== undefined) this.#controller.abort(this.#expired);
-    return this.#controller.signal;
-  }
-
-  contextOf(host: unknown, extras: object): object {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- inside the getter `this` is the context
-    const attempt = this;
-    return {
-      ...(host as object),
-      ...extras,
-      get signal() {
-        return attempt.signal;
-      },
-    };
-  }
-
-  /** Starts the next step, unless the reply has gone out: nothing may take effect after it. */
-  step<T>(waitingFor: Attempt['waitingFor'], run: () => T): T {
-    if (this.#expired !== undefined) throw this.#expired;
-    this.waitingFor = waitingFor;
-    return run();
-  }
-
-  expire(message: string): WebhookError {
-    this.#expired = fault(this.waitingFor, message);
-    this.#controller?.abort(this.#expired);
-    return this.#expired;
   }
 }
