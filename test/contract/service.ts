@@ -2,7 +2,7 @@ import { startEmulator, type Emulator } from '@paylink/emulator';
 
 /** The service that the suite holds to its contract. */
 export interface Service {
-  /** {base_url} of SERVICE.md: the version segment comes after it. */
+  /** {base_url} of docs/service.md 1.3: the version segment comes after it. */
   readonly baseUrl: string;
   readonly apiKey: string;
   close(): Promise<void>;

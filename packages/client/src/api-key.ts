@@ -1,7 +1,7 @@
 import { check } from './errors.js';
 
 /**
- * Checks the API key's form (SERVICE.md section 5): `sk_live_`, an identifier, a dot, a secret. Nothing is repaired. The
+ * Checks the API key's form (docs/service.md 5.1): `sk_live_`, an identifier, a dot, a secret. Nothing is repaired. The
  * contract does not show keys other than live ones; `sk_<another word>_` is let through, since a test key may look so.
  *
  * @throws ConfigurationError that names the fault, never the value.

@@ -7,7 +7,7 @@ interface Surroundings {
 }
 
 /**
- * Refuses to run where the API key could be extracted (SERVICE.md section 1): in a browser, a web worker or React Native.
+ * Refuses to run where the API key could be extracted (docs/service.md 1.6): in a browser, a web worker or React Native.
  * Workers of a server runtime have neither a document nor a user agent that begins as every browser's does.
  */
 export function refuseBrowser({ window, document, navigator }: Surroundings = globalThis as Surroundings): void {

@@ -19,7 +19,7 @@ export function readIdempotencyKey(key: unknown): string {
 
 /**
  * Knows which link each key was last sent with. A key that comes again with another link would, at the service, be the old
- * link with the old amount, or an error (SERVICE.md section 4.1 does not show which).
+ * link with the old amount, or an error (docs/service.md 4.1.4 does not state which).
  */
 export class SentKeys {
   readonly #links = new Map<string, string>();

@@ -13,7 +13,7 @@ interface AnyLink {
   readonly single_use?: boolean | undefined;
 }
 
-/** A link whose amount you set, in the smallest unit of the currency (SERVICE.md section 2.1). */
+/** A link whose amount you set, in the smallest unit of the currency (docs/service.md 2.1.1). */
 export interface FixedAmountLink extends AnyLink {
   readonly amount: number;
   readonly description?: string | undefined;

@@ -4,7 +4,7 @@ import { isLoopback } from './address.js';
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
 import type { CheckedLink } from './link.js';
 
-/** The statuses of SERVICE.md section 3. */
+/** The statuses of docs/service.md 3.1. */
 export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 
 /**
@@ -26,7 +26,7 @@ interface PaymentFields {
   readonly currency: string;
 }
 
-/** A payment as the service tells it (SERVICE.md section 2.3). */
+/** A payment as the service gives it (docs/service.md 2.3). */
 export type Payment = PaymentFields & StatusAsRead;
 
 /** A payment that succeeded. */
@@ -43,7 +43,7 @@ interface PaymentLinkFields {
   readonly reference: string;
 }
 
-/** A created link (SERVICE.md section 2.2). */
+/** A created link (docs/service.md 2.2). */
 export type PaymentLink = PaymentLinkFields & StatusAsRead;
 
 type Fields = Readonly<Record<string, unknown>>;

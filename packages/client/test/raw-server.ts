@@ -83,13 +83,13 @@ export function head(status: number, fields: Record<string, string>): string {
   return `HTTP/1.1 ${status} Something\r\n${lines.join('')}\r\n`;
 }
 
-/** The link that SERVICE.md section 2.2 gives for the request. */
+/** The link that docs/service.md 2.2 gives for the request. */
 export const link = (request: RawRequest): Record<string, unknown> => {
   const { reference, amount } = JSON.parse(request.body) as Record<string, unknown>;
   return { token: 'token-1', url: 'https://pay.example/link/token-1', amount, currency: 'XOF', reference, status: 'pending' };
 };
 
-/** The payment that SERVICE.md section 2.3 gives for the reference of the path. */
+/** The payment that docs/service.md 2.3 gives for the reference of the path. */
 export const payment = (request: RawRequest): Record<string, unknown> => {
   const reference = decodeURIComponent(request.line.split(' ')[1]!.split('/').at(-1)!);
   return { reference, type: 'payment', amount: 15_000, currency: 'XOF', status: 'success' };

@@ -3,7 +3,7 @@ import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 import { isWellFormed } from './bytes.js';
 
-/** The parsed body. Whatever else it says is `unknown`: an amount in it must not be credited (SERVICE.md section 6, rule 4). */
+/** The parsed body. Whatever else it says is `unknown`: an amount in it must not be credited (docs/service.md 6.8). */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
 /** What every event has. */

@@ -4,7 +4,7 @@ import { importSecrets, type Secret, type SecretList } from './secret.js';
 import { isBytes } from './bytes.js';
 
 /**
- * Signs a body as the service does: lower-case hexadecimal HMAC-SHA256 of the bytes (RFC 2104; SERVICE.md section 6). A string
+ * Signs a body as the service does: lower-case hexadecimal HMAC-SHA256 of the bytes (RFC 2104; docs/service.md 6.3). A string
  * stands for its UTF-8 bytes.
  *
  * @throws ConfigurationError when the secret is none.

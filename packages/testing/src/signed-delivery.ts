@@ -27,7 +27,7 @@ export interface SignedDelivery extends DeliveryForms {
 }
 
 /**
- * Makes a genuine delivery of the Payment Link Service (SERVICE.md section 6) for a test of a receiver.
+ * Makes a genuine delivery of the Payment Link Service (docs/service.md 6) for a test of a receiver.
  *
  * @throws TypeError when `secret` is empty: nothing genuine is signed with that.
  */

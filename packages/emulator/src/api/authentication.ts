@@ -3,7 +3,7 @@ import type { Random } from '../random.js';
 
 const FORM = /^sk_live_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** Whether a key has the form of SERVICE.md section 5: `sk_live_`, an identifier, a dot, a secret part. */
+/** Whether a key has the form of docs/service.md 5.1: `sk_live_`, an identifier, a dot, a secret part. */
 export function isApiKey(value: unknown): value is string {
   return typeof value === 'string' && FORM.test(value);
 }

@@ -15,7 +15,7 @@ export interface NotificationParts {
   readonly secret: string;
 }
 
-/** Signs a body as SERVICE.md section 6 says, and puts its headers beside it. */
+/** Signs a body as docs/service.md 6.3 says, and puts its headers beside it. */
 export async function signNotification({ body, event, contentType, secret }: NotificationParts): Promise<Notification> {
   return { headers: headersOf(event, contentType, await sign(body, secret)), body };
 }

@@ -1,9 +1,9 @@
-/** The statuses of a payment (the service's contract, section 3). */
+/** The statuses of a payment (docs/service.md 3.1). */
 export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 
 export const CURRENCY = 'XOF';
 
-/** A payment as the API gives it (the service's contract, section 2.3). */
+/** A payment as the API gives it (docs/service.md 2.3). */
 export interface Payment {
   readonly reference: string;
   readonly type: 'payment';
@@ -16,7 +16,7 @@ export interface Payment {
 /** What a link asks of the customer: an amount, or a choice between two. */
 export type Price = { readonly amount: number } | { readonly amountMin: number; readonly amountMax: number };
 
-/** A valid request for a payment link (the service's contract, section 2.1). */
+/** A valid request for a payment link (docs/service.md 2.1). */
 export interface LinkRequest {
   readonly reference: string;
   readonly price: Price;
@@ -44,7 +44,7 @@ export interface StatusChange {
   readonly amount?: number;
 }
 
-/** What a link is made of (the service's contract, section 2.1): a fixed amount, or one that the customer chooses. */
+/** What a link is made of (docs/service.md 2.1): a fixed amount, or one that the customer chooses. */
 export type PaymentLinkFields = {
   readonly reference: string;
   readonly return_url?: string;
@@ -55,7 +55,7 @@ export type PaymentLinkFields = {
   | { readonly amount_min: number; readonly amount_max: number; readonly description: string }
 );
 
-/** A link as the API answers its creation (the service's contract, section 2.2). */
+/** A link as the API answers its creation (docs/service.md 2.2). */
 export interface CreatedLink {
   readonly token: string;
   readonly url: string;

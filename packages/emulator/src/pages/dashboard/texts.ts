@@ -89,7 +89,7 @@ export interface DashboardTexts {
   readonly refusedHint: string;
 }
 
-/** The fields of a payment link (the service's contract, section 2.1). */
+/** The fields of a payment link (docs/service.md 2.1). */
 export type LinkField =
   'amount' | 'amount_min' | 'amount_max' | 'reference' | 'description' | 'return_url' | 'cancel_url' | 'single_use';
 

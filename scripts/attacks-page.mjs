@@ -1,0 +1,77 @@
+/**
+ * Writes docs/attacks.md: each row of the table of attacks, what is answered, and which test files show it. A test's title begins
+ * with the ids of its rows, or ends with them in brackets.
+ *
+ *     node scripts/attacks-page.mjs
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const SECTIONS = {
+  A: 'Signature header',
+  B: 'Secret',
+  C: 'Bytes of the body',
+  D: 'Transport',
+  E: 'Event header, which is not signed',
+  F: 'Misuse of the host',
+  G: 'Faults of the handler',
+  H: 'Replays, duplicates, order',
+  I: 'Faults of the store',
+  J: 'Logs, oracles, side channels',
+  K: 'Packaging',
+  L: 'The API client',
+  M: 'Emulator and testing',
+  N: 'Found by attacks on what had landed',
+};
+
+export function readRows() {
+  return JSON.parse(readFileSync(join(root, 'packages/testing/src/attacks/rows.json'), 'utf8'));
+}
+
+/** The ids of the rows that the titles in a file's text name. */
+export function rowsOf(text) {
+  const titles = text.match(/['"`][A-N]\d{2}(?: [A-N]\d{2})*[ '"`]|\((?:[A-N]\d{2}(?:, )?)+\)['"`]/g) ?? [];
+  return new Set(titles.flatMap((title) => title.match(/[A-N]\d{2}/g)));
+}
+
+function* filesUnder(folder) {
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory() && !['node_modules', 'dist', 'attacks'].includes(entry.name)) yield* filesUnder(path);
+    else if (/(\.test|-suite|\/adapter)\.tsx?$/.test(path) && !path.includes('/src/audit/')) yield path;
+  }
+}
+
+export function attacksPage() {
+  const files = new Map();
+  for (const path of ['packages', 'test', 'examples'].flatMap((folder) => [...filesUnder(folder)]).sort()) {
+    for (const row of rowsOf(readFileSync(join(root, path), 'utf8'))) files.set(row, [...(files.get(row) ?? []), path]);
+  }
+  const lines = [
+    '# Attacks and faults',
+    '',
+    'What has been tried against Paylink, what is answered, and the tests that show it. "Receivers" are all adapters; their rows run on',
+    'every host over real sockets. `node scripts/attack-matrix.mjs` prints which row ran on which host. This page is written by',
+    '`node scripts/attacks-page.mjs` from the table of the attack kit.',
+  ];
+  let section = '';
+  for (const [id, { title, answer, applies }] of Object.entries(readRows())) {
+    if (id[0] !== section) {
+      section = id[0];
+      lines.push(
+        '',
+        `## ${section}. ${SECTIONS[section]}`,
+        '',
+        '| row | attack or fault | answer | applies to | tests |',
+        '| --- | --- | --- | --- | --- |',
+      );
+    }
+    const tests = (files.get(id) ?? []).map((path) => `[${path}](../${path})`).join('<br>');
+    lines.push(`| ${id} | ${[title, answer, applies, tests].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(root, 'docs/attacks.md'), attacksPage());
