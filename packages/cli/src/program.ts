@@ -4,6 +4,7 @@ import { auditCommand } from './commands/audit.js';
 import { diagnoseCommand } from './commands/diagnose.js';
 import { emulateCommand } from './commands/emulate.js';
 import { linksCommand } from './commands/links.js';
+import { cancelCommand, failCommand, payCommand } from './commands/pay.js';
 import { paymentsCommand } from './commands/payments.js';
 import { signCommand } from './commands/sign.js';
 import { triggerCommand } from './commands/trigger.js';
@@ -11,7 +12,18 @@ import { createPaint, wantsColor } from './paint.js';
 import { escapeText } from './safe-text.js';
 
 // In the order of the help: as one meets them.
-const COMMANDS = [emulateCommand, triggerCommand, auditCommand, diagnoseCommand, signCommand, linksCommand, paymentsCommand];
+const COMMANDS = [
+  emulateCommand,
+  payCommand,
+  failCommand,
+  cancelCommand,
+  triggerCommand,
+  auditCommand,
+  diagnoseCommand,
+  signCommand,
+  linksCommand,
+  paymentsCommand,
+];
 
 /** The whole of `paylink`. */
 export function createProgram(): Command {

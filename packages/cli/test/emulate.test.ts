@@ -1,8 +1,10 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pasteCurl } from './curl.js';
-import { API_KEY, paylink, SECRET, start, type Running } from './paylink.js';
+import { API_KEY, newFolder, paylink, SECRET, start, type Running } from './paylink.js';
 import { openShop, serve } from './servers.js';
 
 const READY = /Ctrl-C stops it\.\n/;
@@ -112,11 +114,57 @@ describe('paylink emulate', () => {
     const running = start(['emulate', '--port', '0'], env);
     await running.until(READY);
     const output = running.stdout();
-    expect(variable(output, 'WEBHOOK_SECRET')).toBe('(as you gave it)');
-    expect(variable(output, 'PAYLINK_API_KEY')).toBe('(as you gave it)');
+    expect(output).not.toMatch(/^(WEBHOOK_SECRET|PAYLINK_API_KEY)=/m);
     const [create, read] = curlLines(output);
     expect(JSON.parse(await pasteCurl(create, { env }))).toMatchObject({ reference: 'order-42' });
     expect(JSON.parse(await pasteCurl(read, { env }))).toMatchObject({ reference: 'order-42' });
+    await stop(running);
+  });
+
+  it('keeps its secrets in .paylink, for the owner only and ignored by git', async () => {
+    const folder = newFolder();
+    const secrets: string[][] = [];
+    for (let round = 0; round < 2; round++) {
+      const running = start(['emulate', '--port', '0'], {}, folder);
+      await running.until(READY);
+      secrets.push(['PAYLINK_API_KEY', 'WEBHOOK_SECRET'].map((name) => variable(running.stdout(), name)));
+      await stop(running);
+    }
+    expect(secrets[1]).toEqual(secrets[0]);
+    const file = join(folder, '.paylink', 'secrets.env');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, '.paylink', '.gitignore'), 'utf8')).toBe('*\n');
+    expect(readFileSync(file, 'utf8')).toBe(`PAYLINK_API_KEY=${secrets[0]![0]}\nWEBHOOK_SECRET=${secrets[0]![1]}\n`);
+  });
+
+  it('takes the secrets of a .env without being told, and keeps none of them', async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, '.env'), `WEBHOOK_SECRET=${SECRET}\nPAYLINK_API_KEY=${API_KEY}\n`);
+    const running = start(['emulate', '--port', '0'], {}, folder);
+    await running.until(READY);
+    const baseUrl = variable(running.stdout(), 'PAYLINK_BASE_URL');
+    expect((await fetch(`${baseUrl}/v1/payments/x`, { headers: { 'x-api-key': API_KEY } })).status).toBe(404);
+    await stop(running);
+    expect(existsSync(join(folder, '.paylink'))).toBe(false);
+  });
+
+  it('logs each request to the API, refused ones with the reason', async () => {
+    const running = start(['emulate', '--port', '0'], { PAYLINK_API_KEY: API_KEY });
+    await running.until(READY);
+    const baseUrl = variable(running.stdout(), 'PAYLINK_BASE_URL');
+    const create = (key: string, amount: number): Promise<Response> =>
+      fetch(`${baseUrl}/v1/payment-links`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify({ amount, reference: 'order-42', description: 'private' }),
+      });
+    await create('sk_live_wrong.key', 1);
+    await create(API_KEY, 1);
+    await create(API_KEY, 2);
+    await running.until(/POST \/api\/v1\/payment-links → 401: the API key is missing or wrong\n/);
+    await running.until(/POST \/api\/v1\/payment-links order-42 → 201\n/);
+    await running.until(/POST \/api\/v1\/payment-links order-42 → 409: another payment link has this reference\n/);
+    expect(running.stdout()).not.toMatch(/private|sk_live_wrong/);
     await stop(running);
   });
 

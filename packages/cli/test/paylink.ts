@@ -1,7 +1,10 @@
 /** Runs the command as a user does: a process of its own, pipes for its output. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
@@ -44,11 +47,13 @@ export interface Result {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Uint8Array;
+  /** Default: an empty folder. */
+  readonly cwd?: string;
 }
 
 /** Runs it to its end. @throws Error when its output holds a secret of the tests. */
-export async function paylink(args: readonly string[], { env = {}, stdin = '' }: RunOptions = {}): Promise<Result> {
-  const running = start(args, env);
+export async function paylink(args: readonly string[], { env = {}, stdin = '', cwd }: RunOptions = {}): Promise<Result> {
+  const running = start(args, env, cwd);
   running.child.stdin.on('error', () => undefined).end(stdin);
   return running.result();
 }
@@ -63,11 +68,18 @@ export interface Running {
   result(): Promise<Result>;
 }
 
+/** An empty folder of the test's own: a command may keep something in the current one. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'paylink-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 /** Starts it, and ends it with the test. */
-export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd: string = newFolder()): Running {
   // Nothing of the environment that the tests run in.
   const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], ...env };
-  const child = spawn(process.execPath, [COMMAND, ...args], { env: environment as NodeJS.ProcessEnv });
+  const child = spawn(process.execPath, [COMMAND, ...args], { env: environment as NodeJS.ProcessEnv, cwd });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';

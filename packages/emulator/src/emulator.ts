@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { Hono } from 'hono';
+import { createControl } from './api/control.js';
 import { createApi } from './api/endpoints.js';
 import { RequestLog, type ApiRequest } from './api/request-log.js';
 import type { DeliveryAttempt } from './deliveries/attempt.js';
@@ -141,6 +142,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     return next();
   });
   app.route('/api', createApi({ apiKey: settings.apiKey, ledger, requests, assumed }));
+  app.route('/control', createControl({ apiKey: settings.apiKey, actions }));
   app.route('/link', createHostedPage(ledger));
   app.route('/dashboard', createDashboard({ ledger, outbox, faults, streams, settings, baseUrl: `${server.origin}/api` }));
   app.get('/', (c) => c.redirect('/dashboard', 303));

@@ -1,10 +1,11 @@
 import { Command } from 'commander';
-import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
+import { startEmulator, type ApiRequest, type Emulator, type EmulatorOptions } from '@paylink/emulator';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { watchDeliveries, type LoggedAttempt } from '../delivery-log.js';
 import { EXIT, failure, type Failure, isConfigurationError, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
+import { KEPT_SECRETS, keepSecrets, loadProjectDotenv, readKeptSecrets, type KeptSecrets } from '../kept-secrets.js';
 import { readFields } from '../notification.js';
 import type { Output } from '../output.js';
 import { text, type SafeText } from '../safe-text.js';
@@ -39,7 +40,8 @@ export function emulateCommand(): Command {
     .summary('run the Payment Link Service on your machine')
     .description(
       'Runs the service on your machine: the API, the page where customers pay, signed notifications, and a dashboard. No money moves. ' +
-        'It prints what to put into your .env, and each notification as it is sent. Ctrl-C stops it; nothing is kept.',
+        `It prints what to put into your .env, each request to the API and each notification. Secrets are taken from the environment, ` +
+        `from .env, or from ${KEPT_SECRETS}, where new ones are kept. In another terminal, paylink pay, fail and cancel act as the customer. Ctrl-C stops it.`,
     )
     .option('--port <port>', 'where it listens; 0 is any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <host>', 'the address that it listens on (default: 127.0.0.1)')
@@ -54,29 +56,30 @@ export function emulateCommand(): Command {
     examples: [
       ['paylink emulate --webhook http://localhost:3000/webhooks/payments', 'the whole service, and notifications to your server'],
       [
-        'paylink emulate --dotenv .env --webhook http://localhost:3000/webhooks/payments',
-        'with the secrets that your .env has already',
-      ],
-      [
         'paylink emulate --assume replayedKey=refuse --assume firstRetryDelay=50',
         'does your code hold when the service behaves otherwise?',
       ],
       ['paylink emulate --json', 'for programs: one JSON object on a line, the first says where it listens'],
     ],
-    environment: [SECRET_ENVIRONMENT, [API_KEY_VARIABLE, 'the API key that it accepts; new ones are made where these are not set']],
+    environment: [SECRET_ENVIRONMENT, [API_KEY_VARIABLE, `the API key that it accepts; without them those of ${KEPT_SECRETS}`]],
     exitCodes: [[0, 'stopped by Ctrl-C or SIGTERM'], [1, 'it could not start: the port is taken'], USAGE_EXIT],
   });
 }
 
 async function emulate({ flags, output }: Run<Flags>): Promise<number> {
+  await loadProjectDotenv(flags.dotenv);
   const given = { secret: await findSecret(flags, output), apiKey: await findApiKey(flags, output) };
-  const emulator = await start(flags, given);
+  const kept = readKeptSecrets();
+  const emulator = await start(flags, given, kept);
+  await keep(emulator, given, { kept, output });
   const stopped = untilStopped();
   if (output.isJson) output.record({ type: 'started', ...addresses(emulator), ...generated(emulator, given) });
   else introduce(emulator, { flags, given, output });
 
   const stopWatching = watchDeliveries(emulator, (attempt) => log(attempt, output));
+  const stopListening = emulator.onRequest((request) => logRequest(request, output));
   await stopped;
+  stopListening();
   stopWatching();
   await emulator.close();
   output.record({ type: 'stopped' });
@@ -89,12 +92,30 @@ interface Given {
   readonly apiKey: Setting | undefined;
 }
 
-async function start(flags: Flags, { secret, apiKey }: Given): Promise<Emulator> {
+/** Keeps what was not given. Where nothing can be written, the emulator works all the same. */
+async function keep(
+  { apiKey, webhookSecret }: Emulator,
+  given: Given,
+  { kept, output }: { readonly kept: KeptSecrets; readonly output: Output },
+): Promise<void> {
+  const fresh = {
+    apiKey: given.apiKey === undefined ? apiKey : kept.apiKey,
+    webhookSecret: given.secret === undefined ? webhookSecret : kept.webhookSecret,
+  };
+  if (fresh.apiKey === kept.apiKey && fresh.webhookSecret === kept.webhookSecret) return;
+  await keepSecrets(fresh).catch((error: unknown) => {
+    output.note(
+      `${KEPT_SECRETS} cannot be written (${String((error as NodeJS.ErrnoException).code)}): the secrets are new at each start`,
+    );
+  });
+}
+
+async function start(flags: Flags, { secret, apiKey }: Given, kept: KeptSecrets): Promise<Emulator> {
   const url = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook').href;
   const options: EmulatorOptions = {
     port: flags.port,
-    apiKey: apiKey?.value,
-    webhook: { url, secret },
+    apiKey: apiKey?.value ?? kept.apiKey,
+    webhook: { url, secret: secret ?? kept.webhookSecret },
     ...(flags.host === undefined ? {} : { host: flags.host }),
     ...(flags.allowHost === undefined ? {} : { allowHosts: flags.allowHost }),
     ...(flags.allowRemote === undefined ? {} : { allowRemote: true }),
@@ -125,7 +146,8 @@ const MENDS: Record<string, string> = {
 function explainStart(error: unknown, { port, host = '127.0.0.1' }: Flags, apiKey: Setting | undefined): Failure {
   if (isConfigurationError(error)) {
     const { option } = error;
-    const name = option === 'apiKey' ? (apiKey?.source ?? option) : (FLAGS[option] ?? option.replace(/^assumed\./, '--assume '));
+    const name =
+      option === 'apiKey' ? (apiKey?.source ?? KEPT_SECRETS) : (FLAGS[option] ?? option.replace(/^assumed\./, '--assume '));
     return usageFailure(`${name}${error.message.slice(option.length)}`, MENDS[option]);
   }
   const { code, message } = error as NodeJS.ErrnoException;
@@ -176,10 +198,11 @@ function introduce(emulator: Emulator, { flags, given, output }: Scene): void {
   output.line();
   output.line(paint.bold('For your .env:'));
   output.line(`${BASE_URL_VARIABLE}=${emulator.baseUrl}`);
-  output.line(`${API_KEY_VARIABLE}=${given.apiKey === undefined ? emulator.apiKey : '(as you gave it)'}`);
-  output.line(`WEBHOOK_SECRET=${given.secret === undefined ? emulator.webhookSecret : '(as you gave it)'}`);
+  // What was given is not repeated: these lines can be added to a .env that has it.
+  if (given.apiKey === undefined) output.line(`${API_KEY_VARIABLE}=${emulator.apiKey}`);
+  if (given.secret === undefined) output.line(`WEBHOOK_SECRET=${emulator.webhookSecret}`);
   if (given.apiKey === undefined || given.secret === undefined) {
-    output.line(paint.dim('# new at each start, unless they are in the environment or in the file of --dotenv'));
+    output.line(paint.dim(`# kept in ${KEPT_SECRETS}, which git ignores`));
   }
   output.line();
   const apiKey = given.apiKey === undefined ? emulator.apiKey : undefined;
@@ -223,4 +246,21 @@ function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
   const outcome = acknowledged ? paint.green(answer) : paint.red(answer);
   const again = retryInMs === undefined ? '' : `, again in ${(retryInMs / 1_000).toFixed(1)} s`;
   return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${outcome} ${paint.dim(`in ${durationMs} ms`)}${again}`;
+}
+
+/** A request to the API, without its body: the dashboard shows more. */
+function logRequest(request: ApiRequest, output: Output): void {
+  const { at, durationMs, method, path, reference, status, code, message } = request;
+  const common = { at: at.toISOString(), method, path, status, durationMs: Math.round(durationMs) };
+  output.record({
+    type: 'request',
+    ...common,
+    ...(reference === undefined ? {} : { reference }),
+    ...(code === undefined ? {} : { code }),
+  });
+  const { paint } = output;
+  const answer = status < 400 ? paint.green(status) : paint.red(status);
+  const subject = method === 'POST' && reference !== undefined ? ` ${reference}` : '';
+  const why = message === undefined ? '' : `: ${message}`;
+  output.line(text`${paint.dim(common.at.slice(11, 19))}  ${method} ${path}${subject} → ${answer}${why}`);
 }

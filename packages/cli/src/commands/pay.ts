@@ -1,0 +1,122 @@
+import { Command } from 'commander';
+import { runs, type CommonFlags, type Run } from '../action.js';
+import { EXIT, failure, usageFailure, type Failure } from '../failure.js';
+import { teach, USAGE_EXIT } from '../help.js';
+import { wholeNumber } from '../input.js';
+import { KEPT_SECRETS, loadProjectDotenv, readKeptSecrets } from '../kept-secrets.js';
+import { text } from '../safe-text.js';
+import {
+  addApiKeyOptions,
+  API_ENVIRONMENT,
+  API_KEY_VARIABLE,
+  BASE_URL_VARIABLE,
+  findApiKey,
+  type ApiKeyFlags,
+} from '../settings.js';
+
+interface Flags extends CommonFlags, ApiKeyFlags {
+  readonly baseUrl?: string;
+  readonly amount?: number;
+}
+
+type Verb = 'pay' | 'fail' | 'cancel';
+
+const SUMMARIES: Readonly<Record<Verb, string>> = {
+  pay: 'pay a payment of a running emulator',
+  fail: 'let a payment of a running emulator fail',
+  cancel: 'cancel a payment of a running emulator',
+};
+
+const DEFAULT_BASE_URL = 'http://127.0.0.1:4010/api';
+const TIMEOUT = 10_000;
+
+export const payCommand = (): Command =>
+  settleCommand('pay').option(
+    '--amount <amount>',
+    'for a link whose amount the customer chooses (default: its lower bound)',
+    wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  );
+export const failCommand = (): Command => settleCommand('fail');
+export const cancelCommand = (): Command => settleCommand('cancel');
+
+/** `paylink pay|fail|cancel`: acts as the customer, on an emulator that runs on this machine. */
+function settleCommand(verb: Verb): Command {
+  const command = new Command(verb)
+    .summary(SUMMARIES[verb])
+    .description(
+      `Does what the customer would do on the payment page, on an emulator that runs on this machine (paylink emulate). It takes the ` +
+        `API key from the environment, from .env, or from ${KEPT_SECRETS}. The service itself has no such call.`,
+    )
+    .argument('<reference>', 'the reference that the link was created with')
+    .option('--base-url <url>', `the API of the emulator (default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`);
+  addApiKeyOptions(command);
+  runs<Flags>(command, (run) => settle(verb, run));
+  return teach(command, {
+    examples: [
+      [`paylink ${verb} order-42`, 'the payment of an order'],
+      [`paylink ${verb} order-42 --json`, 'for programs'],
+    ],
+    environment: API_ENVIRONMENT,
+    exitCodes: [[0, 'done'], [1, 'the payment cannot get there, or no emulator answered'], USAGE_EXIT],
+  });
+}
+
+async function settle(verb: Verb, { flags, args: [reference = ''], output }: Run<Flags>): Promise<number> {
+  await loadProjectDotenv(flags.dotenv);
+  const url = controlUrl(flags.baseUrl ?? process.env[BASE_URL_VARIABLE] ?? DEFAULT_BASE_URL, verb);
+  const apiKey = (await findApiKey(flags, output))?.value ?? readKeptSecrets().apiKey;
+  if (apiKey === undefined) {
+    throw usageFailure('no API key of an emulator', `paylink emulate keeps one in ${KEPT_SECRETS}; or set ${API_KEY_VARIABLE}`);
+  }
+  output.hide(apiKey);
+  const { status, body } = await post(url, apiKey, { reference, amount: flags.amount });
+  if (status !== 200) throw explain(status, body);
+  const payment = body as {
+    readonly reference: string;
+    readonly status: string;
+    readonly amount?: number;
+    readonly currency: string;
+  };
+  const amount = payment.amount === undefined ? '' : `, ${payment.amount} ${payment.currency}`;
+  output.line(text`${payment.reference}: ${output.paint.bold(payment.status)}${amount}`);
+  output.document(payment);
+  return EXIT.ok;
+}
+
+/** @throws Failure unless the address is that of an emulator on this machine. */
+function controlUrl(baseUrl: string, verb: Verb): URL {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const isHere = url !== undefined && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (!isHere || url.protocol !== 'http:' || !/\/api\/?$/.test(url.pathname)) {
+    throw usageFailure(
+      `the base URL must be that of an emulator on this machine, such as ${DEFAULT_BASE_URL}`,
+      'only an emulator can be told what the customer does; paylink emulate prints its address',
+    );
+  }
+  return new URL(`/control/${verb}`, url);
+}
+
+async function post(url: URL, apiKey: string, fields: object): Promise<{ readonly status: number; readonly body: unknown }> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(fields),
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+    return { status: response.status, body: await response.json().catch(() => undefined) };
+  } catch {
+    throw failure(`no emulator answers at ${url.origin}`, 'paylink emulate starts one; --base-url names another address');
+  }
+}
+
+function explain(status: number, body: unknown): Failure {
+  const { code, message } = (body as { error?: { code?: string; message?: string } } | undefined)?.error ?? {};
+  if (code === undefined) return failure(`the server answered ${status}: is it an emulator of this version?`);
+  const hint =
+    code === 'unauthorized'
+      ? `the emulator was started with another API key; ${KEPT_SECRETS} holds the one that it keeps`
+      : undefined;
+  return failure(`${message} (${code})`, hint);
+}

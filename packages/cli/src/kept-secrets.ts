@@ -1,0 +1,45 @@
+/** The secrets that `paylink emulate` makes and keeps in the project's folder, so that a restart does not change them. */
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { API_KEY_VARIABLE, loadDotenv } from './settings.js';
+
+const FOLDER = '.paylink';
+/** Where the secrets are kept, from the current folder. */
+export const KEPT_SECRETS = join(FOLDER, 'secrets.env');
+const SECRET_VARIABLE = 'WEBHOOK_SECRET';
+
+export interface KeptSecrets {
+  readonly apiKey: string | undefined;
+  readonly webhookSecret: string | undefined;
+}
+
+export function readKeptSecrets(): KeptSecrets {
+  const values = existsSync(KEPT_SECRETS) ? parseEnv(readFileSync(KEPT_SECRETS, 'utf8')) : {};
+  return { apiKey: values[API_KEY_VARIABLE] || undefined, webhookSecret: values[SECRET_VARIABLE] || undefined };
+}
+
+/** Writes both for the owner's eyes only, in a folder that git ignores. @throws Error when the folder cannot be written */
+export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promise<void> {
+  await makePrivateFolder(FOLDER);
+  await writeWhole(KEPT_SECRETS, `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`);
+}
+
+/** Makes a folder of which git ignores everything, this line included. */
+export async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(join(folder, '.gitignore'), '*\n');
+}
+
+/** Writes a private file as a whole or not at all. */
+export async function writeWhole(path: string, content: string): Promise<void> {
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, content, { mode: 0o600 });
+  await rename(temporary, path);
+}
+
+/** Reads the project's `.env` where there is one and --dotenv names no other. */
+export async function loadProjectDotenv(dotenv: string | undefined): Promise<void> {
+  if (dotenv === undefined && existsSync('.env')) await loadDotenv('.env');
+}
