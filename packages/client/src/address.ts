@@ -1,4 +1,4 @@
-import { check } from './errors.js';
+import { check } from '@paylink/core/idempotency';
 
 /** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or ::1. The URL parser has brought it into one spelling. */
 export function isLoopback({ hostname }: URL): boolean {

@@ -1,4 +1,4 @@
-import { check } from './errors.js';
+import { check } from '@paylink/core/idempotency';
 
 /**
  * Checks the API key's form (docs/service.md 5.1): `sk_live_`, an identifier, a dot, a secret. Nothing is repaired. The

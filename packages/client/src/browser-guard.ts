@@ -1,4 +1,4 @@
-import { ConfigurationError } from './errors.js';
+import { ConfigurationError } from '@paylink/core/idempotency';
 
 interface Surroundings {
   readonly window?: unknown;

@@ -1,6 +1,7 @@
+import { check } from '@paylink/core/idempotency';
 import { refuseBrowser } from './browser-guard.js';
 import { throwIfAborted } from './deadline.js';
-import { check, checkNames, checkSignal, PaylinkError } from './errors.js';
+import { checkNames, checkSignal, PaylinkError } from './errors.js';
 import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
 import { readLink, type PaymentLinkRequest } from './link.js';
 import { readOptions, type ClientOptions } from './options.js';
@@ -12,7 +13,7 @@ import { retry } from './retry.js';
 export interface CreatePaymentLinkOptions {
   /**
    * Names this attempt, so that it makes one link however often it is sent: 1 to 255 characters of printable ASCII. Default: a
-   * random UUID, which covers this call's own retries; give one that you keep with the order to be safe over a restart too.
+   * random UUID, which covers the retries of this call. One that is stored with the order is safe over a restart too.
    */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -25,6 +26,11 @@ export interface GetPaymentOptions {
    * ConfigurationError.
    */
   readonly tenant?: string | undefined;
+  /**
+   * Whether the call waits and retries where the service answers 429 or with a Retry-After. Default true. `reconcile` passes
+   * false, since it pauses for all of its references at once.
+   */
+  readonly retryLimited?: boolean | undefined;
 }
 
 /** The service's API. It can be given to a webhook as `confirm`. */
@@ -32,7 +38,7 @@ export interface PaylinkClient {
   /**
    * Creates a payment link. Retries send the same key and the same bytes.
    *
-   * @throws PaylinkError, also for a link that is not fit to be sent; nothing is sent then.
+   * @throws PaylinkError; `invalid_link` before anything is sent.
    */
   readonly createPaymentLink: (link: PaymentLinkRequest, options?: CreatePaymentLinkOptions) => Promise<PaymentLink>;
   /** Reads the payment of a reference. @throws PaylinkError; `not_found` where the service says 404. */
@@ -50,8 +56,8 @@ export function createClient(options: ClientOptions): PaylinkClient {
   const sentKeys = new SentKeys();
   let onlyTenant: string | undefined;
 
-  const request = (call: Call, signal: AbortSignal | undefined): Promise<unknown> =>
-    retry({ ...settings, signal, idempotencyKey: call.idempotencyKey }, (limit) => send(settings, call, limit));
+  const request = (call: Call, signal: AbortSignal | undefined, retryLimited = true): Promise<unknown> =>
+    retry({ ...settings, signal, idempotencyKey: call.idempotencyKey, retryLimited }, (limit) => send(settings, call, limit));
 
   return Object.freeze<PaylinkClient>({
     async createPaymentLink(link, callOptions = {}) {
@@ -74,14 +80,14 @@ export function createClient(options: ClientOptions): PaylinkClient {
     },
 
     async getPayment(reference, callOptions = {}) {
-      checkNames(callOptions, ['signal', 'tenant']);
-      const { signal, tenant } = callOptions;
+      checkNames(callOptions, ['signal', 'tenant', 'retryLimited']);
+      const { signal, tenant, retryLimited } = callOptions;
       onlyTenant ??= tenant;
       check(
         tenant === undefined || tenant === onlyTenant,
         'tenant',
-        'is another than before, and a client has the API key of one merchant. Make a client for each, and let `confirm` choose: ' +
-          '{ getPayment: (reference, { tenant, signal }) => clients.get(tenant).getPayment(reference, { signal }) }',
+        'differs from that of an earlier call, and a client has the API key of one merchant. Make a client for each, and let `confirm` choose: ' +
+          '{ getPayment: (reference, options) => clients.get(options.tenant).getPayment(reference, options) }',
       );
       checkSignal(signal);
       const fault = faultOfReference(reference);
@@ -92,7 +98,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
         path: `/v1/payments/${encodeURIComponent(reference)}`,
         success: 200,
       };
-      return readPayment(await request(call, signal), reference, settings);
+      return readPayment(await request(call, signal, retryLimited), reference, settings);
     },
   });
 }

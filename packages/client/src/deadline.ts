@@ -1,18 +1,19 @@
+import { withinBounds } from '@paylink/core/idempotency';
 import { PaylinkError } from './errors.js';
 
 export interface Bounds {
   readonly milliseconds: number;
-  /** What the time's end is told as. */
+  /** The error when the time has passed. */
   readonly late: () => PaylinkError;
   /** The caller's own signal. */
   readonly signal: AbortSignal | undefined;
-  /** For the error of an abortion, so that the caller can come again with it. */
+  /** For the error of an abort, so that the caller can retry with the same key. */
   readonly idempotencyKey?: string | undefined;
 }
 
 /**
- * Runs `work` with a signal that is aborted when the time is over, with what `late` gives, or when the caller aborts, with
- * PaylinkError `aborted`. It is for `work` to heed it.
+ * Runs `work` with a signal that is aborted with `late()` when the time has passed, or with PaylinkError `aborted` when the caller
+ * aborts. How it then ends is for `work`, which may know more: a status whose body did not come.
  */
 export async function within<T>(
   { milliseconds, late, signal, idempotencyKey }: Bounds,
@@ -20,38 +21,25 @@ export async function within<T>(
 ): Promise<T> {
   throwIfAborted(signal, idempotencyKey);
   const controller = new AbortController();
-  const timer = setTimeout(() => {
-    controller.abort(late());
-  }, milliseconds);
-  const abort = (): void => {
-    controller.abort(abortionBy(signal!, idempotencyKey));
-  };
-  signal?.addEventListener('abort', abort);
-  try {
-    return await work(controller.signal);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
-  }
+  const running = work(controller.signal);
+  const reason = (aborted: AbortSignal | undefined): void =>
+    controller.abort(aborted === undefined ? late() : abortionBy(aborted, idempotencyKey));
+  await withinBounds(running, { milliseconds, signals: [signal], reason }).catch(() => undefined);
+  return running;
 }
 
-/** Waits, or rejects with PaylinkError `aborted` as soon as the caller does. */
+/** Waits, or rejects with PaylinkError `aborted` as soon as the caller aborts. */
 export async function pause(
   milliseconds: number,
   { signal, idempotencyKey }: Pick<Bounds, 'signal' | 'idempotencyKey'>,
 ): Promise<void> {
-  throwIfAborted(signal, idempotencyKey);
-  await new Promise<void>((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(abortionBy(signal!, idempotencyKey));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  try {
+    await untilAborted(over, signal, idempotencyKey);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** @throws PaylinkError `aborted` */
@@ -59,22 +47,9 @@ export function throwIfAborted(signal: AbortSignal | undefined, idempotencyKey?:
   if (signal?.aborted === true) throw abortionBy(signal, idempotencyKey);
 }
 
-/**
- * Settles as `promise` does, or rejects with the signal's reason at once, whether anybody else heeds the signal or not. What
- * comes of a promise that was given up is ignored, a rejection too.
- */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise<T>((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason);
-    };
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', abort);
-    });
-  });
+/** Settles as `promise` does, or rejects with PaylinkError `aborted` as soon as the caller aborts. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, idempotencyKey?: string): Promise<T> {
+  return withinBounds(promise, { signals: [signal], reason: (aborted) => abortionBy(aborted!, idempotencyKey) });
 }
 
 function abortionBy(signal: AbortSignal, idempotencyKey: string | undefined): PaylinkError {

@@ -1,3 +1,5 @@
+import { check } from '@paylink/core/idempotency';
+
 // Symbol.for, because an application can hold two copies of this package (ESM and CJS, or two versions).
 const BRAND = Symbol.for('@paylink/client:PaylinkError');
 
@@ -43,11 +45,11 @@ export class PaylinkError extends Error {
   readonly code: PaylinkErrorCode;
   /** The status of the reply, where there was one. */
   declare readonly status?: number;
-  /** What the service called the request (`X-Request-Id` or `Request-Id`), for its support. */
+  /** The service's id of the request (`X-Request-Id` or `Request-Id`), for its support. */
   declare readonly requestId?: string;
   /** Milliseconds that the service asked to wait (`Retry-After`). */
   declare readonly retryAfter?: number;
-  /** The key that a link was to be created under: pass it with the same link to try again without making a second one. */
+  /** The Idempotency-Key of a creation: pass it with the same link to retry without making a second one. */
   declare readonly idempotencyKey?: string;
   // Neither shown by an inspector nor serialised, since logs are no place for it.
   readonly #body: unknown;
@@ -77,28 +79,11 @@ export function isPaylinkError(error: unknown): error is PaylinkError {
   return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
 }
 
-/** A mistake of set-up, thrown where a client is made or `reconcile` is called. Names the option, never its value. */
-export class ConfigurationError extends TypeError {
-  readonly code = 'misconfigured';
-  readonly option: string;
-
-  constructor(option: string, problem: string) {
-    super(`${option} ${problem}`);
-    this.option = option;
-  }
-}
-ConfigurationError.prototype.name = 'ConfigurationError';
-
-/** @throws ConfigurationError unless the option is as it must be. */
-export function check(fit: boolean, option: string, problem: string): asserts fit {
-  if (!fit) throw new ConfigurationError(option, problem);
-}
-
 /** A misspelt option would be a protection that is silently off. @throws ConfigurationError */
 export function checkNames(options: unknown, known: readonly string[]): asserts options is object {
   check(typeof options === 'object' && options !== null, 'options', 'must be an object');
   for (const [name, value] of Object.entries(options)) {
-    check(known.includes(name) || value === undefined, name, `is no option here; there are ${known.join(', ')}`);
+    check(known.includes(name) || value === undefined, name, `is unknown. Valid options: ${known.join(', ')}`);
   }
 }
 

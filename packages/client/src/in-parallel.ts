@@ -1,25 +1,25 @@
 import { throwIfAborted, untilAborted } from './deadline.js';
+import type { Item, ReferenceOrder } from './reference-order.js';
 
 /**
- * Calls `work` for each item as it comes, `concurrency` at a time, and asks for no item before there is a place for it. `work`
- * must not reject. Settles when nothing runs any more.
+ * Calls `work` for each item as it comes, `concurrency` at a time, and takes no item before there is a place for it. `work` must
+ * not reject. Settles when nothing runs any more.
  *
+ * @param isEnough whether no more items are to be taken
  * @throws what the items threw, or PaylinkError `aborted`
  */
-export async function inParallel<T>(
-  items: Iterable<T> | AsyncIterable<T>,
+export async function inParallel(
+  items: ReferenceOrder,
   concurrency: number,
   signal: AbortSignal | undefined,
-  work: (item: T) => Promise<void>,
+  isEnough: () => boolean,
+  work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   const running = new Set<Promise<void>>();
-  let exhausted = false;
   try {
-    for (;;) {
+    while (!isEnough()) {
       throwIfAborted(signal);
-      const next: IteratorResult<T, unknown> = await untilAborted(Promise.resolve(iterator.next()), signal);
-      exhausted = next.done === true;
+      const next = await untilAborted(items.next(), signal);
       if (next.done === true) return;
       const task: Promise<void> = work(next.value).finally(() => running.delete(task));
       running.add(task);
@@ -30,15 +30,6 @@ export async function inParallel<T>(
     throw error;
   } finally {
     await Promise.all(running);
-    if (!exhausted) close(iterator);
-  }
-}
-
-/** Tells the source that no more is wanted, so that a cursor behind it can be let go. It is not waited for: it may hang. */
-function close(iterator: Iterator<unknown> | AsyncIterator<unknown>): void {
-  try {
-    Promise.resolve(iterator.return?.()).catch(() => undefined);
-  } catch {
-    // Why the items ended early is what the caller is told.
+    items.close();
   }
 }

@@ -1,6 +1,7 @@
+import { check } from '@paylink/core/idempotency';
 import { readBaseUrl } from './address.js';
 import { readApiKey } from './api-key.js';
-import { check, checkNames, LONGEST_TIMER, readBound } from './errors.js';
+import { checkNames, LONGEST_TIMER, readBound } from './errors.js';
 
 /** The part of `fetch` that the client uses. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;

@@ -1,4 +1,4 @@
-import { untilAborted } from './deadline.js';
+import { withinBounds } from '@paylink/core/idempotency';
 
 /** The most bytes of a reply that are read, after decompression. */
 export const REPLY_LIMIT = 1_048_576;
@@ -24,7 +24,7 @@ async function readBytes(body: ReadableStream<Uint8Array>, signal: AbortSignal):
   let length = 0;
   try {
     for (;;) {
-      const { done, value } = await untilAborted(reader.read(), signal);
+      const { done, value } = await withinBounds(reader.read(), { signals: [signal] });
       if (done) return join(chunks, length);
       length += value.byteLength;
       if (length > REPLY_LIMIT) throw new ReplyTooLarge();
@@ -36,7 +36,7 @@ async function readBytes(body: ReadableStream<Uint8Array>, signal: AbortSignal):
   }
 }
 
-/** Lets go of a reply that nobody reads, so that its connection does not wait. */
+/** Cancels a reply that is not read, so that its connection is free again. */
 export function discard(response: Response): void {
   response.body?.cancel().catch(() => undefined);
 }

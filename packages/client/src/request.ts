@@ -1,5 +1,5 @@
 /** One try: a request, and the JSON of its reply or a PaylinkError. */
-import { untilAborted } from './deadline.js';
+import { withinBounds } from '@paylink/core/idempotency';
 import type { PaylinkError } from './errors.js';
 import { interruption, meaningOf, refusal } from './failure.js';
 import type { Settings } from './options.js';
@@ -7,7 +7,7 @@ import { discard, readReply, REPLY_LIMIT, ReplyTooLarge } from './reply.js';
 
 /** A request as it is sent, and on a retry sent again. */
 export interface Call {
-  /** For messages: without the reference, which is the merchant's customer's business. */
+  /** For messages. It does not name the reference, which can be personal data. */
   readonly endpoint: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -36,7 +36,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
 }
 
 /**
- * Whether a body that is not JSON looks like the beginning of one. Without a Content-Length nothing vouches for the whole: Node's
+ * Whether a body that is not JSON looks like the beginning of one. Without a Content-Length its end cannot be checked: Node's
  * `fetch` takes a chunked reply that ends early for complete where the connection was to be closed after it.
  */
 function isCutOff({ headers }: Response, body: Uint8Array): boolean {
@@ -53,7 +53,7 @@ async function receiveHead(settings: Settings, call: Call, signal: AbortSignal):
   if (call.body !== undefined) init.body = call.body;
   if (knowsCacheOption()) init.cache = 'no-store';
   try {
-    return await untilAborted(settings.fetch(settings.baseUrl + call.path, init), signal);
+    return await withinBounds(settings.fetch(settings.baseUrl + call.path, init), { signals: [signal] });
   } catch (error) {
     throw interruption(settings, call, error, signal);
   }
@@ -81,7 +81,7 @@ function headersOf({ apiKey, authentication }: Settings, { body, idempotencyKey 
 
 let cacheOption: boolean | undefined;
 
-/** Next.js may keep replies of `fetch` unless told not to, and a Worker of an old compatibility date throws when told. */
+/** Next.js may cache replies of `fetch` unless `no-store` is set, and a Worker of an old compatibility date throws when it is. */
 function knowsCacheOption(): boolean {
   try {
     cacheOption ??= new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store';
@@ -92,7 +92,7 @@ function knowsCacheOption(): boolean {
 }
 
 function isRedirect({ status, type, redirected }: Response): boolean {
-  // A fetch of the merchant's own may have followed all the same, with the API key.
+  // The merchant's own fetch may have followed it, with the API key.
   return type === 'opaqueredirect' || redirected || (status > 299 && status < 400);
 }
 
@@ -102,7 +102,7 @@ async function failureOf(settings: Settings, call: Call, response: Response, sig
   try {
     body = await readReply(response, signal);
   } catch {
-    // Whatever befell the body, the status says enough, unless the caller wants no answer any more.
+    // Without its body the status says enough, unless the caller has aborted.
     if (signal.aborted && (signal.reason as PaylinkError).code === 'aborted') throw signal.reason;
   }
   const [code, hint] = meaningOf(response.status);

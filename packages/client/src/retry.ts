@@ -1,6 +1,11 @@
 import { pause, within } from './deadline.js';
 import { isPaylinkError, PaylinkError } from './errors.js';
 
+/** Whether the service asks to wait: with 429, or with a Retry-After. */
+export function isLimited({ code, retryAfter }: PaylinkError): boolean {
+  return code === 'rate_limited' || retryAfter !== undefined;
+}
+
 /** The wait before a retry is drawn from 0 to this, doubled with each try. In milliseconds. */
 const FIRST_DELAY = 250;
 
@@ -12,16 +17,18 @@ export interface Patience {
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
   readonly idempotencyKey: string | undefined;
+  /** Whether a refusal by the service's rate limit is waited for. */
+  readonly retryLimited: boolean;
 }
 
 /**
  * Tries until one try succeeds, fails for good, or there are no more tries or no more time. Waits with full jitter between
- * them, so that clients that failed together do not come back together, and never less than the service asked for.
+ * them, so that clients that failed together do not retry together, and never less than the service asked for.
  *
  * @throws PaylinkError of the last try, or `aborted`.
  */
 export async function retry<T>(patience: Patience, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { timeout, retries, deadline, signal, idempotencyKey } = patience;
+  const { timeout, retries, deadline, signal, idempotencyKey, retryLimited } = patience;
   const end = performance.now() + deadline;
   for (let tries = 1; ; tries++) {
     const milliseconds = Math.min(timeout, Math.max(1, end - performance.now()));
@@ -31,6 +38,7 @@ export async function retry<T>(patience: Patience, attempt: (signal: AbortSignal
       return await within({ milliseconds, late, signal, idempotencyKey }, attempt);
     } catch (error) {
       if (tries > retries || !isPaylinkError(error) || !WORTH_RETRYING.has(error.code)) throw error;
+      if (!retryLimited && isLimited(error)) throw error;
       const wait = (error.retryAfter ?? 0) + Math.random() * FIRST_DELAY * 2 ** (tries - 1);
       if (performance.now() + wait >= end) throw error;
       await pause(wait, patience);

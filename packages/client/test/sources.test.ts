@@ -5,14 +5,14 @@ const folder = new URL('../src/', import.meta.url);
 const sources = readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Record<string, unknown>;
 
-it('K02 depends on nothing', () => {
-  expect(manifest).not.toHaveProperty('dependencies');
+it('depends on core alone (K02)', () => {
+  expect(manifest['dependencies']).toEqual({ '@paylink/core': 'workspace:^' });
   expect(manifest).not.toHaveProperty('peerDependencies');
 });
 
-it.each(sources)('runs on every runtime, since it imports nothing but its own files: %s', (_, text) => {
+it.each(sources)('runs on every runtime, since it imports nothing but its own files and core: %s', (_, text) => {
   const imports = Array.from(text.matchAll(/(?:from|import\() *'([^']+)'/g), ([, path]) => path!);
-  expect(imports.filter((path) => !/^\.\/[a-z-]+\.js$/.test(path))).toEqual([]);
+  expect(imports.filter((path) => !/^(\.\/[a-z-]+\.js|@paylink\/core\/idempotency)$/.test(path))).toEqual([]);
   expect(text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '')).not.toMatch(/\b(process|Buffer|require)\b/);
 });
 
