@@ -23,7 +23,8 @@ export function cursorAt({ index, reference }: Start): string {
 /** @throws ConfigurationError when it is no cursor of a report. */
 export function readCursor(cursor: string | undefined): Start | undefined {
   if (cursor === undefined) return undefined;
-  const [, index, reference] = (typeof cursor === 'string' && /^(\d{1,15}):(.*)$/s.exec(cursor)) || [];
+  const match = typeof cursor === 'string' ? /^(\d{1,15}):(.*)$/s.exec(cursor) : null;
+  const [, index, reference] = match ?? [];
   check(index !== undefined, 'cursor', 'must be the cursor of a report or of onProgress');
   return { index: Number(index), reference: reference! };
 }
