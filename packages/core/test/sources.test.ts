@@ -38,7 +38,8 @@ describe('the expressions that a stranger’s text is held against', () => {
     );
     for (const character of ['a', '0', ' ', '\t', '-', 'é', 'identity']) {
       const long = character.repeat(16_384 / character.length);
-      const started = performance.now();
+      // The processor's time, not the clock's: others may keep the machine busy.
+      const before = process.cpuUsage();
       for (let round = 0; round < 20; round++) {
         const headers: Record<string, string> = {
           'x-service-signature': round % 2 === 0 ? long : '0'.repeat(64),
@@ -47,7 +48,8 @@ describe('the expressions that a stranger’s text is held against', () => {
         };
         await receiver.receive({ header: (name) => headers[name], body: () => Promise.resolve(Buffer.from('{}')) }, {});
       }
-      expect((performance.now() - started) / 20).toBeLessThan(1);
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 20).toBeLessThan(1_000);
     }
   });
 });

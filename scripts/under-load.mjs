@@ -1,0 +1,52 @@
+/**
+ * Runs the tests while two busy loops per core take the processor from them: a test that waits for a time and not for an event fails.
+ *
+ *     node scripts/under-load.mjs --times 6              the whole suite, six times
+ *     node scripts/under-load.mjs --timing               once, the files where time matters
+ *     node scripts/under-load.mjs --times 3 test/audit   what vitest finds by these words
+ */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT, run } from './bootstrap.mjs';
+
+/** Limits, retries, turns, leases and measured times. */
+const TIMING = [
+  'packages/core/test/deadline',
+  'packages/core/test/idempotency',
+  'packages/core/test/memory-store',
+  'packages/core/test/receiver',
+  'packages/core/test/sources',
+  'packages/client/test/retry',
+  'packages/cli/test/safe-text',
+  'packages/cli/test/trigger',
+  'packages/emulator/test/disturbances',
+  'packages/emulator/test/notifications',
+  'packages/postgres/test/transactions',
+  'packages/redis/test/redis-store',
+  'test/adapters/slow-senders',
+  'test/durability/store-faults',
+];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { times: { type: 'string', default: '1' }, timing: { type: 'boolean', default: false } },
+});
+const filters = values.timing ? TIMING : positionals;
+
+const loops = Array.from({ length: 2 * availableParallelism() }, () =>
+  spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+);
+process.once('exit', () => {
+  for (const loop of loops) loop.kill('SIGKILL');
+});
+
+let failed = 0;
+for (let time = 1; time <= Number(values.times); time++) {
+  const code = await run(process.execPath, [join(ROOT, 'scripts', 'test.mjs'), ...filters]);
+  console.log(`run ${time} of ${values.times} beside ${loops.length} busy loops: ${code === 0 ? 'passed' : 'FAILED'}`);
+  if (code !== 0) failed += 1;
+}
+console.log(`${values.times} runs, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
