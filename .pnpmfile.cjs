@@ -1,5 +1,5 @@
 module.exports = {
   hooks: {
-    beforePacking: async (manifest) => (await import('./scripts/manifest.mjs')).publishedManifest(manifest),
+    beforePacking: async (manifest, folder) => (await import('./scripts/manifest.mjs')).publishedManifest(manifest, folder),
   },
 };

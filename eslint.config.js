@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import globals from 'globals';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
@@ -19,6 +20,10 @@ const allowed = {
   cli: ['@paylink/core', '@paylink/core/diagnose', '@paylink/testing', '@paylink/client', '@paylink/emulator'],
   ...Object.fromEntries(ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']])),
 };
+
+const PACKAGES = new URL('packages/', import.meta.url);
+const unruled = readdirSync(PACKAGES).filter((name) => !(name in allowed) && existsSync(new URL(`${name}/package.json`, PACKAGES)));
+if (unruled.length > 0) throw new Error(`Say in \`allowed\` of eslint.config.js what may be imported by: ${unruled.join(', ')}`);
 
 const boundaries = Object.entries(allowed).map(([name, doors]) => ({
   files: [`packages/${name}/src/**`],

@@ -4,21 +4,34 @@
  * `postpack` of each package write it to disk and put the original back.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const SOURCE = '@paylink/source';
 const PACKAGES = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages');
 const DEPENDENCIES = ['dependencies', 'peerDependencies', 'optionalDependencies'];
 
-export function publishedManifest({ scripts, devDependencies, ...manifest }) {
+export function publishedManifest({ scripts, devDependencies, ...manifest }, folder) {
   for (const field of ['exports', 'imports']) {
     if (manifest[field] !== undefined) manifest[field] = withoutSource(manifest[field]);
   }
   for (const field of DEPENDENCIES) {
     if (manifest[field] !== undefined) manifest[field] = withVersions(manifest[field]);
   }
-  return manifest;
+  return { ...manifest, ...repositoryOf(folder) };
+}
+
+/** npm refuses provenance unless these name the repository whose workflow publishes. */
+function repositoryOf(folder) {
+  const { GITHUB_REPOSITORY: repository, GITHUB_SERVER_URL: server = 'https://github.com' } = process.env;
+  if (repository === undefined) return {};
+  const directory = `packages/${basename(folder)}`;
+  const url = `${server}/${repository}`;
+  return {
+    repository: { type: 'git', url: `git+${url}.git`, directory },
+    homepage: `${url}/tree/main/${directory}#readme`,
+    bugs: `${url}/issues`,
+  };
 }
 
 function withoutSource(value) {
@@ -46,6 +59,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url) && /npm-cli\.js$/.test(pr
   if (process.argv[2] === 'prepack') {
     const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
     renameSync('package.json', original);
-    writeFileSync('package.json', `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
+    writeFileSync('package.json', `${JSON.stringify(publishedManifest(manifest, process.cwd()), null, 2)}\n`);
   }
 }

@@ -11,7 +11,7 @@ import { welch, type Subject } from './welch.js';
 /** Above this the times are said to differ (Goodwill et al., TVLA). */
 const THRESHOLD = 4.5;
 const SAMPLES = Number(process.env['TIMING_SAMPLES'] ?? 100_000);
-/** A leak shows in every round; what another process does to the clock, in one of them. */
+/** What another process does to the clock differs from round to round: it may show a leak in one, or hide one. */
 const ROUNDS = 4;
 
 const body = Buffer.from('{"reference":"order-42"}');
@@ -41,6 +41,12 @@ async function smallest(subject: Subject): Promise<number> {
   for (let round = 0; round < ROUNDS && least >= THRESHOLD; round++)
     least = Math.min(least, Math.abs(await welch(subject, SAMPLES)));
   return least;
+}
+
+async function largest(subject: Subject, samples: number, enough: number): Promise<number> {
+  let most = 0;
+  for (let round = 0; round < ROUNDS && most <= enough; round++) most = Math.max(most, Math.abs(await welch(subject, samples)));
+  return most;
 }
 
 /** Each HMAC of core, and the same with the fault that the test must see. */
@@ -90,8 +96,8 @@ describe.each(ways)('the check of a signature $name', ({ batch, match, leaky }) 
   }, 240_000);
 
   it('J04 sees it where a check stops at the secret that matches', async () => {
-    const t = await welch({ run: leaky(secrets), inputs: ofEitherEnd, batch: 1 }, SAMPLES / 5);
-    expect(Math.abs(t)).toBeGreaterThan(10 * THRESHOLD);
+    const t = await largest({ run: leaky(secrets), inputs: ofEitherEnd, batch: 1 }, SAMPLES / 5, 10 * THRESHOLD);
+    expect(t).toBeGreaterThan(10 * THRESHOLD);
   }, 240_000);
 });
 
@@ -101,12 +107,12 @@ describe('the test itself', () => {
 
   // Behind WebCrypto’s promises so little is not to be seen, and nobody on the other side of a network sees more.
   it('J03 sees it where a comparison stops at the first difference', async () => {
-    const t = await welch({ run: onNode.leaky(secrets.slice(0, 1)), inputs: wrongAtEitherEnd, batch: onNode.batch }, SAMPLES);
-    expect(Math.abs(t)).toBeGreaterThan(3 * THRESHOLD);
+    const subject = { run: onNode.leaky(secrets.slice(0, 1)), inputs: wrongAtEitherEnd, batch: onNode.batch };
+    expect(await largest(subject, SAMPLES, 3 * THRESHOLD)).toBeGreaterThan(3 * THRESHOLD);
   }, 240_000);
 
   it('J03 sees a comparison by itself that stops at the first difference', async () => {
-    const t = await welch({ run: (given) => Number(leakyEqual(given, expected)), inputs: wrongAtEitherEnd, batch: 20 }, SAMPLES);
-    expect(Math.abs(t)).toBeGreaterThan(10 * THRESHOLD);
+    const subject = { run: (given: string) => Number(leakyEqual(given, expected)), inputs: wrongAtEitherEnd, batch: 20 };
+    expect(await largest(subject, SAMPLES, 10 * THRESHOLD)).toBeGreaterThan(10 * THRESHOLD);
   }, 240_000);
 });
