@@ -13,7 +13,7 @@ export interface Bounds {
 
 /**
  * Settles as `running` does, or rejects when a bound is reached. What `running` comes to after that is ignored, a rejection
- * too. It does not stop the work: that is for whoever hears the signal.
+ * too. It does not stop the work: the work has to listen to a signal itself.
  */
 export function withinBounds<T>(running: PromiseLike<T>, { milliseconds, signals = [], reason }: Bounds): Promise<T> {
   return new Promise<T>((resolve, reject) => {

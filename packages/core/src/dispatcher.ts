@@ -67,7 +67,7 @@ export function createDispatcher<
         facts.bodyBytes = bytes.length;
         const event = noteEvent(await reader.read(bytes, secretIndex, kind), facts);
         const handler = handlerOf(event.type);
-        if (handler === undefined) throw fault('misconfigured', `there is no handler for an event of the kind ${kind}`);
+        if (handler === undefined) throw fault('misconfigured', `there is no handler for events of the kind ${kind}`);
         handling = true;
         const handled = await handle(event, handler, host, { signal, tenant });
         reporter.outcome(facts, handled.outcome);

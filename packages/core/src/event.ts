@@ -3,7 +3,7 @@ import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 import { isWellFormed } from './bytes.js';
 
-/** The parsed body. Whatever else it says is `unknown`: an amount in it must not be credited (docs/service.md 6.8). */
+/** The parsed body. Its other fields are `unknown`: an amount in it must not be credited (docs/service.md 6.8). */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
 /** What every event has. */
@@ -46,7 +46,7 @@ export type ConfiguredEvent<Events extends EventSchemas> = {
 /** Any event that verification can give. */
 export type WebhookEvent<Events extends EventSchemas = NoEvents> = ConfiguredEvent<Events> | UnrecognizedEvent;
 
-/** What a signed body says of the payment, against the header; the code that it would be refused by. */
+/** How a signed `status` contradicts the event header: the code that the delivery is refused with. */
 export type Contradiction = 'event_contradicted' | 'payment_pending';
 
 // ignoreBOM keeps a byte order mark in the text, where JSON.parse refuses it; the default would drop it unseen.
@@ -57,7 +57,7 @@ export function readEvents(events: EventSchemas = {}): ReadonlyMap<string, Stand
   const kinds = new Map<string, StandardSchema | undefined>([['payment.succeeded', undefined]]);
   for (const [kind, schema] of Object.entries(events)) {
     const option = `events['${kind}']`;
-    check(isKind(kind) && kind !== 'unrecognized', option, 'is no event kind');
+    check(isKind(kind) && kind !== 'unrecognized', option, 'is not an event kind: 1 to 128 of a-z, 0-9, `.`, `_` and `-`');
     const validate: unknown = (schema as Partial<StandardSchema> | undefined)?.['~standard']?.validate;
     check(typeof validate === 'function', option, 'must be a Standard Schema, as of zod, valibot or arktype');
     kinds.set(kind, schema);
@@ -65,10 +65,10 @@ export function readEvents(events: EventSchemas = {}): ReadonlyMap<string, Stand
   return kinds;
 }
 
-/** The kind of the event header. It may make us do less, never more: nothing signed stands behind it. */
+/** The kind of the event header. The signature does not cover it, so it may lead to less, never to more. */
 export function readKind(header: unknown): string {
   if (isKind(header)) return header;
-  throw fault('invalid_event', 'the event header is absent, repeated or no event kind');
+  throw fault('invalid_event', 'the event header is absent, repeated or not an event kind');
 }
 
 function isKind(value: unknown): value is string {
@@ -110,7 +110,7 @@ function leaveOutPrototypes(key: string, value: unknown): unknown {
   return isPrototype ? undefined : value;
 }
 
-/** Holds the signed `status` of a success against the unsigned header that called it one. */
+/** Compares the signed `status` with the unsigned header that says success. */
 export function contradictionOf(kind: string, { status }: WebhookPayload): Contradiction | undefined {
   if (kind !== 'payment.succeeded') return undefined;
   if (status === 'pending') return 'payment_pending';

@@ -3,7 +3,7 @@ import type { ConfiguredEvent, KnownEvent, PayloadOf, UnrecognizedEvent, Webhook
 import type { TenantContext } from './idempotency.js';
 import type { EventSchemas } from './schema.js';
 
-/** What a handler is given beside the event. `payment` is there with `confirm` only, a store's scope with `idempotency`. */
+/** What a handler is given besides the event. `payment` is there with `confirm` only, a store's scope with `idempotency`. */
 export type HandlerContext<Payment, Scope, Host> = {
   /** Aborted when `handlerTimeout` has passed: whatever is still under way must stop. */
   readonly signal: AbortSignal;

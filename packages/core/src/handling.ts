@@ -1,4 +1,4 @@
-/** From a proven event to its effect: already done? → confirm → run once → handler, all under one deadline. */
+/** From a proven event to its effect: tenant → already done? → confirm → run once → handler, all under one time limit. */
 import { confirmPayment } from './confirm.js';
 import { isPromise, settle } from './deadline.js';
 import { Attempt } from './attempt.js';
@@ -69,7 +69,7 @@ export function createHandling(options: HandlingOptions): Handle {
       let value: unknown;
       const work = async (scope: object): Promise<void> => {
         value = await callHandler({ ...scope, ...extras });
-        // Whatever is left to wait for is the commit.
+        // What is left to wait for is the commit.
         attempt.waitingFor = 'store_unavailable';
       };
       const { key, turn } = identity!;
@@ -93,7 +93,7 @@ export function createHandling(options: HandlingOptions): Handle {
   };
 }
 
-/** One merchant's order number must not count as another's, which nothing in the delivery itself can tell. */
+/** One merchant's order number must not count as another's, and nothing in the delivery says whose it is. */
 function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions, hasKey = false): void {
   if (typeof secret !== 'function' || tenant !== undefined) return;
   // A key of the merchant's own speaks for the store; `confirm` still has to know by whose API key to ask.
@@ -117,7 +117,7 @@ function invoke(handler: AnyHandler, event: WebhookEvent, context: object): unkn
   };
   try {
     const value = handler(event, context);
-    // By a promise of our own: what a framework returns is at times no more than its `then`.
+    // As a real promise: some libraries return an object that has only `then`.
     return isPromise(value) ? Promise.resolve(value).then(undefined, rethrow) : value;
   } catch (error) {
     return rethrow(error);

@@ -3,7 +3,7 @@
  * chooses.
  *
  * Up to SMALL bytes, two one-shot calls of `crypto.hash` over prepared pads take half the time of `createHmac`; above it
- * the copy costs more than it saves. Every way of this file is held against the vectors and against `createHmac`.
+ * the copy costs more than it saves. Tests compare every way of this file with the vectors and with `createHmac`.
  */
 import crypto from 'node:crypto';
 
@@ -11,7 +11,7 @@ const BLOCK = 64;
 const DIGEST = 32;
 const SMALL = 32_768;
 
-/** Whether `sign` and `findMatch` answer at once, so that nobody can change the bytes between the check and the parse. */
+/** Whether `sign` and `findMatch` answer at once, so that no other code can change the bytes between the check and the parse. */
 export const synchronous = true;
 
 // Buffer.alloc, never the shared pool: the pads are as good as the key.
@@ -19,7 +19,7 @@ const message = Buffer.alloc(BLOCK + SMALL);
 const expected = Buffer.alloc(DIGEST);
 const given = Buffer.alloc(DIGEST);
 
-// Whose inner pad stands in `message`: nearly always the same key's as before.
+// The inner pad that is in `message`: nearly always that of the key before.
 let prepared: Buffer | undefined;
 
 // Node 20.12 has it; other runtimes that offer node:crypto may not.

@@ -25,7 +25,7 @@ HandlerError.prototype.name = 'HandlerError';
 
 /** What was thrown, as an Error: hosts and error trackers can do little with anything else. */
 export function toError(thrown: unknown): unknown {
-  return isError(thrown) ? thrown : new HandlerError('the handler threw something that is no Error', thrown);
+  return isError(thrown) ? thrown : new HandlerError('the handler threw something that is not an Error', thrown);
 }
 
 /**
@@ -40,7 +40,7 @@ export function hostError(error: unknown): unknown {
 }
 
 function isError(thrown: unknown): boolean {
-  // By the tag too, since an error of another realm is no instance of ours.
+  // By the tag too: `instanceof` fails for an error of another realm.
   return thrown instanceof Error || isWebhookError(thrown) || Object.prototype.toString.call(thrown) === '[object Error]';
 }
 

@@ -1,6 +1,6 @@
 /**
- * `@paylink/core/idempotency`: the contract of a store, and what is built on one. For authors of stores, and for code beside a
- * receiver that credits under the same store and key.
+ * `@paylink/core/idempotency`: the contract of a store, and what is built on one. For authors of stores, and for code that credits
+ * under the same store and key as a receiver.
  */
 import { sha256 } from '#hmac';
 import { check, fault, isWebhookError, type WebhookError } from './errors.js';
@@ -24,8 +24,8 @@ export interface RunOptions {
 }
 
 /**
- * Remembers for ever which keys are done. The contract of the service has no delivery id and no timestamp, so a replay and a
- * retry look the same, and a memory that ends is a hole.
+ * Remembers without end which keys are done. The service sends no delivery id and no timestamp, so a replay looks like a retry,
+ * however late it comes.
  */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a scope that holds nothing
 export interface IdempotencyStore<Scope extends object = {}> {
@@ -70,7 +70,7 @@ export interface Identity {
   readonly turn: string;
 }
 
-/** What is credited once. Never the signature, a header or a hash of the body: one payment can be told in other bytes. */
+/** What is credited once. Never the signature, a header or a hash of the body: the same payment can come in other bytes. */
 export interface Identified {
   /** The merchant whose order numbers these are; `false` or left out where there is only one. */
   readonly tenant?: string | false | undefined;
@@ -174,7 +174,7 @@ export async function runOnce<Scope extends object>(
     throw fault(result, 'another delivery of the same event, or of the same reference, is being handled');
   // A store that says done for work that failed or never ran would acknowledge what did not happen.
   if (result === 'duplicate' || (result === 'done' && succeeded)) return result;
-  throw unavailable(new Error('the store said done, and the work was not'));
+  throw unavailable(new Error('the store said done, but the work has not succeeded'));
 }
 
 function wasThrown(thrown: { readonly error: unknown } | undefined, error: unknown): boolean {

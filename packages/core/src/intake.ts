@@ -12,13 +12,13 @@ import { createProver } from './prover.js';
 import type { NoEvents } from './schema.js';
 import { requireBytes, requireSignature } from './signature.js';
 
-// Inside the receiver an event is any event: the types of a merchant's own kinds matter to the merchant's handlers only.
+// Inside the receiver an event is any event: only the merchant's handlers need the types of their kinds.
 export type AnyReceiverOptions = ReceiverOptions<NoEvents, ConfirmedPayment, object, unknown>;
 export type AnyGateOptions = GateOptions<NoEvents, unknown, 'pass' | undefined>;
 
 export interface Intake {
   readonly kinds: ReadonlyMap<string, unknown>;
-  /** Takes a delivery as far as its event. @throws WebhookError, at once for what the headers alone tell. */
+  /** Takes a delivery as far as its event. @throws WebhookError, before the body is read where the headers suffice. */
   read(delivery: Delivery, host: unknown, facts: Facts): Promise<WebhookEvent>;
 }
 
@@ -32,7 +32,7 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions, logge
   return {
     kinds,
     read(delivery, host, facts) {
-      // Whatever can be refused by its headers is refused before one byte of the body is read.
+      // What the headers show to be wrong is refused before one byte of the body is read.
       if ((delivery.method ?? 'POST') !== 'POST') throw fault('method_not_allowed', 'a notification is a POST');
       const declared = delivery.header('content-length') ?? 0;
       if (!(Number(declared) <= bodyLimit)) throw tooLarge(bodyLimit);

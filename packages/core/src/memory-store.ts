@@ -15,7 +15,7 @@ let warned = false;
  * Remembers in this process only, for tests and development: a restart forgets everything, and so a replay would credit
  * again. In production it says so, once.
  *
- * @throws ConfigurationError when `limit` is no positive integer.
+ * @throws ConfigurationError when `limit` is not a positive integer.
  */
 export function memoryStore({ limit = 100_000 }: MemoryStoreOptions = {}): IdempotencyStore {
   check(Number.isSafeInteger(limit) && limit > 0, 'limit', 'must be a positive whole number');
@@ -47,7 +47,7 @@ export function memoryStore({ limit = 100_000 }: MemoryStoreOptions = {}): Idemp
         if (turns.get(turn) === last) turns.delete(turn);
       });
       try {
-        // Both waits end on abort, so that a handler that never settles does not hold its key for ever.
+        // Both waits end on abort, so that a handler that never settles does not hold its key without end.
         if (before !== undefined) await withinBounds(before, { signals: [signal] });
         await withinBounds(work({}), { signals: [signal] });
       } finally {

@@ -51,7 +51,7 @@ export interface Reporter {
   failure(error: unknown, facts: Facts, byHandler: boolean): void;
 }
 
-/** @throws ConfigurationError when `observe` is no function. */
+/** @throws ConfigurationError when `observe` is not a function. */
 export function createReporter(observe: ObserveHook | undefined, logger: Logger): Reporter {
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   const warn = warnOnce(logger);

@@ -68,7 +68,7 @@ function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
 const PREFIX = /^(whsec_|whsk_|v1,|base64:|hex:)/i;
 
 const PLACEHOLDERS: readonly RegExp[] = [
-  // What is read from a variable that was never set, or is there until somebody sets it.
+  // What is read from a variable that was never set, or stands in for a value that is still to come.
   /^(undefined|null|nan|\[object \w+\]|(change|replace)[-_ ]?(me|this)|placeholder|todo)$/i,
   // What documentation writes: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret, a-secret-of-your-own.
   /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing|test)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,

@@ -30,20 +30,20 @@ export function matchSignature(keys: readonly HmacKey[], rawBody: Uint8Array, si
   return typeof match === 'number' ? requireMatch(match) : match.then(requireMatch);
 }
 
-/** @throws WebhookError `invalid_signature` for whatever is not spelt as a signature: 64 lower-case hex digits, no more. */
+/** @throws WebhookError `invalid_signature` for anything but 64 lower-case hex digits. */
 export function requireSignature(value: unknown): string {
-  // The length by itself and first: a long header costs nothing, and a counted expression takes twice the time.
+  // The length first, so that a long header costs nothing; an expression that counts takes twice the time.
   if (typeof value === 'string' && value.length === 64 && /^[0-9a-f]+$/.test(value)) return value;
   throw fault('invalid_signature', 'the signature header is absent, repeated or not 64 lower-case hex digits');
 }
 
-/** @throws WebhookError `body_consumed`: what is not bytes went through a parser, and its bytes are lost. */
+/** @throws WebhookError `body_consumed`: what is not bytes has been parsed, and the bytes are lost. */
 export function requireBytes(rawBody: unknown): Uint8Array {
   if (isBytes(rawBody)) return rawBody;
-  throw fault('body_consumed', 'the raw body must be a Uint8Array of the bytes as received, not what a parser made of them');
+  throw fault('body_consumed', 'the raw body must be a Uint8Array of the bytes as received, not the result of a parser');
 }
 
 function requireMatch(match: number): number {
   if (match >= 0) return match;
-  throw fault('invalid_signature', 'the signature is not that of these bytes: another secret, or a body changed on its way');
+  throw fault('invalid_signature', 'the signature does not match: another secret, or the body was changed on its way');
 }

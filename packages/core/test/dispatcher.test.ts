@@ -41,7 +41,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  it('fails for a kind without a handler, since somebody took it in', async () => {
+  it('fails for a kind without a handler, since a receiver took it in', async () => {
     const dispatcher = createDispatcher({ logger }, () => undefined);
     await expect(dispatcher.dispatch(proven(undefined, 'payment.refunded'), {})).rejects.toMatchObject({ code: 'misconfigured' });
     const open = createDispatcher({}, { 'payment.succeeded': () => 'known', unrecognized: ({ kind }) => kind });

@@ -232,7 +232,7 @@ describe('a schema', () => {
     ['a b', refund],
     ['payment.refunded', {}],
     ['payment.refunded', undefined],
-  ])('is refused at set-up under the kind %j, or when it is none', (kind, schema) => {
+  ])('is refused at set-up under the kind %j, or when it is not a schema', (kind, schema) => {
     expect(() => createVerifier({ secret: TEST_SECRET, events: { [kind]: schema as StandardSchema } })).toThrow(
       `events['${kind}']`,
     );

@@ -37,7 +37,7 @@ describe('HMAC-SHA256', () => {
     expect(await sign(new HmacKey(pool.subarray(7, 39)), body)).toBe(byHand(pool.subarray(7, 39), body));
   });
 
-  it('finds the first of several keys, and -1 where none signed', async () => {
+  it('finds the first of several keys, and gives -1 where none of them signed', async () => {
     const secrets = [randomBytes(20), randomBytes(20), randomBytes(20)];
     const keys = secrets.map((secret) => new HmacKey(secret));
     const body = randomBytes(50);

@@ -71,7 +71,7 @@ it('N16 a short secret from a function is warned of once, whatever a stranger se
   ]);
 });
 
-it.each([null, {}, { warn: () => undefined }, { warn: 'no', error: 'no' }, 7])('a logger that is none is refused: %j', (logger) => {
+it.each([null, {}, { warn: () => undefined }, { warn: 'no', error: 'no' }, 7])('refuses %j as a logger', (logger) => {
   for (const make of [
     () => createVerifier({ secret, logger: logger as never }),
     () => createReceiver({ secret, logger: logger as never }, () => undefined),

@@ -29,7 +29,7 @@ describe('before the body', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it.each(['identity', 'Identity', ''])('D14 the encoding %j is none', async (encoding) => {
+  it.each(['identity', 'Identity', ''])('D14 accepts the encoding %j', async (encoding) => {
     const reply = await createReceiver({ secret }, () => undefined).receive(
       deliver({ extra: { 'content-encoding': encoding } }),
       {},
@@ -61,11 +61,11 @@ describe('a refusal', () => {
     }
   };
 
-  it('is told once for each cause, so that a developer sees what to mend', async () => {
+  it('is logged once for each cause, so that a developer sees what to fix', async () => {
     await refusedTwice();
     expect(logger.warn.mock.calls).toEqual([
       ['[paylink] 401 invalid_signature: the signature header is absent, repeated or not 64 lower-case hex digits'],
-      ['[paylink] 401 invalid_signature: the signature is not that of these bytes: another secret, or a body changed on its way'],
+      ['[paylink] 401 invalid_signature: the signature does not match: another secret, or the body was changed on its way'],
     ]);
   });
 
@@ -146,7 +146,7 @@ describe('handlers', () => {
     expect(unrecognized).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ kind: 'payment.refunded' }), expect.anything());
   });
 
-  it('of a configured kind without an entry are none: 200, ignored', async () => {
+  it('of a configured kind without an entry are left out: 200, ignored', async () => {
     const events = { 'payment.refunded': z.object({ reference: z.string() }) };
     const observe = vi.fn();
     const receiver = createReceiver({ secret, events, observe }, { 'payment.succeeded': () => undefined });
@@ -217,7 +217,7 @@ describe('what a handler throws', () => {
   });
 
   it.each(['text', undefined, null, 42, { message: 'like an error' }])(
-    'is wrapped in an Error when it is none: %j',
+    'is wrapped in an Error when it is not one: %j',
     async (thrown) => {
       for (const handler of [
         () => {
@@ -383,7 +383,7 @@ describe('confirm', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('C24 overrules the signed status, which is only observed', async () => {
+  it('C24 decides in place of the signed status, which is only observed', async () => {
     const observe = vi.fn();
     const confirm = source({ reference: 'order-42', status: 'success' });
     const handler = vi.fn();
@@ -435,7 +435,7 @@ describe('a gate', () => {
 });
 
 describe('observe', () => {
-  it('J13 is told once of each delivery, with labels from fixed sets', async () => {
+  it('J13 is called once for each delivery, with labels from fixed sets', async () => {
     const outcomes: DeliveryOutcome[] = [];
     const receiver = createReceiver(
       { secret: ['another-secret', secret], observe: (outcome) => outcomes.push(outcome) },

@@ -25,7 +25,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('a secret that is none', () => {
+describe('a secret that cannot be one', () => {
   const faults: readonly (readonly [id: string, what: string, value: unknown, named: RegExp])[] = [
     ['B01', 'undefined', undefined, /^secret is missing/],
     ['B01', 'null', null, /^secret is missing/],
@@ -97,7 +97,7 @@ describe('a secret that is none', () => {
 });
 
 describe('a secret that works', () => {
-  it('B08 may be short; in production that is warned of once', () => {
+  it('B08 may be short; in production that is logged once', () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     createVerifier({ secret: 'short', logger });
     expect(logger.warn).not.toHaveBeenCalled();
@@ -156,7 +156,7 @@ describe('a secret that works', () => {
     await expect(verify([secret, secret])).resolves.toMatchObject({ secretIndex: 0 });
   });
 
-  it('B13 a list of 1 to 8 of which none signed refuses', async () => {
+  it('B13 a list of 1 to 8 refuses what none of them signed', async () => {
     for (let count = 1; count <= 8; count++) {
       const list = Array.from({ length: count }, (_, index) => `another-secret-${index}`);
       await expect(verify(list)).rejects.toMatchObject({ code: 'invalid_signature', status: 401 });

@@ -239,7 +239,7 @@ describe('tenant of a dispatcher', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('needs none, since it has no secret', () => {
+  it('is not needed, since a dispatcher has no secret', () => {
     expect(() => createDispatcher({ idempotency: memoryStore() }, () => undefined)).not.toThrow();
   });
 });

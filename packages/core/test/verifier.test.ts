@@ -155,7 +155,7 @@ describe('the raw body', () => {
     ['a DataView', new DataView(new Uint8Array(rawBody).buffer)],
     ['a Uint16Array', new Uint16Array(12)],
     ['an object that claims to be bytes', { [Symbol.toStringTag]: 'Uint8Array', length: 3 }],
-  ])('F03 K05 must be bytes: %s is refused with the mend, never serialised', async (_, value) => {
+  ])('F03 K05 must be bytes: %s is refused with how to fix it, never serialised', async (_, value) => {
     await expect(verifier.verify(value as never, headers)).rejects.toMatchObject({ code: 'body_consumed', message: /Uint8Array/ });
     await expect(verifySignature(value as never, signature, TEST_SECRET)).rejects.toMatchObject({ code: 'body_consumed' });
   });
