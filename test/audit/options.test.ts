@@ -51,7 +51,7 @@ describe('auditReceiver', () => {
     expect(report.results.length).toBeLessThan(10);
   });
 
-  it('gives a report of what is known when it is told to stop', async () => {
+  it('gives a report of what is known when its "stop" is aborted', async () => {
     const { url, close } = await listen(receiver());
     const controller = new AbortController();
     const onProgress = ({ done, total }: { done: number; total: number }): void => {
@@ -115,7 +115,7 @@ describe('auditReceiver', () => {
     for (const { name } of methods) expect(name).not.toContain('405');
   }, 30_000);
 
-  it('stops at once when it is told to', async () => {
+  it('stops at once when its signal is aborted', async () => {
     const { url, close } = await listen(receiver());
     const controller = new AbortController();
     const audit = auditReceiver({ url, secret, signal: controller.signal, onResult: () => controller.abort(new Error('enough')) });

@@ -3,7 +3,7 @@ import { EXIT, Failure, isConfigurationError } from './failure.js';
 import { Output } from './output.js';
 import { loadDotenv } from './settings.js';
 
-/** What every command can be told. */
+/** The options of every command. */
 export interface CommonFlags {
   readonly json?: boolean;
   readonly dotenv?: string;
@@ -42,7 +42,7 @@ function report(error: unknown, output: Output): number {
     for (const line of (error.stack ?? '').split('\n')) output.note(line);
   }
   if (error instanceof Failure) {
-    output.error(error.message, error.mends);
+    output.error(error.message, error.fixes);
     return error.exitCode;
   }
   if (isConfigurationError(error)) {

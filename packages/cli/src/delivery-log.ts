@@ -21,19 +21,19 @@ export interface LoggedAttempt {
 // Soon enough to feel immediate, seldom enough to cost nothing.
 const INTERVAL = 100;
 
-/** Tells of each attempt once, in the order of their ends. Gives a function that tells of the last ones and stops. */
+/** Reports each attempt once, in the order of their ends. Returns a function that reports the last ones and stops. */
 export function watchDeliveries(emulator: Pick<Emulator, 'deliveries'>, onAttempt: (attempt: LoggedAttempt) => void): () => void {
   // By number and not up to a number: attempts that are under way at the same time end in any order.
-  let told = new Map<string, ReadonlySet<number>>();
+  let reported = new Map<string, ReadonlySet<number>>();
   const look = (): void => {
     const deliveries = emulator.deliveries();
     const fresh = deliveries.flatMap((delivery) =>
       delivery.attempts
-        .filter(({ number }) => told.get(delivery.id)?.has(number) !== true)
+        .filter(({ number }) => reported.get(delivery.id)?.has(number) !== true)
         .map((attempt) => ({ delivery, attempt })),
     );
     // What the emulator has forgotten is forgotten here too.
-    told = new Map(deliveries.map(({ id, attempts }) => [id, new Set(attempts.map(({ number }) => number))]));
+    reported = new Map(deliveries.map(({ id, attempts }) => [id, new Set(attempts.map(({ number }) => number))]));
     fresh.sort((a, b) => endOf(a.attempt) - endOf(b.attempt));
     for (const { delivery, attempt } of fresh) onAttempt(summarize(delivery, attempt));
   };

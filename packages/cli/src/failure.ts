@@ -5,23 +5,23 @@ export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 export class Failure extends Error {
   readonly exitCode: number;
   /** What to do about it, a line each. */
-  readonly mends: readonly string[];
+  readonly fixes: readonly string[];
 
-  constructor(exitCode: number, message: string, mends: readonly (string | undefined)[]) {
+  constructor(exitCode: number, message: string, fixes: readonly (string | undefined)[]) {
     super(message);
     this.exitCode = exitCode;
-    this.mends = mends.filter((mend) => mend !== undefined);
+    this.fixes = fixes.filter((fix) => fix !== undefined);
   }
 }
 
 /** The command line or a setting is wrong; nothing was done. */
-export function usageFailure(message: string, ...mends: (string | undefined)[]): Failure {
-  return new Failure(EXIT.usage, message, mends);
+export function usageFailure(message: string, ...fixes: (string | undefined)[]): Failure {
+  return new Failure(EXIT.usage, message, fixes);
 }
 
 /** It was tried, and did not go well. */
-export function failure(message: string, ...mends: (string | undefined)[]): Failure {
-  return new Failure(EXIT.failed, message, mends);
+export function failure(message: string, ...fixes: (string | undefined)[]): Failure {
+  return new Failure(EXIT.failed, message, fixes);
 }
 
 /** The set-up mistakes of the packages, by their code, since each could bring a copy of the class of its own. */

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { EXIT } from './failure.js';
 import { createProgram } from './program.js';
 
-// `paylink audit | head` closes the pipe when it has seen enough: there is nobody left to be told, nor a result that was handed over.
+// `paylink audit | head` closes the pipe when it has read enough: nothing reads the rest.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -18,7 +18,7 @@ export class Output {
     this.#notePaint = createPaint(wantsColor(process.stderr));
   }
 
-  /** Takes care that a secret is written nowhere, whoever quotes it: a server's reply, an error's message. */
+  /** Keeps a secret out of everything that is written, also where a server's reply or an error's message quotes it. */
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret === undefined || secret.length < HIDEABLE) continue;
@@ -57,14 +57,14 @@ export class Output {
     process.stderr.write(`${this.redact(toSafe(part).value)}\n`);
   }
 
-  /** A message that only somebody at a terminal has a use for. */
+  /** A message that is only useful at a terminal. */
   advise(part: Printable): void {
     if (process.stderr.isTTY) this.note(this.#notePaint.dim(part));
   }
 
-  error(message: string, mends: readonly string[] = []): void {
+  error(message: string, fixes: readonly string[] = []): void {
     this.note(text`${this.#notePaint.red('error:')} ${message}`);
-    for (const mend of mends) this.note(text`  ${mend}`);
+    for (const fix of fixes) this.note(text`  ${fix}`);
   }
 
   /** How far long work is: on a terminal only, and gone when the next line comes. */

@@ -10,7 +10,7 @@ export interface Answer {
 
 const BODY_READ = 16_384;
 
-/** Sends a request and reads its answer. A redirect is an answer: whoever it leads to was not named. @throws Error when there is none. */
+/** Sends a request and reads its answer. A redirect is an answer: its target was not named. @throws Error when there is none. */
 export async function post(request: Request, timeout: number): Promise<Answer> {
   const started = performance.now();
   const response = await fetch(request, { redirect: 'manual', signal: AbortSignal.timeout(timeout) });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { auditCommand } from './commands/audit.js';
 import { diagnoseCommand } from './commands/diagnose.js';
@@ -10,6 +9,7 @@ import { signCommand } from './commands/sign.js';
 import { triggerCommand } from './commands/trigger.js';
 import { createPaint, wantsColor } from './paint.js';
 import { escapeText } from './safe-text.js';
+import { readVersion } from './version.js';
 
 // In the order of the help: as one meets them.
 const COMMANDS = [
@@ -81,8 +81,4 @@ function withoutValue(message: string): string {
 
 function pathOf(command: Command): string {
   return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`;
-}
-
-function readVersion(): string {
-  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 }

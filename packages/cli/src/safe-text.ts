@@ -3,6 +3,7 @@
  * cursor, recolour, or turn the reading direction, and so show what was never said. Here everything is escaped unless this program
  * itself styled it, and the types tell the two apart.
  */
+import stringWidth from 'string-width';
 
 // Control and format characters, which holds the bidirectional ones; lone surrogates; line and paragraph separators.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
@@ -35,7 +36,7 @@ function unicodeEscape(unit: number): string {
 export class SafeText {
   constructor(
     readonly value: string,
-    /** How many characters it shows. */
+    /** How many columns of a terminal it takes. */
     readonly width: number,
   ) {}
 }
@@ -56,6 +57,7 @@ export function text(fixed: TemplateStringsArray, ...parts: Printable[]): SafeTe
   return new SafeText(String.raw({ raw: fixed }, ...safe.map(({ value }) => value)), width);
 }
 
+/** In columns of a terminal: wide characters take two, combining ones none. */
 function lengthOf(value: string): number {
-  return Array.from(value).length;
+  return stringWidth(value);
 }

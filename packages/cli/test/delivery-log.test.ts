@@ -15,15 +15,15 @@ function delivery(id: string, attempts: DeliveryAttempt[]): EmulatorDelivery {
 
 it('tells of every attempt once, also where they end in another order than they began', () => {
   let deliveries: EmulatorDelivery[] = [];
-  const told: string[] = [];
-  const stop = watchDeliveries({ deliveries: () => deliveries }, ({ id, number }) => told.push(`${id}${number}`));
+  const reported: string[] = [];
+  const stop = watchDeliveries({ deliveries: () => deliveries }, ({ id, number }) => reported.push(`${id}${number}`));
   deliveries = [delivery('a', [attempt(3, 0, 10)]), delivery('b', [attempt(1, 0, 5)])];
   vi.advanceTimersByTime(250);
-  expect(told).toEqual(['b1', 'a3']);
+  expect(reported).toEqual(['b1', 'a3']);
   deliveries = [delivery('a', [attempt(3, 0, 10), attempt(1, 0, 20), attempt(2, 5, 10)])];
   vi.advanceTimersByTime(250);
   deliveries = [delivery('a', [attempt(1, 0, 20), attempt(2, 5, 10), attempt(4, 300, 1)])];
   stop();
   vi.advanceTimersByTime(250);
-  expect(told).toEqual(['b1', 'a3', 'a2', 'a1', 'a4']);
+  expect(reported).toEqual(['b1', 'a3', 'a2', 'a1', 'a4']);
 });

@@ -31,7 +31,9 @@ describe('text for a terminal', () => {
   it('keeps its own colours and escapes what stands between them', () => {
     const { red } = createPaint(true);
     expect(text`paid ${red('a\u001b[0mb')}`.value).toBe('paid \u001b[31ma\\x1b[0mb\u001b[39m');
-    expect(text`${red('🎉')}${'ab'}`.width).toBe(3);
+    // In columns of a terminal, so that tables align.
+    expect(text`${red('🎉')}${'ab'}`.width).toBe(4);
+    expect(text`${'注文'}${'e\u0301'}`.width).toBe(5);
     expect(toSafe(text`${'\u001b'}`).value).toBe('\\x1b');
   });
 

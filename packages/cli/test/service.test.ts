@@ -109,7 +109,7 @@ describe('paylink links create', () => {
     });
     const { code, stdout, stderr } = await create('--reference', 'a', '--amount', '1', '--base-url', url);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    // The client blots out the key by itself, before the command would.
+    // The client hides the key on its own, before the command would.
     expect(stderr).toContain(String.raw`the service said: {"error":"\x9b31mtoo low\u202e [API key]"}`);
     expect(stderr).toContain('its request id is req-7');
     expect(stderr).not.toMatch(/--idempotency-key|[\u0080-\u009f\u202e]/);

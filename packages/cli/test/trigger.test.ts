@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { paylink, SECRET } from './paylink.js';
+import { inTerminal } from './terminal.js';
 import { openShop, serve } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
@@ -53,7 +54,7 @@ describe('paylink trigger', () => {
 
   it('has them all under way at the same time when they are concurrent', async () => {
     const waiting: (() => void)[] = [];
-    // Answers nobody before all have come.
+    // Answers none before all have come.
     const url = await serve((_req, res) => {
       waiting.push(() => res.end());
       if (waiting.length === 8) waiting.forEach((answer) => answer());
@@ -87,14 +88,14 @@ describe('paylink trigger', () => {
     [415, /content type/],
     [422, /refused it/],
     [503, /its log says why/],
-  ])('tells what a %i means', async (status, mend) => {
+  ])('says what a %i means', async (status, advice) => {
     const { url } = await record({ status, headers: { location: 'http://127.0.0.1:1/' } });
     const result = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
     expect(result.code).toBe(1);
-    expect(result.stdout).toMatch(mend);
+    expect(result.stdout).toMatch(advice);
   });
 
-  it('does not follow a redirect, whose aim nobody named', async () => {
+  it('does not follow a redirect to an address that was not named', async () => {
     const elsewhere = await record();
     const { url } = await record({ status: 307, headers: { location: elsewhere.url } });
     expect((await paylink(['trigger', '--to', url, '--reference', 'a'], { env })).code).toBe(1);
@@ -205,5 +206,26 @@ describe('paylink trigger', () => {
     const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
     expect(stdout).toContain('x'.repeat(300) + '…');
     expect(stdout.length).toBeLessThan(1_000);
+  });
+
+  it('asks back where an event kind looks misspelt', async () => {
+    const shop = await openShop();
+    const args = ['trigger', 'payment.sucseeded', '--to', shop.url, '--reference', 'order-42'];
+    const piped = await paylink(args, { env });
+    expect(piped).toMatchObject({ code: 2, stdout: '' });
+    expect(piped.stderr).toMatch(/did you mean payment\.succeeded\?[^]*--any-event/);
+    const refused = await inTerminal(args, env, [{ after: /\[y\/N\]/, send: 'n\r' }]);
+    expect(refused.code).toBe(2);
+    expect((await inTerminal(args, env, [{ after: /\[y\/N\]/, send: 'y\r' }])).code).toBe(0);
+    expect((await paylink([...args, '--any-event'], { env })).code).toBe(0);
+    expect(
+      (
+        await paylink(
+          args.map((arg) => (arg === 'payment.sucseeded' ? 'payment.refunded' : arg)),
+          { env },
+        )
+      ).code,
+    ).toBe(0);
+    expect(shop.credited).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The suite by which somebody proves an idempotency store of their own. */
+/** The suite that proves an idempotency store of your own. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { globalRunner, type TestRunner } from './test-runner.js';
@@ -81,7 +81,7 @@ const nothing = (): Promise<void> => Promise.resolve();
 const never = (): Promise<void> => new Promise(() => undefined);
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Work that has begun when `begun` resolves, and ends when it is told to. */
+/** Work that has begun when `begun` resolves, and ends when the test says so. */
 interface HeldWork {
   readonly work: () => Promise<void>;
   readonly begun: Promise<void>;
@@ -151,7 +151,7 @@ async function expectUntouched(store: StoreUnderTest, key: string): Promise<void
 }
 
 const always: Readonly<Record<string, Scenario>> = {
-  async 'says of a key that nobody has run that it is not done'(store) {
+  async 'says that a key without a run is not done'(store) {
     await expectDone(store, newKey(), false, 'the key is new');
   },
 

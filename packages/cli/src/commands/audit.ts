@@ -1,113 +1,160 @@
-import { Command } from 'commander';
-import { auditReceiver, type AuditReport, type AuditResult } from '@paylink/testing';
+import { writeFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { auditReceiver, type AuditReport } from '@paylink/testing';
 import { runs, type CommonFlags, type Run } from '../action.js';
-import { EXIT, failure } from '../failure.js';
+import { readCredits } from '../audit/credits.js';
+import { toJUnit, toSarif } from '../audit/formats.js';
+import { requireAllowedHost } from '../audit/local-host.js';
+import { showReport } from '../audit/show-report.js';
+import { EXIT, Failure, failure, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readHeaders, requireTarget, seconds, showUrl, wholeNumber } from '../input.js';
 import type { Output } from '../output.js';
-import { text, type Printable } from '../safe-text.js';
+import { text } from '../safe-text.js';
 import { addSecretOptions, requireSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
+import { readVersion } from '../version.js';
 
 interface Flags extends CommonFlags, SecretFlags {
   readonly to?: string;
-  readonly reference?: string;
+  readonly reference?: readonly string[];
+  readonly credits?: string;
   readonly header?: readonly string[];
   readonly bodyLimit?: number;
-  readonly confirm?: boolean;
   readonly timeout?: number;
   readonly concurrency?: number;
+  readonly allowHost?: readonly string[];
+  readonly verbose?: boolean;
+  readonly junit?: string | true;
+  readonly sarif?: string | true;
 }
+
+/** As shells count it: 128 and the number of SIGINT. */
+const INTERRUPTED = 130;
 
 /** `paylink audit`: the attack kit against a running server. */
 export function auditCommand(): Command {
   const command = new Command('audit')
     .summary('attack your running server, and see whether it holds')
     .description(
-      'Sends forged, replayed, broken and genuine notifications to a running server, in whatever language it is written, and compares ' +
-        'what it answers with what it should. Audit only servers of your own, and not the one in production: genuine notifications ' +
-        'are among them, some hundred, and a server credits their order and some named after it.',
+      'Sends forged, replayed, broken and genuine notifications to a running server, in whatever language it is written, and says what ' +
+        'is wrong with it, what shows it and how to fix it. Audit only servers of your own, and not the one in production: genuine ' +
+        'notifications are among them, some hundred, and a server credits their order and some named after it.',
     )
     .option('--to <url>', 'the address of the webhook')
-    .option('--reference <reference>', 'the order of the genuine notifications: one that may be credited (default: paylink-audit)')
-    .option('--header <header>', 'another header, "Name: value", for a tunnel or a gateway; can be repeated', collect)
-    .option('--body-limit <bytes>', 'the most that the server takes, to try that limit to the byte', wholeNumber(1, 100_000_000))
-    .option('--confirm', 'the server asks the API before it credits: then no field of the body decides')
     .option(
-      '--timeout <seconds>',
-      'how long to wait for each answer; longer than the server waits for a slow body (default: 15)',
-      seconds,
+      '--reference <reference>',
+      'the order of the genuine notifications: one that may be credited (default: paylink-audit). Can be repeated: a server that looks ' +
+        'its orders up needs five to be judged in full',
+      collect,
     )
-    .option('--concurrency <n>', 'how many attacks at once (default: 4)', wholeNumber(1, 32));
+    .option(
+      '--credits <url|command>',
+      'asks how often an order was credited; {reference} is replaced. A response body or standard output that is a number',
+    )
+    .option('--header <header>', 'another header, "Name: value", for a tunnel or a gateway; can be repeated', collect)
+    .option(
+      '--body-limit <bytes>',
+      'the most that the server takes, to try that limit to the byte',
+      wholeNumber(1_024, 100_000_000),
+    )
+    .option('--timeout <seconds>', 'how long to wait for the answer to a slow body (default: 15)', seconds)
+    .option('--concurrency <n>', 'how many attacks at once (default: 4)', wholeNumber(1, 32))
+    .option('--allow-host <host>', 'a host that is not this machine and may be audited; can be repeated', collect)
+    .option('--verbose', 'every attack and every finding, not only the causes')
+    .option('--junit [file]', 'a JUnit report, to a file or to stdout')
+    .option('--sarif [file]', 'a SARIF report, to a file or to stdout')
+    // What it said is found out now; scripts may still say it.
+    .addOption(new Option('--confirm').hideHelp());
   addSecretOptions(command);
   runs<Flags>(command, audit);
   return teach(command, {
     examples: [
       ['paylink audit --to http://localhost:3000/webhooks/payments', 'every attack; the secret is in the environment'],
       [
+        "paylink audit --to http://localhost:3000/webhooks/payments --credits 'http://localhost:3000/credits/{reference}'",
+        'with what the merchant credited: double and lost credits are found too',
+      ],
+      [
         'paylink audit --to http://localhost:3000/webhooks/payments --dotenv .env --json > audit.json',
         'for a pipeline: it fails when there is a finding',
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
-    exitCodes: [[0, 'no finding'], [1, 'a finding, or the server did not answer'], USAGE_EXIT],
+    exitCodes: [
+      [0, 'no finding'],
+      [1, 'a finding, or the audit could not be completed'],
+      USAGE_EXIT,
+      [INTERRUPTED, 'ended by Ctrl-C; what was known is printed'],
+    ],
   });
 }
 
 async function audit({ flags, output }: Run<Flags>): Promise<number> {
   const url = requireTarget(flags.to);
+  requireAllowedHost(url, flags.allowHost);
+  const toStdout = [flags.json, flags.junit, flags.sarif].filter((format) => format === true);
+  if (toStdout.length > 1) throw usageFailure('stdout takes one format: name a file for --junit and --sarif');
   const requestHeaders = readHeaders(flags.header);
+  const credits = flags.credits === undefined ? undefined : readCredits(flags.credits);
   const secret = await requireSecret(flags, output);
   output.hide(...Object.values(requestHeaders));
-  output.line(text`Auditing ${output.paint.bold(showUrl(url))}`);
-  output.line();
+  const isForPeople = toStdout.length === 0;
+  if (isForPeople) {
+    output.line(text`Auditing ${output.paint.bold(showUrl(url))}`);
+    output.line();
+  }
 
-  let done = 0;
-  const { reference, bodyLimit, confirm, timeout, concurrency } = flags;
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const { reference, bodyLimit, timeout, concurrency } = flags;
   const report = await auditReceiver({
     url,
     secret,
     requestHeaders,
     reference,
+    credits,
     bodyLimit,
-    confirm,
     timeout,
     concurrency,
-    onResult: ({ name }) => output.progress(text`${++done}  ${name}`),
+    stop: stop.signal,
+    onProgress: progress(output),
   }).catch(explainNoAudit);
-  show(report, output);
+  process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+
+  if (isForPeople) showReport(report, output, { verbose: flags.verbose === true });
   output.document(report);
+  await write(flags.junit, () => toJUnit(report), output);
+  await write(flags.sarif, () => `${JSON.stringify(toSarif(report, readVersion()), undefined, 2)}\n`, output);
+  if (report.stopped?.reason === 'interrupted') return INTERRUPTED;
   return report.passed ? EXIT.ok : EXIT.failed;
 }
 
-/** That there is no connection, the kit explains by itself. */
-function explainNoAudit(error: unknown): never {
-  throw error instanceof Error && error.cause !== undefined ? failure(error.message) : error;
-}
-
-function show({ results, findings }: AuditReport, output: Output): void {
-  const { paint } = output;
-  output.table(results.map((result) => row(result, output)));
-  output.line();
-  for (const { name, severity, expected, actual, detail, advice } of findings) {
-    output.line(text`${paint.red(severity ?? 'finding')}  ${paint.bold(name)}`);
-    const seen = [actual ?? 'no answer', detail].filter((part) => part !== undefined).join('; ');
-    output.line(text`  ${expected.length === 0 ? '' : `expected ${expected.join(' or ')}, `}got ${seen}`);
-    output.line(text`  ${advice}`);
-    output.line();
+async function write(target: string | true | undefined, make: () => string, output: Output): Promise<void> {
+  if (target === undefined) return;
+  const content = output.redact(make());
+  if (target === true) process.stdout.write(content);
+  else {
+    await writeFile(target, content).catch((error: NodeJS.ErrnoException) => {
+      throw usageFailure(`${target} cannot be written (${error.code ?? 'unknown reason'})`);
+    });
   }
-  const skipped = results.filter((result) => result.skipped !== undefined).length;
-  const total = `${results.length - skipped} tried${skipped === 0 ? '' : `, ${skipped} not`}`;
-  output.line(
-    findings.length === 0 ? paint.green(`${total}: no finding`) : paint.red(`${total}: ${counted(findings.length, 'finding')}`),
-  );
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** In a pipe, a line after as many milliseconds. */
+const SELDOM = 10_000;
+
+function progress(output: Output): (step: { readonly done: number; readonly total: number; readonly name: string }) => void {
+  let last = performance.now();
+  return ({ done, total, name }) => {
+    output.progress(text`${done} of ${total}  ${name}`);
+    if (process.stderr.isTTY || performance.now() - last < SELDOM) return;
+    last = performance.now();
+    output.note(text`audit: ${done} of ${total}`);
+  };
 }
 
-/** The names begin with the ids. */
-function row({ name, passed, skipped, actual }: AuditResult, { paint }: Output): Printable[] {
-  if (skipped !== undefined) return [paint.dim('–'), '', text`${name} ${paint.dim(`(not tried: ${skipped})`)}`];
-  return [passed ? paint.green('ok') : paint.red('FOUND'), paint.dim(actual ?? ''), name];
+/** The kit explains on its own that there is no connection. */
+function explainNoAudit(error: unknown): never {
+  throw error instanceof Error && !(error instanceof Failure) && error.cause !== undefined ? failure(error.message) : error;
 }

@@ -43,7 +43,7 @@ async function explain({ flags, output }: Run<Flags>): Promise<number> {
   const { signature, body } = flags;
   if (signature === undefined) throw usageFailure('no --signature: the value of X-Service-Signature, as it came');
   output.hide(signature);
-  // A secret that is none is a cause to be told, not a mistake of the command line.
+  // A secret that cannot be one is a cause to report, not a mistake of the command line.
   const secret = await requireSecretAsIs(flags, output);
   if (body === '-' && process.stdin.isTTY) output.advise('reading the body from the terminal; Ctrl-D ends it');
   const rawBody = await readBytes(body, '--body');

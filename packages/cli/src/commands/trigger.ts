@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
 import { runs, type CommonFlags, type Run } from '../action.js';
+import { adviceFor } from '../answer-advice.js';
+import { confirmEvent } from '../event-spelling.js';
 import { EXIT } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readHeaders, requireTarget, seconds, showUrl, wholeNumber } from '../input.js';
@@ -15,6 +17,7 @@ interface Flags extends CommonFlags, SecretFlags, NotificationFlags {
   readonly concurrent?: boolean;
   readonly header?: readonly string[];
   readonly timeout: number;
+  readonly anyEvent?: boolean;
 }
 
 type Sent = Answer | { readonly error: string; readonly durationMs: number };
@@ -34,6 +37,7 @@ export function triggerCommand(): Command {
     .option('--body <file>', 'the exact body, in place of --reference and --field; - is stdin')
     .option('--times <n>', 'how often to send it', wholeNumber(1, 1_000), 1)
     .option('--concurrent', 'all of them at once')
+    .option('--any-event', 'send an event kind that looks misspelt as it is')
     .option('--header <header>', 'another header, "Name: value"; can be repeated', collect)
     .addOption(new Option('--timeout <seconds>', 'how long to wait for each answer').argParser(seconds).default(30_000, '30'));
   addSecretOptions(command);
@@ -58,6 +62,7 @@ export function triggerCommand(): Command {
 
 async function trigger({ flags, args: [event = PAYMENT_SUCCEEDED], output }: Run<Flags>): Promise<number> {
   const url = requireTarget(flags.to);
+  if (flags.anyEvent !== true) await confirmEvent(event);
   const extra = readHeaders(flags.header);
   const secret = await requireSecret(flags, output);
   const delivery = await makeNotification(flags, event, secret);
@@ -107,8 +112,10 @@ function conclude(deliveries: readonly Sent[], { url, event, reference, output }
   output.table(deliveries.map((sent, index) => row(sent, index + 1, output)));
   output.line();
   output.line(text`${ok ? output.paint.green(accepted) : output.paint.red(accepted)} of ${deliveries.length} accepted (2xx)`);
-  const mend = deliveries.map(adviceFor).find((advice) => advice !== undefined);
-  if (mend !== undefined) output.line(text`  ${mend}`);
+  const advice = deliveries
+    .map((sent) => ('error' in sent ? undefined : adviceFor(sent.status)))
+    .find((each) => each !== undefined);
+  if (advice !== undefined) output.line(text`  ${advice}`);
   output.document({
     url: showUrl(url),
     event,
@@ -135,19 +142,4 @@ function row(sent: Sent, number: number, output: Output): Printable[] {
   const body = output.redact(sent.body).trim();
   const shown = body.length > REPLY_SHOWN ? `${body.slice(0, REPLY_SHOWN)}…` : body;
   return [number, isAccepted(sent) ? paint.green(sent.status) : paint.red(sent.status), time, shown];
-}
-
-/** The next step, by the status that was answered. */
-function adviceFor(sent: Sent): string | undefined {
-  if ('error' in sent || isAccepted(sent)) return undefined;
-  const { status } = sent;
-  if (status >= 300 && status < 400) return 'A redirect is not followed: name the address that it leads to.';
-  if (status === 401 || status === 403) {
-    return 'The signature was not accepted. Is it the same secret on both sides, and are the raw bytes verified? paylink diagnose --help';
-  }
-  if (status === 404) return 'There is no route at this path: compare it with where the webhook is mounted.';
-  if (status === 405) return 'The path is there, but not for POST.';
-  if (status === 415) return 'The server refuses the content type: let the webhook take the raw body, whatever its type.';
-  if (status >= 500) return 'The server failed on its own side: its log says why.';
-  return 'The server understood the notification and refused it: its log says why.';
 }

@@ -81,7 +81,7 @@ function sizes(material: Material): Attack[] {
       {
         ...genuine,
         fault: 'wrong_limit',
-        advice: `A body of ${bodyLimit} bytes is within the limit that was given as \`bodyLimit\`.`,
+        advice: `A body of ${bodyLimit} bytes is within the limit that was given.`,
       },
       [['a body of exactly the limit', { body: atLimit }]],
     ),

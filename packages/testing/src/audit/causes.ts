@@ -121,7 +121,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer 503 for an unknown order: the notification may arrive before the order is stored, and is then sent again.',
   },
   credits_unknown: {
-    title: 'credits orders that nobody placed',
+    title: 'credits orders that do not exist',
     severity: 'medium',
     fix: 'Look the order up, and answer 503 where there is none.',
   },

@@ -62,7 +62,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
   if (before === 0 && after === 0) {
     add('H10', 'the first delivery', 'loses_credit', 'acknowledged, and 0 credits afterwards');
     const message =
-      'The genuine delivery was acknowledged, and the order was not credited: is the reference an order that may be credited, and does credits count the right thing?';
+      'The genuine delivery was acknowledged, and the order was not credited: is the reference an order that may be credited, and is what counts its credits right?';
     return { results, notJudged, stop: { reason: 'unknown_reference', message } };
   }
   if (before > 0) notJudged.push('whether a first delivery is credited: the order was credited before the audit');

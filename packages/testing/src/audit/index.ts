@@ -1,4 +1,5 @@
 /** The attack kit against a running receiver, in whatever language it is written. */
+import { setMaxListeners } from 'node:events';
 import { attacks } from '../attacks/index.js';
 import { materialOf } from '../attacks/attack.js';
 import { rawAttacks } from '../attacks/raw.js';
@@ -30,8 +31,10 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   const read = readOptions(options);
   const { url, secret, reference, bodyLimit = 65_536, sign, timeout, stop, signal } = read;
   const material = materialOf({ secret, reference, bodyLimit, sign, names: headerNames(read.headers) });
-  const both = [signal, stop].filter((each) => each !== undefined);
-  const target = { url, timeout, signal: both.length === 0 ? undefined : AbortSignal.any(both) };
+  const either = AbortSignal.any([signal, stop].filter((each) => each !== undefined));
+  // Every connection listens to it, a hundred at once and more.
+  setMaxListeners(0, either);
+  const target = { url, timeout, signal: either };
   const laboratory = createLaboratory(target, material, read.requestHeaders ?? {});
   const audit = new Audit(read, laboratory);
   let stopped: AuditStop | undefined;
@@ -126,8 +129,8 @@ function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
       'refuses a success whose signed body contradicts it',
       credits === undefined ? 'only its credit would be wrong' : undefined,
     ],
-    ['D03', 'refuses a body of twice the limit', bodyLimit === undefined ? 'no bodyLimit was named' : undefined],
-    ['D05', 'accepts exactly its limit, and not a byte more', bodyLimit === undefined ? 'no bodyLimit was named' : undefined],
+    ['D03', 'refuses a body of twice the limit', bodyLimit === undefined ? 'no limit was named' : undefined],
+    ['D05', 'accepts exactly its limit, and not a byte more', bodyLimit === undefined ? 'no limit was named' : undefined],
     ['D22', 'holds over HTTP/2', 'the audit speaks HTTP/1.1'],
     ['D26', 'is reached by its own route only', 'which paths lead to the receiver is up to its router'],
     ['E06', 'credits no body that is relabelled as a success', 'it looks genuine from outside: confirm each payment by the API'],

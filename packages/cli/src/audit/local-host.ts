@@ -1,0 +1,20 @@
+import { usageFailure } from '../failure.js';
+
+/** @throws Failure unless the host is this machine, or was named by --allow-host. */
+export function requireAllowedHost(url: URL, allowed: readonly string[] = []): void {
+  if (isLocal(url.hostname) || allowed.includes(url.hostname) || allowed.includes(url.host)) return;
+  throw usageFailure(
+    `${url.hostname} is not this machine, and genuine notifications are sent, which credit an order`,
+    `if that server is yours, and not the one in production: --allow-host ${url.hostname}`,
+  );
+}
+
+function isLocal(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d{1,3}){3}$/.test(hostname) ||
+    /^\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\]$/.test(hostname)
+  );
+}

@@ -1,0 +1,35 @@
+/** Asks back where an event kind looks like a misspelling of the one that the contract shows. */
+import { createInterface } from 'node:readline/promises';
+import { usageFailure } from './failure.js';
+import { PAYMENT_SUCCEEDED } from './notification.js';
+
+/** @throws Failure where the kind is close to `payment.succeeded`, and is not meant as it is. */
+export async function confirmEvent(kind: string): Promise<void> {
+  if (!isMisspelt(kind)) return;
+  const question = `did you mean ${PAYMENT_SUCCEEDED}?`;
+  if (process.stdin.isTTY && process.stderr.isTTY) {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const answer = await terminal.question(`${JSON.stringify(kind)}: ${question} Send it as it is? [y/N] `);
+    terminal.close();
+    if (/^y(es)?$/i.test(answer.trim())) return;
+  }
+  throw usageFailure(`the event ${JSON.stringify(kind)} is not one of the contract: ${question}`, '--any-event sends it as it is');
+}
+
+function isMisspelt(kind: string): boolean {
+  if (kind === PAYMENT_SUCCEEDED || /^payment\.(failed|refunded|cancelled|pending|tested)$/.test(kind)) return false;
+  return kind === 'payment.success' || distance(kind.toLowerCase(), PAYMENT_SUCCEEDED) <= 3;
+}
+
+/** How many letters must be added, dropped or changed (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,54 @@
+/** Runs the command in a pseudo-terminal, as a person does. Python has one in its standard library. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { COMMAND, SECRET } from './paylink.js';
+
+export interface Keys {
+  /** Typed once this is on the screen. */
+  readonly after: RegExp;
+  readonly send: string;
+}
+
+const RELAY = `
+import os, pty, sys, select
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    ready, _, _ = select.select([fd, 0], [], [])
+    if fd in ready:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        os.write(1, data)
+    if 0 in ready:
+        data = os.read(0, 65536)
+        if data:
+            os.write(fd, data)
+_, status = os.waitpid(pid, 0)
+sys.exit(os.waitstatus_to_exitcode(status))
+`;
+
+export async function inTerminal(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  keys: readonly Keys[],
+  cwd = process.cwd(),
+): Promise<{ code: number | null; output: string }> {
+  const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], TERM: 'xterm', ...env };
+  const child = spawn('python3', ['-c', RELAY, process.execPath, COMMAND, ...args], { env: environment as NodeJS.ProcessEnv, cwd });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  const waiting = [...keys];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+    if (waiting[0]?.after.test(output) === true) child.stdin.write(waiting.shift()!.send);
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (output.includes(SECRET)) throw new Error('a secret was printed');
+  return { code, output };
+}
