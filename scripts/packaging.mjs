@@ -1,22 +1,38 @@
-/** Checks every package as it would be published: publint on the manifest and files, attw on how its types resolve. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+/**
+ * Checks every package as it would be published: publint on the manifest and files, attw on how its types resolve, and that a
+ * second build gives the same bytes.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pnpm, ROOT, run } from './bootstrap.mjs';
 
-const folder = await mkdtemp(join(tmpdir(), 'paylink-packages-'));
+const first = await mkdtemp(join(tmpdir(), 'paylink-packages-'));
+const second = await mkdtemp(join(tmpdir(), 'paylink-packages-'));
+const pack = (folder) => pnpm(['--filter', './packages/*', 'exec', 'pnpm', 'pack', '--pack-destination', folder]);
+const hashOf = async (path) =>
+  createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+const fail = (problem) => {
+  if (problem !== undefined) console.error(problem);
+  process.exitCode = 1;
+};
 try {
-  await pnpm(['--filter', './packages/*', 'exec', 'pnpm', 'pack', '--pack-destination', folder]);
-  for (const tarball of (await readdir(folder)).sort()) {
+  await pnpm(['build']);
+  await pack(first);
+  await pnpm(['build']);
+  await pack(second);
+  for (const tarball of (await readdir(first)).sort()) {
     console.log(`\n${tarball}`);
-    const path = join(folder, tarball);
+    const path = join(first, tarball);
     const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
-    const codes = [
-      await run(bin('publint'), ['--strict', path]),
-      await run(bin('attw'), [path, '--format', 'table-flipped', '--no-emoji']),
-    ];
-    if (codes.some((code) => code !== 0)) process.exitCode = 1;
+    if ((await run(bin('publint'), ['--strict', path])) !== 0) fail();
+    if ((await run(bin('attw'), [path, '--format', 'table-flipped', '--no-emoji'])) !== 0) fail();
+    if ((await hashOf(path)) !== (await hashOf(join(second, tarball)))) fail('A second build gave other bytes.');
   }
 } finally {
-  await rm(folder, { recursive: true, force: true });
+  await rm(first, { recursive: true });
+  await rm(second, { recursive: true });
 }

@@ -1,5 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { packageFolders, PACKAGES } from './package-folders.js';
 
 type Target = string | { readonly [condition: string]: Target };
 
@@ -10,10 +12,9 @@ interface Manifest {
 }
 
 const SOURCE = '@paylink/source';
-const PACKAGES = new URL('../../packages/', import.meta.url);
 
-const manifests = readdirSync(PACKAGES).map((name) => {
-  const text = readFileSync(new URL(`${name}/package.json`, PACKAGES), 'utf8');
+const manifests = packageFolders.map((name) => {
+  const text = readFileSync(join(PACKAGES, name, 'package.json'), 'utf8');
   return [name, JSON.parse(text) as Manifest] as const;
 });
 
@@ -41,7 +42,7 @@ describe.each(doors)('the door of packages/%s at %s', (name, _, target) => {
     expect(Object.keys(target)[0]).toBe(SOURCE);
     const source = (target as Record<string, Target>)[SOURCE]!;
     expect(JSON.stringify(source)).toBe(JSON.stringify(sourceOf(target)));
-    expect(filesOf(source).filter((file) => !existsSync(new URL(`${name}/${file}`, PACKAGES)))).toEqual([]);
+    expect(filesOf(source).filter((file) => !existsSync(join(PACKAGES, name, file)))).toEqual([]);
   });
 });
 

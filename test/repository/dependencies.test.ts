@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packageFolders, PACKAGES } from './package-folders.js';
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly scripts?: Readonly<Record<string, string>>;
+}
+
+/** What a user gets with each package that is not ours, all the way down. A new one is a decision: it is written here. */
+const THEIRS: Readonly<Record<string, readonly string[]>> = {
+  cli: ['@hono/node-server', 'commander', 'hono', 'picocolors'],
+  emulator: ['@hono/node-server', 'hono'],
+  ...Object.fromEntries(
+    ['express', 'fastify', 'hono', 'koa', 'nest', 'next', 'node'].map((name) => [
+      name,
+      [
+        'bytes',
+        'depd',
+        'http-errors',
+        'iconv-lite',
+        'inherits',
+        'raw-body',
+        'safer-buffer',
+        'setprototypeof',
+        'statuses',
+        'toidentifier',
+        'unpipe',
+      ],
+    ]),
+  ),
+};
+
+const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+
+/** Where Node finds a package that is imported from `folder`. */
+function locate(name: string, folder: string): string {
+  for (let at = folder; at !== dirname(at); at = dirname(at)) {
+    const found = join(at, 'node_modules', name);
+    if (existsSync(found)) return realpathSync(found);
+  }
+  throw new Error(`${name} is not installed for ${folder}`);
+}
+
+function dependenciesOf(folder: string, found = new Map<string, Manifest>()): Map<string, Manifest> {
+  for (const name of Object.keys(readManifest(folder).dependencies ?? {})) {
+    const dependency = locate(name, folder);
+    if (found.has(name)) continue;
+    found.set(name, readManifest(dependency));
+    dependenciesOf(dependency, found);
+  }
+  return found;
+}
+
+describe.each(packageFolders)('packages/%s', (name) => {
+  const dependencies = dependenciesOf(join(PACKAGES, name));
+
+  it('K02 K03 brings the dependencies that are listed here, and no other', () => {
+    expect([...dependencies.keys()].filter((dependency) => !dependency.startsWith('@paylink/')).sort()).toEqual(THEIRS[name] ?? []);
+  });
+
+  it('K03 has no install script, nor has anything that it brings', () => {
+    const manifests = [readManifest(join(PACKAGES, name)), ...dependencies.values()];
+    const scripted = manifests.filter(({ scripts = {} }) =>
+      ['preinstall', 'install', 'postinstall'].some((script) => script in scripts),
+    );
+    expect(scripted.map((manifest) => manifest.name)).toEqual([]);
+  });
+});
