@@ -1,10 +1,10 @@
-/** One of the two in a process of its own: `postgres-server.ts <contestant> <database>`, forked by postgres.ts. */
+/** One of the two in a process of its own: `postgres-server.ts <contestant> <database> <pool size>`, forked by postgres-race.ts. */
 import type { AddressInfo } from 'node:net';
 import { CONTESTANTS, type Contestant } from './postgres-contestants.js';
 import { openPool } from './postgres-pool.js';
 
-const [contestant, connectionString] = process.argv.slice(2) as [Contestant, string];
-const app = await CONTESTANTS[contestant](openPool(connectionString, 10));
+const [contestant, connectionString, poolSize] = process.argv.slice(2) as [Contestant, string, string];
+const app = await CONTESTANTS[contestant](openPool(connectionString, Number(poolSize)));
 const server = app.listen(0, '127.0.0.1', () => {
   process.send!((server.address() as AddressInfo).port);
 });

@@ -1,145 +1,134 @@
 /**
- * What the mark costs: Express with postgresStore beside a handler that writes a mark and a credit in a transaction by hand. One
- * run, the two in turn, each request an order of its own. PostgreSQL does not wait for the disk here, since that wait is the same
- * for both and would hide the difference.
+ * What the mark costs: Express with postgresStore beside a handler that writes a mark and a credit in a transaction by hand, over
+ * networks of three lengths and pools of two sizes; and what a flood of replays costs new orders. One run, all in turn, each request
+ * an order of its own. PostgreSQL does not wait for the disk here, since that wait is the same for both and would hide the difference.
  *
- * `npx tsx bench/postgres.ts [rounds]`
+ * `npx tsx bench/postgres.ts [rounds] [--json]`
  */
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/engines/postgres.js';
-import { nodeHeaders, URL_PATH } from './delivery.js';
-import type { Contestant } from './postgres-contestants.js';
-import { openPool, type Pool } from './postgres-pool.js';
+import { openFlood, type Flood } from './postgres-flood.js';
+import { openPool } from './postgres-pool.js';
+import { Race, type Sample } from './postgres-race.js';
 import { runRounds } from './rounds.js';
 import { median, medianRatio } from './statistics.js';
 
-const ROUNDS = Number(process.argv[2] ?? 9);
-const ORDERS = 1_500;
-const CONNECTIONS = 24;
-const GOAL = 0.8;
+const { values: flags, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });
+const ROUNDS = Number(positionals[0] ?? 7);
+const POOLS = [2, 10];
+/** Milliseconds of a round trip to the database, and the least share of by hand's requests a second. */
+const NETWORKS = [
+  { roundTrip: 0, goal: 1 },
+  { roundTrip: 0.5, goal: 1 },
+  { roundTrip: 5, goal: 1.15 },
+];
+const P99_GOAL = 1.05;
+const FLOOD_GOAL = 0.9;
+/** The flood's share of the requests with a bad signature that the process can answer. */
+const FLOOD = 0.7;
 
-interface Sample {
-  readonly requestsPerSecond: number;
-  readonly cpuMicrosecondsPerRequest: number;
+interface Row {
+  readonly what: string;
+  readonly value: number;
+  readonly spread: readonly [number, number];
+  readonly goal: string;
+  readonly reached: boolean;
 }
 
-/** A server of one contestant on a database of its own. */
-class Race {
-  readonly #server: ChildProcess;
-  readonly #database: Pool;
-  readonly #sockets: Socket[];
-  #orders = 0;
-
-  private constructor(server: ChildProcess, database: Pool, sockets: Socket[]) {
-    this.#server = server;
-    this.#database = database;
-    this.#sockets = sockets;
-  }
-
-  static async start(contestant: Contestant, databaseUrl: string): Promise<Race> {
-    const database = openPool(databaseUrl, 1);
-    await database.query('CREATE TABLE orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)');
-    const server = fork(new URL('postgres-server.ts', import.meta.url), [contestant, databaseUrl]);
-    const [port] = (await once(server, 'message')) as [number];
-    const sockets = Array.from({ length: CONNECTIONS }, () => connect({ port, host: '127.0.0.1', noDelay: true }));
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    const race = new Race(server, database, sockets);
-    await race.slice();
-    return race;
-  }
-
-  async slice(): Promise<Sample> {
-    const requests = await this.#newOrders();
-    const cpuBefore = await this.#cpuTime();
-    const started = performance.now();
-    await Promise.all(this.#sockets.map((socket) => sendInTurn(socket, requests)));
-    const seconds = (performance.now() - started) / 1000;
-    const cpu = (await this.#cpuTime()) - cpuBefore;
-    return { requestsPerSecond: ORDERS / seconds, cpuMicrosecondsPerRequest: cpu / ORDERS };
-  }
-
-  /** Who credits an order never, or twice, is out of the race. */
-  async end(): Promise<void> {
-    const { rows } = await this.#database.query('SELECT reference FROM orders WHERE credited <> 1');
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.disconnect();
-    await once(this.#server, 'exit');
-    await this.#database.end();
-    if (rows.length > 0) throw new Error(`${rows.length} orders were not credited once`);
-  }
-
-  async #newOrders(): Promise<Buffer[]> {
-    const references = Array.from({ length: ORDERS }, () => `order-${String((this.#orders += 1)).padStart(9, '0')}`);
-    await this.#database.query('INSERT INTO orders (reference) SELECT unnest($1::text[])', [references]);
-    await this.#database.query('ANALYZE');
-    return references.map(requestFor);
-  }
-
-  async #cpuTime(): Promise<number> {
-    this.#server.send('cpu time');
-    const [microseconds] = (await once(this.#server, 'message')) as [number];
-    return microseconds;
-  }
-}
-
-function requestFor(reference: string): Buffer {
-  const body = Buffer.from(JSON.stringify({ reference, status: 'success', amount: 129_900, currency: 'XOF' }));
-  const lines = Object.entries(nodeHeaders(body)).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`POST ${URL_PATH} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
-}
-
-/** Takes requests from the common heap until it is empty, one under way at a time. */
-function sendInTurn(socket: Socket, heap: Buffer[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let reply = '';
-    const next = (): void => {
-      const request = heap.pop();
-      if (request !== undefined) {
-        socket.write(request);
-        return;
-      }
-      socket.removeAllListeners();
-      resolve();
-    };
-    socket.on('error', reject).on('data', (bytes: Buffer) => {
-      reply += bytes.toString('latin1');
-      if (!reply.endsWith('}')) return;
-      if (!reply.startsWith('HTTP/1.1 200 ')) reject(new Error(`a server replied ${reply}`));
-      reply = '';
-      next();
-    });
-    next();
-  });
-}
-
-const postgres = await startPostgres({ fsync: 'off' });
+const postgres = await startPostgres({ fsync: 'off', max_connections: 200 });
 const admin = openPool(postgres.url, 1);
-const races: Race[] = [];
-for (const contestant of ['byHand', 'paylink'] as const) {
-  const database = `shop_${contestant.toLowerCase()}`;
-  await admin.query(`CREATE DATABASE ${database}`);
-  races.push(await Race.start(contestant, postgres.url.replace(/[^/]+$/, database)));
-}
-await admin.end();
+const delays = fork(new URL('postgres-delay.ts', import.meta.url), [String(postgres.port)]);
+const rows: Row[] = [];
+let databases = 0;
 
-const [byHand, paylink] = (await runRounds(
-  races.map((race) => () => race.slice()),
-  ROUNDS,
-)) as [Sample[], Sample[]];
-for (const race of races) await race.end();
+async function databaseOf(port: number): Promise<{ readonly url: string; readonly straight: string }> {
+  const name = `shop_${(databases += 1)}`;
+  await admin.query(`CREATE DATABASE ${name}`);
+  const straight = postgres.url.replace(/[^/]+$/, name);
+  return { straight, url: straight.replace(`:${postgres.port}/`, `:${port}/`) };
+}
+
+function row(what: string, of: readonly number[], base: readonly number[], goal: number, atMost = false): void {
+  const ratios = of.map((value, round) => value / base[round]!).toSorted((a, b) => a - b);
+  const value = medianRatio(of, base);
+  const spread = [ratios[0]!, ratios.at(-1)!] as const;
+  rows.push({ what, value, spread, goal: `${atMost ? '≤' : '≥'} ${goal}`, reached: atMost ? value <= goal : value >= goal });
+}
+
+for (const { roundTrip, goal } of NETWORKS) {
+  let port = postgres.port;
+  if (roundTrip > 0) {
+    delays.send(roundTrip);
+    [port] = (await once(delays, 'message')) as [number];
+  }
+  for (const poolSize of POOLS) {
+    const races: Race[] = [];
+    for (const contestant of ['byHand', 'paylink'] as const) {
+      const { url, straight } = await databaseOf(port);
+      races.push(await Race.start(contestant, url, straight, poolSize));
+    }
+    const [byHand, paylink] = (await runRounds(
+      races.map((race) => () => race.slice()),
+      ROUNDS,
+    )) as [Sample[], Sample[]];
+    for (const race of races) await race.end();
+    const at = `${roundTrip} ms to the database, pool of ${poolSize}`;
+    const pick = (samples: Sample[], name: keyof Sample): number[] => samples.map((sample) => sample[name]);
+    row(`requests a second, ${at}`, pick(paylink, 'requestsPerSecond'), pick(byHand, 'requestsPerSecond'), goal);
+    row(`p99, ${at}`, pick(paylink, 'p99'), pick(byHand, 'p99'), P99_GOAL, true);
+    const cpu = (samples: Sample[]): string => median(pick(samples, 'cpuMicrosecondsPerRequest')).toFixed(0);
+    console.error(`${at}: CPU of the server ${cpu(paylink)} µs a request, by hand ${cpu(byHand)}`);
+  }
+}
+
+const { url, straight } = await databaseOf(postgres.port);
+const race = await Race.start('paylink', url, straight, 10);
+const done = await race.newOrders(2_000);
+const replays: Flood = await openFlood(race, done);
+const bad: Flood = await openFlood(
+  race,
+  done.map((request) =>
+    Buffer.from(
+      request
+        .toString('latin1')
+        .replace(/(signature: )(.)/i, (_, name: string, digit: string) => `${name}${digit === '0' ? '1' : '0'}`),
+      'latin1',
+    ),
+  ),
+);
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000));
+// All of them done, then the most that bad signatures come to alone.
+await replays.run(1_000, async () => {
+  for (let seconds = 0; seconds < 4; seconds += 1) await pause();
+});
+const most = (await bad.run(1e6, async () => pause().then(pause))).perSecond;
+const beside = (flood: Flood) => async (): Promise<number> =>
+  (await flood.run(most * FLOOD, () => race.slice())).value.requestsPerSecond;
+const [besideBad, besideReplays] = (await runRounds([beside(bad), beside(replays)], ROUNDS)) as [number[], number[]];
+row(
+  `new orders beside ${(most * FLOOD).toFixed(0)} replays a second, to beside as many bad signatures`,
+  besideReplays,
+  besideBad,
+  FLOOD_GOAL,
+);
+await replays.end();
+await bad.end();
+await race.end();
+
+delays.disconnect();
+await admin.end();
 await postgres.close();
 
-const speedOf = (samples: Sample[]): number[] => samples.map(({ requestsPerSecond }) => requestsPerSecond);
-const cpuOf = (samples: Sample[]): number[] => samples.map(({ cpuMicrosecondsPerRequest }) => cpuMicrosecondsPerRequest);
-const row = (name: string, samples: Sample[]): string =>
-  `${name.padEnd(34)}${median(speedOf(samples)).toFixed(0).padStart(12)}${median(cpuOf(samples)).toFixed(0).padStart(16)}`;
-const ratio = medianRatio(speedOf(paylink), speedOf(byHand));
-
-console.log(`${ROUNDS} rounds of ${ORDERS} orders each, medians\n`);
-console.log(`${''.padEnd(34)}  requests/s  CPU µs/request`);
-console.log(row('mark and credit by hand', byHand));
-console.log(row('@paylink/express, postgresStore', paylink));
-console.log(`\nratio of requests/s: ${ratio.toFixed(2)} (goal: at least ${GOAL})`);
-if (ratio < GOAL) process.exitCode = 1;
+if (flags.json) console.log(JSON.stringify({ rounds: ROUNDS, rows }, null, 2));
+else {
+  console.log(`${ROUNDS} rounds, medians of each round's own ratio to by hand\n`);
+  for (const { what, value, spread, goal, reached } of rows) {
+    const [least, greatest] = spread.map((ratio) => ratio.toFixed(2));
+    console.log(
+      `${what.padEnd(78)}${value.toFixed(2)}  (${least} to ${greatest})  goal ${goal}  ${reached ? 'reached' : 'NOT reached'}`,
+    );
+  }
+}
+if (rows.some(({ reached }) => !reached)) process.exitCode = 1;

@@ -5,7 +5,7 @@ export interface RunStatements {
   readonly claim: string;
   /** Fails unless it runs in the transaction that wrote the mark. */
   readonly stillIn: (transaction: string) => string;
-  readonly isDone: string;
+  readonly isDone: () => string;
   /** Statements to run in turn; one of them gives a `Probe`. */
   readonly probe: () => readonly string[];
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError, type RunResult } from '@paylink/core';
-import { withinBounds } from '@paylink/core/idempotency';
+import { Aborts } from './aborts.js';
 import { readClaim, readRefusal, type Database, type RunStatements } from './database.js';
 import type { RunSql, TransactionalDatabase } from './drivers.js';
 import { guardTransaction, lend } from './lent-tx.js';
@@ -36,43 +36,51 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
   }
 
   async run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
+    const aborts = new Aborts(signal);
+    try {
+      return await this.#run(statements, work, aborts);
+    } finally {
+      aborts.end();
+    }
+  }
+
+  async #run(statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
     let result: RunResult | undefined;
-    await this.#begin(signal, async (tx) => {
-      result = await this.#runIn(tx, statements, work, signal);
+    await this.#begin(aborts, async (tx) => {
+      result = await this.#runIn(tx, statements, work, aborts);
     });
     if (result === 'duplicate' || result === 'in_progress') return result;
     // An ORM may resolve although the server rolled back: what counts is that the mark can be read.
-    if (result === 'done' && (await this.query(statements.isDone)).length > 0) return result;
+    if (result === 'done' && (await this.query(statements.isDone())).length > 0) return result;
     throw new Error('the transaction ended without a commit: `transaction` resolved, and the mark is not there');
   }
 
   /** An abort ends the wait for a turn; a turn that comes later passes without any statement of the store. */
-  async #begin(signal: AbortSignal, work: (tx: Tx) => Promise<void>): Promise<void> {
-    signal.throwIfAborted();
+  async #begin(aborts: Aborts, work: (tx: Tx) => Promise<void>): Promise<void> {
     let begun!: () => void;
     const beginning = new Promise<void>((resolve) => (begun = resolve));
     const running = this.#database.transaction(async (tx) => {
-      signal.throwIfAborted();
+      aborts.throwIfAborted();
       begun();
       await work(tx);
     });
-    await withinBounds(Promise.race([beginning, running]), { signals: [signal] });
+    await aborts.race(Promise.race([beginning, running]));
     await running;
   }
 
-  async #runIn(tx: Tx, statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
+  async #runIn(tx: Tx, statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
     const transaction = readClaim(await explained(this.#ask(tx, statements.claim)));
-    if (transaction === undefined) return readRefusal(await this.#ask(tx, statements.isDone));
+    if (transaction === undefined) return readRefusal(await this.#ask(tx, statements.isDone()));
     const rows = new WrittenRows();
     await lend(
       guardTransaction(tx, rows, () => this.#warnings.lateUse()),
       work,
-      signal,
+      aborts,
     );
     if (!rows.used) this.#warnings.unused(false);
     if (rows.nothing && !rows.hides(await this.#probe(tx, statements.probe()))) this.#warnings.nothingWritten();
     await explained(this.#ask(tx, statements.stillIn(transaction)));
-    signal.throwIfAborted();
+    aborts.throwIfAborted();
     return 'done';
   }
 

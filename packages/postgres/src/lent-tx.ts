@@ -1,5 +1,5 @@
 /** What a handler gets as `tx`: the driver's own object, for as long as the handler runs, without what would end the transaction. */
-import { withinBounds } from '@paylink/core/idempotency';
+import type { Aborts } from './aborts.js';
 import type { PgClient } from './drivers.js';
 import { controlOf } from './sql-text.js';
 import type { WrittenRows } from './written-rows.js';
@@ -56,16 +56,11 @@ export function guard<Target extends object>(target: Target, { overrides = {}, o
   };
 }
 
-/** Gives `work` what is guarded, for as long as it runs and the signal is not aborted. */
-export async function lend<Tx>(guarded: Guard<Tx>, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<void> {
+/** Gives `work` what is guarded, for as long as it runs and is not aborted. */
+export async function lend<Tx>(guarded: Guard<Tx>, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<void> {
   try {
-    const running = work(guarded.target);
     // Closed in the moment of the abort, before any code that waits for it runs.
-    const reason = (): unknown => {
-      guarded.close(signal.reason);
-      return signal.reason;
-    };
-    await withinBounds(running, { signals: [signal], reason });
+    await aborts.race(work(guarded.target), (reason) => guarded.close(reason));
     guarded.close();
   } catch (error) {
     guarded.close(error ?? 'failed');

@@ -12,10 +12,12 @@ export class MarksInDatabase {
   readonly #database: Pick<Database<unknown>, 'query' | 'execute'>;
   readonly #marks: Marks;
   #located: Promise<Marks> | undefined;
+  #known: Marks | undefined;
 
   constructor(database: Pick<Database<unknown>, 'query' | 'execute'>, marks: Marks) {
     this.#database = database;
     this.#marks = marks;
+    if (marks.isQualified) this.#known = marks;
   }
 
   /**
@@ -25,6 +27,11 @@ export class MarksInDatabase {
   sql(): Promise<Marks> {
     this.#located ??= this.#locate();
     return this.#located;
+  }
+
+  /** The same where it is known already. */
+  get knownSql(): Marks | undefined {
+    return this.#known;
   }
 
   /** Gives those of the digests that are done. */
@@ -60,7 +67,7 @@ export class MarksInDatabase {
     if (this.#marks.isQualified) return this.#marks;
     try {
       const [row] = await explained(this.#database.query(this.#marks.whereItIs()));
-      if (row !== undefined) return this.#marks.in((row as { readonly schema: string }).schema);
+      if (row !== undefined) return (this.#known = this.#marks.in((row as { readonly schema: string }).schema));
     } catch (error) {
       this.#located = undefined;
       throw error;

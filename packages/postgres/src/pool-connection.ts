@@ -1,4 +1,4 @@
-import { withinBounds } from '@paylink/core/idempotency';
+import type { Aborts } from './aborts.js';
 import type { PgClient, PgPool } from './drivers.js';
 import { terminateTransaction } from './marks.js';
 import { PoolPlaces } from './pool-places.js';
@@ -20,23 +20,23 @@ export class PoolConnection<Client extends PgClient> {
   /** Whether others waited in vain for a connection of the pool when the time was over. */
   starvedOthers = false;
   readonly #pool: PgPool;
-  readonly #signal: AbortSignal;
+  readonly #aborts: Aborts;
+  readonly #leave: () => void;
   #state: 'usable' | 'committing' | 'given up' = 'usable';
   #grace: NodeJS.Timeout | undefined;
 
-  private constructor(pool: PgPool, client: Client, signal: AbortSignal) {
+  private constructor(pool: PgPool, client: Client, aborts: Aborts) {
     this.#pool = pool;
     this.client = client;
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#aborts = aborts;
+    this.#leave = aborts.on(this.#onAbort);
   }
 
   /** @throws the signal's reason, also while it waits for an exhausted pool; a client that comes later goes back untouched. */
-  static async take<Client extends PgClient>(pool: PgPool, signal: AbortSignal): Promise<PoolConnection<Client>> {
-    signal.throwIfAborted();
+  static async take<Client extends PgClient>(pool: PgPool, aborts: Aborts): Promise<PoolConnection<Client>> {
     const connecting = takeClient<Client>(pool);
     try {
-      return new PoolConnection(pool, await withinBounds(connecting, { signals: [signal] }), signal);
+      return new PoolConnection(pool, await aborts.race(connecting), aborts);
     } catch (error) {
       connecting.then((client) => {
         client.release();
@@ -53,7 +53,7 @@ export class PoolConnection<Client extends PgClient> {
 
   /** Runs the statement and commits, in one message. @throws unless the server says COMMIT. */
   async commit(statement: string): Promise<void> {
-    this.#signal.throwIfAborted();
+    this.#aborts.throwIfAborted();
     this.#state = 'committing';
     const results = await this.query(`${statement}; COMMIT`);
     this.#state = 'usable';
@@ -64,7 +64,7 @@ export class PoolConnection<Client extends PgClient> {
   /** Ends the transaction without effect: by ROLLBACK, or by closing the connection where that fails. */
   async rollBack(): Promise<void> {
     if (this.#state === 'given up') return;
-    if (this.#signal.aborted) {
+    if (this.#aborts.aborted) {
       this.#destroy();
       return;
     }
@@ -75,7 +75,7 @@ export class PoolConnection<Client extends PgClient> {
   /** Gives the connection back to its pool. */
   end(): void {
     clearTimeout(this.#grace);
-    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#leave();
     if (this.#state === 'given up') return;
     this.#state = 'given up';
     this.client.release();

@@ -1,3 +1,4 @@
+import type { Aborts } from './aborts.js';
 import type { PgPool } from './drivers.js';
 
 /** What `pg`'s Pool shows of itself; another pool may show nothing. */
@@ -35,28 +36,29 @@ export class PoolPlaces {
     return found;
   }
 
-  /** Waits for a place and gives a function that leaves it. @throws the signal's reason */
-  enter(signal: AbortSignal): Promise<() => void> {
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const wake = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(this.#leave);
-      };
-      const giveUp = (): void => {
-        this.#waiting.delete(wake);
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', giveUp);
-      this.#waiting.add(wake);
-      this.#wake();
-    });
+  /** Waits for a place, which `leave` gives back. @throws the signal's reason */
+  async enter(aborts: Aborts): Promise<void> {
+    if (this.#held < this.#limit && this.#waiting.size === 0) {
+      this.#held += 1;
+      return;
+    }
+    let wake!: () => void;
+    const woken = new Promise<void>((resolve) => (wake = resolve));
+    this.#waiting.add(wake);
+    let stopWaiting!: () => void;
+    const aborted = new Promise<void>((resolve) => (stopWaiting = aborts.on(resolve)));
+    await Promise.race([woken, aborted]);
+    stopWaiting();
+    if (!aborts.aborted) return;
+    // It was given a place in the moment of the abort.
+    if (!this.#waiting.delete(wake)) this.leave();
+    aborts.throwIfAborted();
   }
 
-  readonly #leave = (): void => {
+  leave(): void {
     this.#held -= 1;
     this.#wake();
-  };
+  }
 
   #wake(): void {
     for (const wake of this.#waiting) {

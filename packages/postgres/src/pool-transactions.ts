@@ -1,4 +1,5 @@
 import type { RunResult } from '@paylink/core';
+import { Aborts } from './aborts.js';
 import { readClaim, readRefusal, type Database, type RunStatements } from './database.js';
 import type { PgClient, PgPool } from './drivers.js';
 import { guardClient, lend } from './lent-tx.js';
@@ -48,17 +49,28 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
   }
 
   async run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
-    const leave = await this.#places.enter(signal);
-    let connection: PoolConnection<Client> | undefined;
+    const aborts = new Aborts(signal);
     try {
-      connection = await this.#places.explained(PoolConnection.take<Client>(this.#pool, signal));
-      return await this.#runOn(connection, statements, work, signal);
+      await this.#places.enter(aborts);
+      try {
+        return await this.#runOnce(statements, work, aborts);
+      } finally {
+        this.#places.leave();
+      }
+    } finally {
+      aborts.end();
+    }
+  }
+
+  async #runOnce(statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
+    const connection = await this.#places.explained(PoolConnection.take<Client>(this.#pool, aborts));
+    try {
+      return await this.#runOn(connection, statements, work, aborts);
     } catch (error) {
-      await connection?.rollBack();
+      await connection.rollBack();
       throw error;
     } finally {
-      connection?.end();
-      leave();
+      connection.end();
     }
   }
 
@@ -66,16 +78,16 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     connection: PoolConnection<Client>,
     { claim, isDone, probe, stillIn }: RunStatements,
     work: (tx: Tx) => Promise<void>,
-    signal: AbortSignal,
+    aborts: Aborts,
   ): Promise<RunResult> {
     const [, claimed] = await explained(connection.query(`${this.#begin}; ${claim}`));
     const transaction = readClaim(claimed?.rows);
     if (transaction === undefined) {
-      const [done] = await connection.query(`${isDone}; ROLLBACK`);
+      const [done] = await connection.query(`${isDone()}; ROLLBACK`);
       return readRefusal(done!.rows);
     }
     connection.transaction = transaction;
-    const rows = await this.#work(connection, work, signal);
+    const rows = await this.#work(connection, work, aborts);
     if (rows.nothing) {
       const answers = await explained(connection.query(probe().join('; ')));
       const { rows: found } = answers.find((answer) => answer.rows.length > 0)!;
@@ -86,7 +98,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
   }
 
   /** @throws what `work` throws, or the signal's reason */
-  async #work(connection: PoolConnection<Client>, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<WrittenRows> {
+  async #work(connection: PoolConnection<Client>, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<WrittenRows> {
     const { client } = connection;
     const rows = new WrittenRows();
     const stopReading = readAnswers(client, rows);
@@ -94,7 +106,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
       await lend(
         guardClient(client, rows, () => this.#warnings.lateUse()),
         (guarded) => work(this.#txOf(guarded)),
-        signal,
+        aborts,
       );
       // The answer to a statement that the handler did not await comes before that of the next.
       if (rows.pending > 0) await explained(connection.query('SELECT WHERE false'));

@@ -85,7 +85,7 @@ function storeOn<Tx>(database: Database<Tx>, marks: MarksInDatabase, idleTimeout
   const statementsOf = (sql: Marks, key: string, turn: string | undefined): RunStatements => ({
     claim: sql.claim(key, turn, idleTimeout),
     stillIn: (transaction) => sql.stillIn(transaction),
-    isDone: sql.whichAreDone([key]),
+    isDone: () => sql.whichAreDone([key]),
     probe: () => sql.probe(key),
   });
   const look = async (key: string): Promise<boolean> => {
@@ -112,7 +112,8 @@ function storeOn<Tx>(database: Database<Tx>, marks: MarksInDatabase, idleTimeout
       }
       return turns.run(turn ?? key, key, signal, async () => {
         const { era } = recent;
-        const statements = statementsOf(await withinBounds(marks.sql(), { signals: [signal] }), key, turn);
+        const sql = marks.knownSql ?? (await withinBounds(marks.sql(), { signals: [signal] }));
+        const statements = statementsOf(sql, key, turn);
         const result = await withRetries(signal, () => database.run(statements, (tx) => work({ tx }), signal));
         if (result === 'duplicate') looks = LOOKS_AFTER_A_REPLAY;
         if (result !== 'in_progress') recent.add(key, era);

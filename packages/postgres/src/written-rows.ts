@@ -64,30 +64,36 @@ export class WrittenRows {
 
 interface ConnectionEvents {
   on(event: string, listener: (message: { readonly text: string }) => void): unknown;
-  off(event: string, listener: (message: { readonly text: string }) => void): unknown;
 }
 
+const readers = new WeakMap<object, { rows: WrittenRows | undefined }>();
+
 /**
- * Reads the server's answers on a connection of `pg`, so that every form of a query is seen alike: callbacks, cursors, streams, prepared and several statements.
- * Gives a function that stops it. A client that shows no connection (pg-native) is not read: nothing of it raises an alarm.
+ * Reads the server's answers on a connection of `pg`, so that every form of a query is seen alike: callbacks, cursors, streams,
+ * prepared and several statements. Gives a function that stops it. A client that shows no connection (pg-native) is not read:
+ * nothing on it raises an alarm.
  */
 export function readAnswers(client: unknown, rows: WrittenRows): () => void {
   const { connection } = client as { readonly connection?: Partial<ConnectionEvents> };
-  if (typeof connection?.on !== 'function' || typeof connection.off !== 'function') return () => undefined;
-  const events = connection as ConnectionEvents;
-  const onComplete = ({ text }: { readonly text: string }): void => {
+  if (typeof connection?.on !== 'function') return () => undefined;
+  let reader = readers.get(connection);
+  // Listeners that stay cost less than listeners that come and go with each delivery.
+  if (reader === undefined) readers.set(connection, (reader = listenTo(connection as ConnectionEvents)));
+  reader.rows = rows;
+  return () => (reader.rows = undefined);
+}
+
+function listenTo(connection: ConnectionEvents): { rows: WrittenRows | undefined } {
+  const reader: { rows: WrittenRows | undefined } = { rows: undefined };
+  connection.on('commandComplete', ({ text }) => {
+    if (reader.rows === undefined) return;
     const [command] = text.split(' ', 1);
-    rows.answered(command, Number(/\d+$/.exec(text)?.[0] ?? 0));
-  };
+    reader.rows.answered(command, Number(/\d+$/.exec(text)?.[0] ?? 0));
+  });
   // A cursor has read some rows, and more are to come.
-  const onSuspended = (): void => rows.answered('FETCH', 1);
-  const onReady = (): void => void (rows.pending -= 1);
-  events.on('commandComplete', onComplete);
-  events.on('portalSuspended', onSuspended);
-  events.on('readyForQuery', onReady);
-  return () => {
-    events.off('commandComplete', onComplete);
-    events.off('portalSuspended', onSuspended);
-    events.off('readyForQuery', onReady);
-  };
+  connection.on('portalSuspended', () => reader.rows?.answered('FETCH', 1));
+  connection.on('readyForQuery', () => {
+    if (reader.rows !== undefined) reader.rows.pending -= 1;
+  });
+  return reader;
 }

@@ -1,0 +1,30 @@
+/** New orders beside a flood: of replays of done orders, or of as many requests with a bad signature. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Race } from './postgres-race.js';
+
+export interface Flood {
+  /** Sends at this rate until it is stopped. Gives the rate that was reached. */
+  run<T>(perSecond: number, meanwhile: () => Promise<T>): Promise<{ readonly value: T; readonly perSecond: number }>;
+  end(): Promise<void>;
+}
+
+/** A process of its own, so that the flood does not slow the measure. */
+export async function openFlood(race: Race, requests: readonly Buffer[]): Promise<Flood> {
+  const child: ChildProcess = fork(new URL('postgres-flood-process.ts', import.meta.url), [String(race.port)]);
+  await once(child, 'message');
+  child.send({ requests: requests.map((request) => request.toString('latin1')) });
+  return {
+    async run(perSecond, meanwhile) {
+      child.send({ perSecond });
+      const value = await meanwhile();
+      child.send({ perSecond: 0 });
+      const [reached] = (await once(child, 'message')) as [number];
+      return { value, perSecond: reached };
+    },
+    async end() {
+      child.disconnect();
+      await once(child, 'exit');
+    },
+  };
+}

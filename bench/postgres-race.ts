@@ -1,0 +1,127 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { nodeHeaders, URL_PATH } from './delivery.js';
+import type { Contestant } from './postgres-contestants.js';
+import { openPool, type Pool } from './postgres-pool.js';
+
+const CONNECTIONS = 24;
+const SECONDS = 0.8;
+
+export interface Sample {
+  readonly requestsPerSecond: number;
+  readonly cpuMicrosecondsPerRequest: number;
+  /** Of the time from a request to its reply, in milliseconds. */
+  readonly p99: number;
+}
+
+/** A server of one contestant on a database of its own. */
+export class Race {
+  readonly #server: ChildProcess;
+  readonly #database: Pool;
+  readonly #sockets: Socket[];
+  readonly port: number;
+  #orders = 0;
+  #ordersInSlice = 100;
+
+  private constructor(server: ChildProcess, port: number, database: Pool, sockets: Socket[]) {
+    this.#server = server;
+    this.port = port;
+    this.#database = database;
+    this.#sockets = sockets;
+  }
+
+  /** @param url of the database as the server reaches it, and @param straight as the bench does */
+  static async start(contestant: Contestant, url: string, straight: string, poolSize: number): Promise<Race> {
+    const database = openPool(straight, 1);
+    await database.query('CREATE TABLE orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)');
+    const server = fork(new URL('postgres-server.ts', import.meta.url), [contestant, url, String(poolSize)], {
+      env: { ...process.env, NODE_ENV: 'production' },
+    });
+    const [port] = (await once(server, 'message')) as [number];
+    const race = new Race(server, port, database, await openSockets(port));
+    await race.slice();
+    const { requestsPerSecond } = await race.slice();
+    race.#ordersInSlice = Math.max(100, Math.round(requestsPerSecond * SECONDS));
+    return race;
+  }
+
+  async slice(): Promise<Sample> {
+    const requests = await this.newOrders(this.#ordersInSlice);
+    const cpuBefore = await this.#cpuTime();
+    const started = performance.now();
+    const latencies = (await Promise.all(this.#sockets.map((socket) => sendInTurn(socket, requests)))).flat();
+    const seconds = (performance.now() - started) / 1000;
+    const cpu = (await this.#cpuTime()) - cpuBefore;
+    const p99 = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)]!;
+    return {
+      requestsPerSecond: latencies.length / seconds,
+      cpuMicrosecondsPerRequest: cpu / latencies.length,
+      p99,
+    };
+  }
+
+  /** Requests for orders that are not credited yet. */
+  async newOrders(count: number): Promise<Buffer[]> {
+    const references = Array.from({ length: count }, () => `order-${String((this.#orders += 1)).padStart(9, '0')}`);
+    await this.#database.query('INSERT INTO orders (reference) SELECT unnest($1::text[])', [references]);
+    await this.#database.query('ANALYZE');
+    return references.map(requestFor);
+  }
+
+  /** An order that was not credited, or twice, ends the bench with an error. */
+  async end(): Promise<void> {
+    const { rows } = await this.#database.query('SELECT reference FROM orders WHERE credited <> 1');
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.disconnect();
+    await once(this.#server, 'exit');
+    await this.#database.end();
+    if (rows.length > 0) throw new Error(`${rows.length} orders were not credited once`);
+  }
+
+  async #cpuTime(): Promise<number> {
+    this.#server.send('cpu time');
+    const [microseconds] = (await once(this.#server, 'message')) as [number];
+    return microseconds;
+  }
+}
+
+async function openSockets(port: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: CONNECTIONS }, () => connect({ port, host: '127.0.0.1', noDelay: true }));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+function requestFor(reference: string): Buffer {
+  const body = Buffer.from(JSON.stringify({ reference, status: 'success', amount: 129_900, currency: 'XOF' }));
+  const lines = Object.entries(nodeHeaders(body)).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`POST ${URL_PATH} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
+}
+
+/** Takes requests from the common heap until it is empty, one under way at a time. Gives how long each took. */
+function sendInTurn(socket: Socket, heap: Buffer[]): Promise<number[]> {
+  return new Promise((resolve, reject) => {
+    const latencies: number[] = [];
+    let reply = '';
+    let sent = 0;
+    const next = (): void => {
+      const request = heap.pop();
+      if (request !== undefined) {
+        sent = performance.now();
+        socket.write(request);
+        return;
+      }
+      socket.removeAllListeners();
+      resolve(latencies);
+    };
+    socket.on('error', reject).on('data', (bytes: Buffer) => {
+      reply += bytes.toString('latin1');
+      if (!reply.endsWith('}')) return;
+      if (!reply.startsWith('HTTP/1.1 200 ')) reject(new Error(`a server replied ${reply}`));
+      latencies.push(performance.now() - sent);
+      reply = '';
+      next();
+    });
+    next();
+  });
+}

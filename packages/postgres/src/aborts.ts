@@ -1,0 +1,61 @@
+/**
+ * One listener on a signal for a whole run. A listener costs some microseconds, and a run waits five times for something that an
+ * abort must end.
+ */
+export class Aborts {
+  readonly #signal: AbortSignal;
+  readonly #waiting = new Set<() => void>();
+
+  /** @throws the signal's reason where it is aborted already */
+  constructor(signal: AbortSignal) {
+    signal.throwIfAborted();
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort);
+  }
+
+  get aborted(): boolean {
+    return this.#signal.aborted;
+  }
+
+  throwIfAborted(): void {
+    this.#signal.throwIfAborted();
+  }
+
+  /** Calls back at the abort, in the order of the calls, until the given function is called. */
+  on(callback: () => void): () => void {
+    this.#waiting.add(callback);
+    return () => this.#waiting.delete(callback);
+  }
+
+  /** Settles as `running` does, or rejects with the signal's reason at the abort, after a call of `onAbort`. */
+  race<T>(running: PromiseLike<T>, onAbort?: (reason: unknown) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        const reason: unknown = this.#signal.reason;
+        onAbort?.(reason);
+        reject(reason as Error);
+      };
+      if (this.aborted) giveUp();
+      const leave = this.on(giveUp);
+      running.then(
+        (value) => {
+          leave();
+          resolve(value);
+        },
+        (error: unknown) => {
+          leave();
+          reject(error as Error);
+        },
+      );
+    });
+  }
+
+  /** Takes the listener from the signal. */
+  end(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => {
+    for (const callback of this.#waiting) callback();
+  };
+}
