@@ -4,7 +4,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 /** The dependency rules of the architecture: what a package's source may import, by the package's folder. */
-const ADAPTERS = ['express', 'fastify', 'koa', 'next', 'nest', 'lambda'];
+const ADAPTERS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
 // What stands on a store, or is one.
 const STORES = ['@paylink/core', '@paylink/core/idempotency'];
 const allowed = {

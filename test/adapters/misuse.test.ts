@@ -71,6 +71,24 @@ describe('where something read the body first', () => {
     expect(serving.events).toHaveLength(2);
   });
 
+  it.each(
+    cases([
+      ['F01', 'a clone'],
+      ['F01', 'a body limit'],
+    ]),
+  )('%s %s behind %s reads what middleware left', async (_row, _name, surroundings, host) => {
+    const serving = await serve(host, { surroundings });
+    for (const framing of [BODY.length, 'chunked'] as const) {
+      for (const pieces of ways(BODY, post(BODY, { framing }))) expectAcknowledged(await exchange(serving.port, ...pieces));
+      expectRefused(
+        await exchange(serving.port, post(BODY, { framing, signature: mac('another body') })),
+        401,
+        'invalid_signature',
+      );
+    }
+    expect(serving.events).toHaveLength(4);
+  });
+
   it.each(cases(kept))('%s %s behind %s keeps to the limit of its own', async (_row, _name, surroundings, host) => {
     const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
     const body = bodyOf(101);

@@ -1,6 +1,6 @@
 import { serve } from '@hono/node-server';
 import { memoryStore } from '@paylink/core';
-import { paymentWebhook } from '@paylink/fetch';
+import { paymentWebhook } from '@paylink/hono';
 import { Hono } from 'hono';
 
 export interface Options {
@@ -12,10 +12,10 @@ export function createApp({ secret, creditOrder }: Options): Hono {
   // In production a store that lasts: this one forgets when the process ends.
   const idempotency = memoryStore();
   const handlers = { 'payment.succeeded': ({ reference }: { readonly reference: string }) => creditOrder(reference) };
-  const handle = paymentWebhook({ secret, idempotency }, handlers);
+  const webhook = paymentWebhook({ secret, idempotency }, handlers);
 
   const app = new Hono();
-  app.post('/webhooks/payments', (c) => handle(c.req.raw));
+  app.post('/webhooks/payments', webhook);
   return app;
 }
 

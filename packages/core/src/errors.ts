@@ -3,10 +3,19 @@ import { statusOf, type WebhookErrorCode } from './reply.js';
 // Symbol.for, because an application can hold two copies of this package (ESM and CJS, or two versions).
 const BRAND = Symbol.for('@paylink/core:WebhookError');
 
+// What adapters find while they read a body, in the same words on every host.
+const SENTENCES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    body_too_large: 'the body is larger than bodyLimit',
+    body_timeout: 'the body took longer than bodyTimeout',
+    incomplete_body: 'the sender went away before the body was complete',
+  }),
+);
+
 export interface WebhookErrorOptions {
   /** 400 to 599. Default: the status of a code of ours, else 500. */
   readonly status?: number | undefined;
-  /** For the merchant's log; never sent. */
+  /** For the merchant's log; never sent. Default: a sentence for the codes of a body, else the code. */
   readonly message?: string | undefined;
   readonly cause?: unknown;
 }
@@ -24,7 +33,10 @@ export class WebhookError<Code extends string = WebhookErrorCode | (string & {})
   readonly code: Code;
   readonly status: number;
 
-  constructor(code: Code, { status = statusOf(code) ?? 500, message = code, cause }: WebhookErrorOptions = {}) {
+  constructor(
+    code: Code,
+    { status = statusOf(code) ?? 500, message = SENTENCES.get(code) ?? code, cause }: WebhookErrorOptions = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     check(isCode(code), 'code', 'must be 1 to 64 of a-z, 0-9 and _');
     check(isFailure(status), 'status', 'must be 400 to 599');

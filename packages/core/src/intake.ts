@@ -2,7 +2,7 @@
 import type { ConfirmedPayment } from './confirm.js';
 import type { BodyLimits, Delivery } from './delivery.js';
 import { isPromise } from './deadline.js';
-import { fault, type WebhookError } from './errors.js';
+import { fault, WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { createExplainer } from './explainer.js';
 import type { Logger } from './logger.js';
@@ -35,7 +35,7 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions, logge
       // What the headers show to be wrong is refused before one byte of the body is read.
       if ((delivery.method ?? 'POST') !== 'POST') throw fault('method_not_allowed', 'a notification is a POST');
       const declared = delivery.header('content-length') ?? 0;
-      if (!(Number(declared) <= bodyLimit)) throw tooLarge(bodyLimit);
+      if (!(Number(declared) <= bodyLimit)) throw new WebhookError('body_too_large');
       const signature = requireSignature(delivery.header(headers.signature));
       if (!/^(\s*|identity)$/i.test(delivery.header('content-encoding') ?? '')) {
         throw fault('unsupported_encoding', 'the body has a content encoding, so its bytes are not those that were signed');
@@ -45,7 +45,7 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions, logge
       return Promise.resolve(delivery.body(limits)).then((body) => {
         const rawBody = requireBytes(body);
         facts.bodyBytes = rawBody.length;
-        if (rawBody.length > bodyLimit) throw tooLarge(bodyLimit);
+        if (rawBody.length > bodyLimit) throw new WebhookError('body_too_large');
 
         const refuse = (error: unknown): never => {
           if ((error as Partial<WebhookError>).code === 'invalid_signature') explain?.(rawBody, signature, host);
@@ -60,8 +60,4 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions, logge
       });
     },
   };
-}
-
-function tooLarge(bodyLimit: number): WebhookError {
-  return fault('body_too_large', `the body is larger than bodyLimit (${bodyLimit} bytes)`);
 }

@@ -1,11 +1,21 @@
 import type { Delivery } from '@paylink/core';
-import { readBody } from './read-body.js';
+import { readBody, type FetchRequest } from './read-body.js';
+
+/** A delivery that is answered by a Response. */
+export interface FetchDelivery extends Delivery {
+  /** Called before a reply of ours: stops what the sender still sends. */
+  cancel?(): void;
+}
 
 /** Makes the delivery of a Fetch Request. */
-export function deliveryOf(request: Request): Delivery {
+export function deliveryOf(request: FetchRequest): FetchDelivery {
   return {
     method: request.method,
     header: (name) => request.headers.get(name) ?? undefined,
     body: (limits) => readBody(request, limits),
+    cancel: () => {
+      const { body, bodyUsed } = request;
+      if (body && bodyUsed !== true) body.cancel?.().catch(() => undefined);
+    },
   };
 }

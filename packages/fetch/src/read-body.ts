@@ -1,53 +1,83 @@
 import { WebhookError, type BodyLimits } from '@paylink/core';
 
-type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+/** What is used of a Request. Some hosts, such as Azure Functions, have a request of their own, without a signal. */
+export interface FetchRequest {
+  readonly method: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body?: BodyStream | null | undefined;
+  readonly bodyUsed?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+interface BodyStream {
+  readonly locked: boolean;
+  getReader(): BodyReader;
+  cancel?(): Promise<void>;
+}
+
+interface BodyReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<unknown>;
+}
 
 const BLOCK = 4_096;
 
 /**
- * Reads the raw body once, piece by piece: `arrayBuffer()` and `text()` know no limit.
+ * Reads the raw body once, piece by piece: `arrayBuffer()` and `text()` have no limit.
  *
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`.
  */
-export async function readBody(request: Request, { bodyLimit, bodyTimeout }: BodyLimits): Promise<Uint8Array> {
+export async function readBody(request: FetchRequest, limits: BodyLimits): Promise<Uint8Array> {
   const { body, bodyUsed, signal } = request;
-  if (bodyUsed || body?.locked === true) throw consumed();
+  if (bodyUsed === true || body?.locked === true) throw consumed();
   // A host may end the body of a sender that has left as if it were whole.
-  if (signal.aborted) throw incomplete(signal.reason);
+  if (signal?.aborted) throw incomplete(signal.reason);
   if (body === null) return new Uint8Array();
-  const reader = body.getReader() as BodyReader;
+  // A host without streams has the whole body before it calls.
+  const reader = typeof body?.getReader === 'function' ? body.getReader() : readerOfWhole(request);
 
   let fail!: (error: WebhookError) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
   const timer = setTimeout(() => {
-    fail(new WebhookError('body_timeout', { message: `the body took longer than bodyTimeout (${bodyTimeout} ms)` }));
-  }, bodyTimeout);
+    fail(new WebhookError('body_timeout'));
+  }, limits.bodyTimeout);
   const onAbort = (): void => {
     fail(incomplete());
   };
-  signal.addEventListener('abort', onAbort);
+  signal?.addEventListener('abort', onAbort);
   try {
-    return await Promise.race([collect(reader, bodyLimit), failed]);
+    return await Promise.race([collect(reader, limits), failed]);
   } catch (error) {
-    // Whoever is still sending is told to stop; what that comes to changes nothing for the reply.
+    // A sender that is still sending is told to stop; whether it does changes nothing for the reply.
     reader.cancel().catch(() => undefined);
     throw error instanceof WebhookError ? error : incomplete(error);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
+    signal?.removeEventListener('abort', onAbort);
   }
 }
 
-async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Array> {
+function readerOfWhole(request: FetchRequest): BodyReader {
+  let done = false;
+  return {
+    read: async () => {
+      if (done) return { done };
+      done = true;
+      return { done: false, value: new Uint8Array(await request.arrayBuffer()) };
+    },
+    cancel: () => Promise.resolve(),
+  };
+}
+
+async function collect(reader: BodyReader, { bodyLimit }: BodyLimits): Promise<Uint8Array> {
   let collected = new Uint8Array();
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return collected.subarray(0, length);
+    if (done || value === undefined) return collected.subarray(0, length);
     length += value.length;
-    if (length > bodyLimit) {
-      throw new WebhookError('body_too_large', { message: `the body is larger than bodyLimit (${bodyLimit} bytes)` });
-    }
+    if (length > bodyLimit) throw new WebhookError('body_too_large');
     // A body in one piece, as nearly all are, is not copied.
     if (length === value.length) collected = value as Uint8Array<ArrayBuffer>;
     else collected = append(collected, length - value.length, value, bodyLimit);
@@ -69,10 +99,10 @@ function consumed(): WebhookError {
   return new WebhookError('body_consumed', {
     message:
       'something read the body first, so the bytes that were signed are gone. Give the webhook the request itself, before any ' +
-      'request.json(), text() or formData(); in middleware, read a request.clone()',
+      'request.json(), text() or formData(); middleware may read a request.clone()',
   });
 }
 
 function incomplete(cause?: unknown): WebhookError {
-  return new WebhookError('incomplete_body', { message: 'the sender went away before the body was complete', cause });
+  return new WebhookError('incomplete_body', { cause });
 }

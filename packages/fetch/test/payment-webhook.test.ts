@@ -1,8 +1,8 @@
 import type { UnderlyingSource } from 'node:stream/web';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, WebhookError, type IdempotencyStore } from '@paylink/core';
-import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import { paymentWebhook } from '../src/index.js';
+import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
+import { paymentWebhook, type FetchRequest } from '../src/index.js';
 
 const secret = TEST_SECRET;
 const url = 'http://localhost/webhooks/payments';
@@ -55,6 +55,35 @@ describe('paymentWebhook', () => {
     expect(handler.mock.calls[0]![1]).toMatchObject({ request, env: { SECRET: secret } });
     expect((await handle(delivery.toRequest(url), { env: { SECRET: 'another secret' } })).status).toBe(401);
     expect((await handle(delivery.toRequest(url))).status).toBe(503);
+  });
+
+  it('N20 takes a request of a host without a signal, without streams or without `bodyUsed`', async () => {
+    const credited: string[] = [];
+    const handle = paymentWebhook({ secret, bodyLimit: 1_000 }, ({ reference }) => void credited.push(reference));
+    const whole = (sent: SignedDelivery): FetchRequest => {
+      const { method, headers } = sent.toRequest(url);
+      return { method, headers, arrayBuffer: () => Promise.resolve(new Uint8Array(sent.rawBody).buffer) };
+    };
+    // As Azure Functions has it.
+    const azure = (sent: SignedDelivery): FetchRequest => {
+      const request = sent.toRequest(url);
+      const { method, headers, body, bodyUsed } = request;
+      return { method, headers, body, bodyUsed, arrayBuffer: () => request.arrayBuffer() };
+    };
+    for (const requestOf of [whole, azure]) {
+      expect(await answerOf(handle(requestOf(delivery)))).toEqual(RECEIVED);
+      expect(await answerOf(handle(requestOf(forged)))).toEqual([401, '{"error":"invalid_signature"}']);
+      const large = signedDelivery({ secret, payload: { note: 'n'.repeat(1_000) } });
+      expect(await answerOf(handle(requestOf(large)))).toEqual([413, '{"error":"body_too_large"}']);
+      expect(await answerOf(handle({ ...requestOf(delivery), method: 'GET' }))).toEqual([405, '{"error":"method_not_allowed"}']);
+      expect(await answerOf(handle({ ...requestOf(delivery), bodyUsed: true }))).toEqual(CONSUMED);
+    }
+    const failing = { ...whole(delivery), arrayBuffer: () => Promise.reject(new Error('aborted')) };
+    expect(await answerOf(handle(failing))).toEqual(INCOMPLETE);
+    const hanging = { ...whole(delivery), arrayBuffer: () => new Promise<never>(() => undefined) };
+    const hurried = paymentWebhook({ secret, bodyTimeout: 20 }, nothing);
+    expect(await answerOf(hurried(hanging))).toEqual([408, '{"error":"body_timeout"}']);
+    expect(credited).toEqual(['order-42', 'order-42']);
   });
 
   it.each([1, 2, 7, 1_000])('D01 takes a body that comes in pieces of %i bytes', async (size) => {

@@ -27,9 +27,7 @@ function deliveryOf(event: LambdaEvent): Delivery {
     body: async ({ bodyLimit }) => {
       const text = event.body ?? '';
       const encoding = event.isBase64Encoded === true ? 'base64' : 'utf8';
-      if (Buffer.byteLength(text, encoding) > bodyLimit) {
-        throw new WebhookError('body_too_large', { message: `the body is larger than bodyLimit (${bodyLimit} bytes)` });
-      }
+      if (Buffer.byteLength(text, encoding) > bodyLimit) throw new WebhookError('body_too_large');
       return Buffer.from(text, encoding);
     },
   };

@@ -31,7 +31,7 @@ export function readBody(
   const { rawBody, body } = req;
   // Kept by the host, as Cloud Functions and `express.json({ verify })` do. Never a string: its bytes are lost.
   if (Buffer.isBuffer(rawBody)) return Promise.resolve(rawBody);
-  const claimed = req[CLAIMED] === true;
+  const claimed = isClaimed(req);
   // By the stream's own state and not by `req.body`: Express 4's parsers set that without reading.
   if (isConsumed(stream) || claimed) {
     if (Buffer.isBuffer(body)) return Promise.resolve(body);
@@ -44,12 +44,17 @@ export function readBody(
   return nextTurn().then(() => {
     // A listener that was there before has received it by now.
     if (isConsumed(stream)) throw consumed(req, hint);
-    if (stream.destroyed) throw incomplete();
+    if (stream.destroyed) throw new WebhookError('incomplete_body');
     if (stream !== req || !req.complete) return readSlowly(req, stream, limits);
-    if (req.readableLength > limits.bodyLimit) throw tooLarge(limits);
+    if (req.readableLength > limits.bodyLimit) throw new WebhookError('body_too_large');
     // By its length: since Node 26, and on Bun and Deno, a bare `read()` gives the first piece only (nodejs/node#60441).
     return (req.read(req.readableLength) as Buffer | null) ?? Buffer.alloc(0);
   });
+}
+
+/** Whether a webhook has begun to read the request. */
+export function isClaimed(req: IncomingMessage & PossiblyParsed): boolean {
+  return req[CLAIMED] === true;
 }
 
 // Not the global one: a test's fake timers replace it, and jsdom has none.
@@ -77,17 +82,17 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
   return new Promise((resolve, reject) => {
     const gathered = stream.pipe(new GatherPieces(limits.bodyLimit));
     const timer = setTimeout(() => {
-      settle(new WebhookError('body_timeout', { message: `the body took longer than bodyTimeout (${limits.bodyTimeout} ms)` }));
+      settle(new WebhookError('body_timeout'));
     }, limits.bodyTimeout);
     const onClose = (): void => {
-      if (!stream.readableEnded) settle(incomplete());
+      if (!stream.readableEnded) settle(new WebhookError('incomplete_body'));
     };
     // The listener for errors stays: a stream may fail once more after this has settled.
     stream.once('close', onClose).on('error', onClose);
 
     const length = req.headers['content-length'] ?? null;
     getRawBody(gathered, { limit: limits.bodyLimit, length }, (error: getRawBody.RawBodyError | null, body) => {
-      settle(error === null ? undefined : translate(error, limits), body);
+      settle(error === null ? undefined : translate(error), body);
     });
 
     function settle(error: WebhookError | undefined, body?: Buffer): void {
@@ -100,16 +105,8 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
   });
 }
 
-function translate(error: getRawBody.RawBodyError, limits: BodyLimits): WebhookError {
-  return error.type === 'entity.too.large' ? tooLarge(limits) : incomplete();
-}
-
-function tooLarge({ bodyLimit }: BodyLimits): WebhookError {
-  return new WebhookError('body_too_large', { message: `the body is larger than bodyLimit (${bodyLimit} bytes)` });
-}
-
-function incomplete(): WebhookError {
-  return new WebhookError('incomplete_body', { message: 'the sender went away before the body was complete' });
+function translate({ type }: getRawBody.RawBodyError): WebhookError {
+  return new WebhookError(type === 'entity.too.large' ? 'body_too_large' : 'incomplete_body');
 }
 
 function consumed({ body }: PossiblyParsed, hint: string): WebhookError {

@@ -17,6 +17,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   banners: ['x-powered-by'],
   responds: 'at once',
   fetch: false,
+  closes: true,
   parserErrors: 'Node',
   // Its requests stand on http.IncomingMessage.
   http2: false,

@@ -22,6 +22,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
       banners: [],
       responds: 'at once',
       fetch: false,
+      closes: true,
       http2: true,
       parserErrors: 'Fastify',
       // Not every method: the plugin makes one route, for POST, and Fastify's router answers the others with its 404.

@@ -1,80 +1,132 @@
-/** The Fetch API, as Hono and its server for Node have it. */
+/** Hono on its server for Node: by the adapter for Hono, and by the one for the Fetch API. */
 import http2 from 'node:http2';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { paymentWebhook } from '@paylink/fetch';
+import { paymentWebhook as honoWebhook, webhookEvent } from '@paylink/hono';
 import { Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { PATH } from '../deliveries.js';
-import { listening, SLOW, type Host, type Listening, type MerchantContext, type Setup, type Surroundings } from './host.js';
+import { listening, SLOW, type Capabilities, type Host, type Listening } from './host.js';
+import type { MerchantContext, Setup, Surroundings } from './host.js';
 
 const FAILURE = '{"error":"the error handler of the app"}';
 
-export const hono: Host = {
-  name: 'Fetch on Hono',
-  capabilities: {
-    gate: false,
-    routes: true,
-    failure: FAILURE,
-    banners: [],
-    responds: 'on return',
-    fetch: true,
-    parserErrors: 'Node',
-    http2: true,
-    surroundings: [
-      'a JSON parser',
-      'a JSON parser on the parent',
-      'a text parser',
-      'a naive reader',
-      'something slow',
-      'the webhook twice',
-      'another webhook at once',
-      'a mounted router',
-      'every method',
-      'no error handler',
-    ],
-    mend: /Give the webhook the request itself, before any request\.json\(\)/,
-  },
-  listen,
+const COMMON: Omit<Capabilities, 'gate' | 'surroundings' | 'mend'> = {
+  routes: true,
+  failure: FAILURE,
+  banners: [],
+  responds: 'on return',
+  fetch: true,
+  closes: false,
+  parserErrors: 'Node',
+  http2: true,
 };
 
-function listen({ options, surroundings, handler, onError, http2: overHttp2 = false }: Setup): Promise<Listening> {
-  const webhook = paymentWebhook(options, (event, { signal }: { readonly signal: AbortSignal }) =>
-    handler(event, { signal, ...RESPONDING }),
-  );
+const SURROUNDINGS: readonly Surroundings[] = [
+  'a JSON parser',
+  'a JSON parser on the parent',
+  'a text parser',
+  'a naive reader',
+  'something slow',
+  'the webhook twice',
+  'a mounted router',
+  'every method',
+  'no error handler',
+];
+
+/** By @paylink/fetch, as on any host of the Fetch API. */
+export const fetchOnHono: Host = {
+  name: 'Fetch on Hono',
+  capabilities: {
+    ...COMMON,
+    gate: false,
+    surroundings: [...SURROUNDINGS, 'another webhook at once'],
+    mend: /Give the webhook the request itself, before any request\.json\(\)/,
+  },
+  listen(setup) {
+    const { options, handler } = setup;
+    const webhook = paymentWebhook(options, (event, { signal }: { readonly signal: AbortSignal }) =>
+      handler(event, { signal, ...RESPONDING }),
+    );
+    return listen(setup, [({ req }) => webhook(req.raw)]);
+  },
+};
+
+const ADAPTER: Omit<Capabilities, 'gate' | 'surroundings'> = {
+  ...COMMON,
+  mend: /Put the webhook above middleware that reads the body|Give the webhook the request itself/,
+};
+
+export const hono: Host = {
+  name: 'Hono',
+  capabilities: {
+    ...ADAPTER,
+    gate: false,
+    surroundings: [...SURROUNDINGS, 'another webhook at once', 'a clone', 'a body limit', 'an inflater'],
+  },
+  listen(setup) {
+    const { options, handler } = setup;
+    const webhook = honoWebhook(options, (event, { signal }: { readonly signal: AbortSignal }) =>
+      handler(event, { signal, ...RESPONDING }),
+    );
+    return listen(setup, [webhook as MiddlewareHandler]);
+  },
+};
+
+export const honoGate: Host = {
+  name: 'Hono as a gate',
+  capabilities: { ...ADAPTER, gate: true, surroundings: [...SURROUNDINGS, 'no gate', 'a clone', 'a body limit', 'an inflater'] },
+  listen(setup) {
+    const { options, handler, surroundings } = setup;
+    const { secret, bodyLimit, bodyTimeout, observe, headers } = options;
+    const gate = honoWebhook({ secret, bodyLimit, bodyTimeout, observe, headers });
+    const route: MiddlewareHandler = async (c) => {
+      const answer: unknown = await handler(webhookEvent(c), RESPONDING);
+      return answer instanceof Response ? answer : c.json({ received: true });
+    };
+    return listen(setup, surroundings === 'no gate' ? [route] : [gate, route]);
+  },
+};
+
+function listen(setup: Setup, webhook: readonly MiddlewareHandler[]): Promise<Listening> {
+  const { surroundings, onError, http2: overHttp2 = false } = setup;
   const app = new Hono();
-  if (surroundings !== 'no error handler')
+  if (surroundings !== 'no error handler') {
     app.onError((error) => {
       onError(error);
       return new Response(FAILURE, { status: 500, headers: { 'content-type': 'application/json' } });
     });
+  }
   const around = surround(surroundings);
   if (around !== undefined) app.use(around);
 
-  const route: MiddlewareHandler = ({ req }) => webhook(req.raw);
   const [, prefix = '', rest = ''] = /^(\/[^/]*)(.*)$/.exec(PATH)!;
   switch (surroundings) {
     case 'no error handler':
-      app.post(PATH, ({ req }) =>
-        webhook(req.raw).catch((error: unknown) => {
+      app.post(PATH, ...webhook.slice(0, -1), async (c, next) => {
+        try {
+          return await webhook.at(-1)!(c, next);
+        } catch (error) {
           onError(error);
           throw error;
-        }),
-      );
+        }
+      });
       break;
     case 'the webhook twice':
-      app.post(PATH, route, route);
+      app.post(PATH, webhook[0]!, ...webhook);
       break;
     case 'another webhook at once':
-      app.post(PATH, async ({ req }) => (await Promise.all([webhook(req.raw), webhook(req.raw)]))[0]);
+      app.post(PATH, async (c, next) => (await Promise.all([webhook[0]!(c, next), webhook[0]!(c, next)]))[0]);
       break;
     case 'a mounted router':
     case 'a JSON parser on the parent':
-      app.route(prefix, new Hono().post(rest, route));
+      app.route(prefix, new Hono().post(rest, ...webhook));
       break;
     case 'every method':
-      app.all(PATH, route);
+      app.all(PATH, ...webhook);
       break;
     default:
-      app.post(PATH, route);
+      app.post(PATH, ...webhook);
   }
   const { fetch } = app;
   return listening(overHttp2 ? createAdaptorServer({ fetch, createServer: http2.createServer }) : createAdaptorServer({ fetch }));
@@ -107,6 +159,18 @@ function surround(surroundings: Surroundings | undefined): MiddlewareHandler | u
     case 'a naive reader':
       return async ({ req }, next) => {
         await req.raw.arrayBuffer();
+        await next();
+      };
+    case 'a clone':
+      return async ({ req }, next) => {
+        await req.raw.clone().text();
+        await next();
+      };
+    case 'a body limit':
+      return bodyLimit({ maxSize: 100_000 });
+    case 'an inflater':
+      return async ({ env }, next) => {
+        delete (env as HttpBindings).incoming.headers['content-encoding'];
         await next();
       };
     case 'something slow':

@@ -55,6 +55,8 @@ export type Surroundings =
   | 'the webhook twice'
   | 'another webhook at once'
   | 'an inflater'
+  | 'a clone'
+  | 'a body limit'
   | 'no gate'
   | 'no error handler'
   | 'a mounted router'
@@ -96,11 +98,10 @@ export interface Capabilities {
    * has returned, so that an error takes its place.
    */
   readonly responds: 'at once' | 'on return';
-  /**
-   * Whether it stands on Fetch's Request and Response. There a handler responds by what it returns, also under a store; the
-   * connection is the server's, so that no refusal can say `Connection: close`; and a URL has no dot segments left.
-   */
+  /** Whether it stands on Fetch's Request and Response: a handler responds by what it returns, and a URL has no dot segments left. */
   readonly fetch: boolean;
+  /** Whether a refusal can say `Connection: close`; a Response cannot. */
+  readonly closes: boolean;
   /** Who words the refusal of what is no HTTP: Node, with a bare status, or Fastify, in its own form. */
   readonly parserErrors: 'Node' | 'Fastify';
   /** Whether it can also serve HTTP/2. */

@@ -2,7 +2,7 @@ import { express4, express4Gate } from './express4.js';
 import { express5, express5Gate } from './express5.js';
 import { fastify4 } from './fastify4.js';
 import { fastify5 } from './fastify5.js';
-import { hono } from './hono.js';
+import { fetchOnHono, hono, honoGate } from './hono.js';
 import type { Host } from './host.js';
 import { koa2, koa2Gate } from './koa2.js';
 import { koa3, koa3Gate } from './koa3.js';
@@ -13,13 +13,13 @@ export const hosts: readonly Host[] = [
   ...[express5, express5Gate, express4, express4Gate],
   ...[fastify5, fastify4],
   ...[koa3, koa3Gate, koa2, koa2Gate],
-  hono,
+  ...[hono, honoGate, fetchOnHono],
 ];
 
 /** Where the merchant's code is a handler of ours. */
 export const handlerHosts = hosts.filter(({ capabilities }) => !capabilities.gate);
 /** One version of each, for rows that take long and to which versions make no difference. */
-export const oneOfEach: readonly Host[] = [nodeHttp, express5, fastify5, koa3, hono];
+export const oneOfEach: readonly Host[] = [nodeHttp, express5, fastify5, koa3, hono, fetchOnHono];
 /** Of those, the ones that read bodies in a way of their own. Express and Koa read as node:http does. */
-export const readers: readonly Host[] = [nodeHttp, fastify5, hono];
+export const readers: readonly Host[] = [nodeHttp, fastify5, fetchOnHono];
 export const gateHosts = hosts.filter(({ capabilities }) => capabilities.gate);

@@ -19,6 +19,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   // Koa writes what stands in ctx.body when all middleware has returned.
   responds: 'on return',
   fetch: false,
+  closes: true,
   parserErrors: 'Node',
   http2: true,
   mend: /Put the webhook above the parser.*app\.use\(bodyParser\(\)\)/,

@@ -12,6 +12,7 @@ export const lambda: Host = {
     banners: [],
     responds: 'on return',
     fetch: false,
+    closes: true,
     parserErrors: 'Node',
     http2: false,
     surroundings: [],

@@ -16,6 +16,7 @@ const CAPABILITIES: Capabilities = {
   banners: [],
   responds: 'on return',
   fetch: false,
+  closes: true,
   parserErrors: 'Node',
   http2: false,
   surroundings: [],

@@ -13,6 +13,7 @@ export const nodeHttp: Host = {
     banners: [],
     responds: 'at once',
     fetch: false,
+    closes: true,
     parserErrors: 'Node',
     http2: true,
     surroundings: [

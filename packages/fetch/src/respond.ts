@@ -1,0 +1,37 @@
+import { createReceiver, type ConfirmedPayment, type EventSchemas, type Reply } from '@paylink/core';
+import type { ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import type { FetchDelivery } from './delivery.js';
+import { holdBack, isResponse, RolledBack } from './rolled-back.js';
+
+/** Takes a delivery to its Response. Rejects with what a handler threw. */
+export type Respond<Host> = (delivery: FetchDelivery, host: Host) => Promise<Response>;
+
+/**
+ * Makes the receiver of a host whose replies are Responses, for an adapter that makes its own deliveries.
+ *
+ * @throws ConfigurationError that names the option or the handler, and the fault.
+ */
+export function createResponder<
+  const Events extends EventSchemas,
+  Payment extends ConfirmedPayment,
+  Scope extends object,
+  Host extends object,
+>(options: ReceiverOptions<Events, Payment, Scope, Host>, handlers: ReceiverHandlers<Events, Payment, Scope, Host>): Respond<Host> {
+  const held = options.idempotency === undefined ? handlers : holdBack(handlers);
+  const receiver = createReceiver<Events, Payment, Scope, Host>(options, held);
+  return (delivery, host) =>
+    receiver.receive(delivery, host).then(
+      (reply) => (isResponse(reply.value) ? reply.value : toResponse(delivery, reply)),
+      (error: unknown) => {
+        const response = RolledBack.responseOf(error);
+        if (response !== undefined) return response;
+        throw error;
+      },
+    );
+}
+
+/** The Response of a reply. */
+export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {
+  delivery.cancel?.();
+  return new Response(delivery.method === 'HEAD' ? null : body, { status, headers });
+}

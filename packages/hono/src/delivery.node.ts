@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+import { isWebhookError, type BodyLimits } from '@paylink/core';
+import { deliveryOf as deliveryOfRequest, type FetchDelivery } from '@paylink/fetch';
+import { deliveryOf as deliveryOfIncoming, isClaimed } from '@paylink/node';
+import type { Context } from 'hono';
+
+const BODY_CONSUMED_HINT =
+  'Put the webhook above middleware that reads the body by c.req.json(), text(), parseBody() or a validator; middleware may read ' +
+  'c.req.raw.clone().';
+
+/** Reads from the message of node:http on Hono's server for Node, which would else have to make a whole Request of it. */
+export function deliveryOf(c: Context): FetchDelivery {
+  const { incoming } = (c.env ?? {}) as { readonly incoming?: IncomingMessage };
+  if (!Array.isArray(incoming?.rawHeaders)) return deliveryOfRequest(c.req.raw);
+  const delivery = deliveryOfIncoming(incoming, BODY_CONSUMED_HINT);
+  if (isClaimed(incoming)) return delivery;
+  // What is not read after a refusal Hono's server reads for a moment, and then ends the connection.
+  return { ...delivery, body: (limits) => delivery.body(limits).catch((error: unknown) => bodyLeft(c, limits, error)) };
+}
+
+/** The body of the Request that middleware has left when it read the message, by a clone or a body limit. */
+async function bodyLeft({ req }: Context, limits: BodyLimits, error: unknown): Promise<Uint8Array> {
+  if (!isWebhookError(error) || error.code !== 'body_consumed' || req.raw.bodyUsed) throw error;
+  const body = await deliveryOfRequest(req.raw).body(limits);
+  if (body.length === 0) throw error;
+  return body;
+}

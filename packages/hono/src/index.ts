@@ -1,0 +1,83 @@
+import { deliveryOf } from '#delivery';
+import { ConfigurationError, createReceiver, type ConfirmedPayment, type EventSchemas } from '@paylink/core';
+import type { GateEvent, GateOptions, NoEvents, ReceiverHandlers, ReceiverOptions, WebhookEvent } from '@paylink/core';
+import { createResponder, toResponse } from '@paylink/fetch';
+import type { Context, Env, Handler, MiddlewareHandler } from 'hono';
+
+/** What a handler is given of Hono. With `idempotency` a `c` without the means to respond: nothing may be sent before the commit. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Hono's own types
+export interface HonoHost<E extends Env = any, Scope = never> {
+  readonly c: [Scope] extends [never] ? Context<E> : Pick<Context<E>, 'req' | 'env' | 'var' | 'get' | 'executionCtx'>;
+}
+
+/** Verifies, and lets the next handler have the event. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Hono's own types
+export interface HonoGate<Event, E extends Env = any> extends MiddlewareHandler<E> {
+  /** The event that this gate proved for the request. @throws ConfigurationError when this gate is not in front of it. */
+  event(c: Context): Event;
+}
+
+// Beside the context and not in its variables: what other code sets there cannot pass for an event.
+const events = new WeakMap<Context, WebhookEvent>();
+
+/**
+ * Makes a handler that verifies a notification before any code of yours runs. With handlers it runs them and replies: a handler
+ * may return a Response, and what it throws goes to `app.onError`. Without handlers it is a gate in front of the next handler.
+ *
+ * @throws ConfigurationError that names the option or the handler, and the fault.
+ */
+export function paymentWebhook<
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Hono's own middleware has it, so that it fits every app
+  E extends Env = any,
+>(
+  options: ReceiverOptions<Events, Payment, Scope, HonoHost<E, Scope>>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, HonoHost<E, Scope>>,
+): Handler<E>;
+export function paymentWebhook<
+  const Events extends EventSchemas = NoEvents,
+  const Pass extends 'pass' | undefined = undefined,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Hono's own middleware has it, so that it fits every app
+  E extends Env = any,
+>(options: GateOptions<Events, HonoHost<E>, Pass>): HonoGate<GateEvent<Events, Pass>, E>;
+export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
+  return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
+}
+
+type Host = { readonly c: Context };
+
+function handling(
+  options: ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>,
+  handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>,
+): Handler {
+  const respond = createResponder(options, handlers);
+  return (c) => respond(deliveryOf(c), { c });
+}
+
+function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
+  const { admit } = createReceiver(options);
+  const proven = new WeakMap<Context, WebhookEvent>();
+  const gate: MiddlewareHandler = async (c, next) => {
+    const delivery = deliveryOf(c);
+    const { event, reply } = await admit(delivery, { c });
+    if (reply !== undefined) return toResponse(delivery, reply);
+    proven.set(c, event);
+    events.set(c, event);
+    await next();
+    return undefined;
+  };
+  return Object.assign(gate, { event: (c: Context) => eventOf(proven, c) });
+}
+
+/** The event that a gate proved for the request. @throws ConfigurationError when no gate is in front: it fails closed. */
+export function webhookEvent(c: Context): WebhookEvent {
+  return eventOf(events, c);
+}
+
+function eventOf<Event>(from: WeakMap<Context, Event>, c: Context): Event {
+  const event = from.get(c);
+  if (event !== undefined) return event;
+  throw new ConfigurationError('webhookEvent', 'found no verified event: put paymentWebhook({ secret }) in front of this handler');
+}

@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { serve, type HttpBindings, type ServerType } from '@hono/node-server';
+import { Hono, type Context } from 'hono';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { ConfigurationError, memoryStore, WebhookError, type WebhookPayload } from '@paylink/core';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { z } from 'zod';
+import { paymentWebhook, webhookEvent, type HonoHost } from '../src/index.js';
+
+const secret = TEST_SECRET;
+const path = '/webhooks/payments';
+const delivery = signedDelivery({ secret });
+const forged = signedDelivery({ secret: 'a-secret-of-no-service' });
+
+interface ShopEnv {
+  readonly Bindings: { readonly WEBHOOK_SECRET: string };
+  readonly Variables: { readonly shop: string };
+}
+
+const servers: ServerType[] = [];
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  vi.spyOn(console, 'warn').mockReturnValue(undefined);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const server of servers.splice(0)) await once(server.close(), 'close');
+});
+
+/** Opens the app on Hono's server for Node. */
+async function listen(app: { readonly fetch: Parameters<typeof serve>[0]['fetch'] }): Promise<string> {
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
+  servers.push(server);
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+}
+
+async function answerOf(response: Response | Promise<Response>): Promise<[status: number, body: unknown]> {
+  const { status } = await response;
+  return [status, await (await response).json()];
+}
+
+const RECEIVED = [200, { received: true }];
+const UNSIGNED = [401, { error: 'invalid_signature' }];
+
+describe('paymentWebhook', () => {
+  it('credits a genuine delivery and refuses a forged one, over a socket and by app.request', async () => {
+    const credited: string[] = [];
+    const app = new Hono().post(
+      path,
+      paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) }),
+    );
+    const url = await listen(app);
+    expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
+    expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
+    expect(await answerOf(app.request(delivery.toRequest(url)))).toEqual(RECEIVED);
+    expect(await answerOf(app.request(forged.toRequest(url)))).toEqual(UNSIGNED);
+    expect(credited).toEqual(['order-42', 'order-42']);
+  });
+
+  it('gives the handler `c`, with the typed bindings and variables of the app, and takes the secret from `c.env`', async () => {
+    const app = new Hono<ShopEnv>();
+    app.use(async (c, next) => {
+      c.set('shop', 'acme');
+      await next();
+    });
+    app.post(
+      path,
+      paymentWebhook({ secret: ({ c }: HonoHost<ShopEnv>) => c.env.WEBHOOK_SECRET }, ({ reference }, { c }) => {
+        expectTypeOf(c.env.WEBHOOK_SECRET).toEqualTypeOf<string>();
+        expectTypeOf(c.get('shop')).toEqualTypeOf<string>();
+        return c.json({ reference, shop: c.get('shop'), path: c.req.path }, 201);
+      }),
+    );
+    const env = { WEBHOOK_SECRET: secret };
+    const answered = await answerOf(app.request(delivery.toRequest('http://shop.example' + path), undefined, env));
+    expect(answered).toEqual([201, { reference: 'order-42', shop: 'acme', path }]);
+    expect(await answerOf(app.request(forged.toRequest('http://shop.example' + path), undefined, env))).toEqual(UNSIGNED);
+  });
+
+  it('takes the environment of the app from the handler, beside a store', () => {
+    const webhook = paymentWebhook({ secret, idempotency: memoryStore() }, (_event, { c }: HonoHost<ShopEnv, object>) => {
+      expectTypeOf(c.env.WEBHOOK_SECRET).toEqualTypeOf<string>();
+    });
+    expect(() => new Hono<ShopEnv>().post(path, webhook)).not.toThrow();
+  });
+
+  it('builds no Request on Node, where the body comes in one piece', async () => {
+    let made: PropertyKey[] = [];
+    const app = new Hono().post(
+      path,
+      paymentWebhook({ secret }, (_event, { c }) => {
+        made = Object.getOwnPropertySymbols(c.req.raw).map((symbol) => symbol.description!);
+      }),
+    );
+    expect(await answerOf(delivery.send(await listen(app)))).toEqual(RECEIVED);
+    expect(made).toContain('incomingKey');
+    expect(made).not.toContain('requestCache');
+  });
+
+  it('keeps the means to respond from the types with `idempotency`, and rolls back under a Response that is not 2xx', async () => {
+    const handler = vi.fn().mockResolvedValueOnce(new Response('not yet', { status: 503 }));
+    const app = new Hono().post(
+      path,
+      paymentWebhook({ secret, idempotency: memoryStore() }, (event, { c }) => {
+        expectTypeOf(c).not.toHaveProperty('json');
+        expectTypeOf(c).toHaveProperty('req');
+        return handler(event) as unknown;
+      }),
+    );
+    const url = await listen(app);
+    const statuses: number[] = [];
+    for (let time = 0; time < 3; time++) statuses.push((await delivery.send(url)).status);
+    expect(statuses).toEqual([503, 200, 200]);
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  it('hands what the handler throws to app.onError, and answers a WebhookError itself', async () => {
+    const errors: Error[] = [];
+    const mine = new Error('mine');
+    const thrown: Error[] = [mine, new WebhookError('unknown_order', { status: 503 })];
+    const app = new Hono().post(
+      path,
+      paymentWebhook({ secret }, () => Promise.reject(thrown.shift()!)),
+    );
+    app.onError((error, c) => {
+      errors.push(error);
+      return c.json({ error: 'of the app' }, 500);
+    });
+    const url = await listen(app);
+    expect(await answerOf(delivery.send(url))).toEqual([500, { error: 'of the app' }]);
+    expect(await answerOf(delivery.send(url))).toEqual([503, { error: 'unknown_order' }]);
+    expect(errors).toEqual([mine]);
+  });
+
+  it('lets middleware around it see the status and add headers', async () => {
+    const statuses: number[] = [];
+    const app = new Hono();
+    app.use(async (c, next) => {
+      await next();
+      statuses.push(c.res.status);
+      c.header('x-request-id', '1');
+    });
+    app.post(
+      path,
+      paymentWebhook({ secret }, () => undefined),
+    );
+    const url = await listen(app);
+    for (const sent of [delivery, forged]) expect((await sent.send(url)).headers.get('x-request-id')).toBe('1');
+    expect(statuses).toEqual([200, 401]);
+  });
+
+  it('F21 says in the log that another webhook has read the request', async () => {
+    const webhook = paymentWebhook({ secret }, () => undefined);
+    const app = new Hono().post(path, async (c, next) => (await Promise.all([webhook(c, next), webhook(c, next)]))[1] as Response);
+    expect(await answerOf(delivery.send(await listen(app)))).toEqual([500, { error: 'body_consumed' }]);
+    expect(vi.mocked(console.error).mock.calls.join()).toContain('another paymentWebhook has read this request');
+  });
+
+  it('throws at set-up what is missing', () => {
+    expect(() => paymentWebhook({ secret: '' }, () => undefined)).toThrow(ConfigurationError);
+    expect(() => paymentWebhook({ secret }, undefined as never)).toThrow(/^handlers must/);
+  });
+});
+
+describe('a gate', () => {
+  it('lets the next handler have the event, typed by its own `events`', async () => {
+    const refund = z.object({ reference: z.string(), refund_id: z.string() });
+    const gate = paymentWebhook({ secret, events: { 'payment.refunded': refund } });
+    const app = new Hono<{ Bindings: HttpBindings }>().post(path, gate, (c) => {
+      const event = gate.event(c);
+      if (event.type === 'payment.refunded') expectTypeOf(event.payload.refund_id).toEqualTypeOf<string>();
+      else expectTypeOf(event.payload).toEqualTypeOf<WebhookPayload>();
+      return c.json({ type: webhookEvent(c).type, reference: event.reference });
+    });
+    const url = await listen(app);
+    expect(await answerOf(delivery.send(url))).toEqual([200, { type: 'payment.succeeded', reference: 'order-42' }]);
+    const refunded = signedDelivery({ secret, type: 'payment.refunded', payload: { refund_id: 'r-1' } });
+    expect(await answerOf(refunded.send(url))).toEqual([200, { type: 'payment.refunded', reference: 'order-42' }]);
+    expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
+    expect(await answerOf(signedDelivery({ secret, type: 'payment.other' }).send(url))).toEqual(RECEIVED);
+  });
+
+  it('F22 fails closed where it is not in front', async () => {
+    const app = new Hono().post(path, (c: Context) => c.json(webhookEvent(c)));
+    const errors: Error[] = [];
+    app.onError((error, c) => {
+      errors.push(error);
+      return c.json({}, 500);
+    });
+    expect((await delivery.send(await listen(app))).status).toBe(500);
+    expect(errors).toMatchObject([{ name: 'ConfigurationError', option: 'webhookEvent' }]);
+  });
+});
