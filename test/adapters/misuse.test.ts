@@ -219,6 +219,16 @@ describe.each(gateHosts)('$name', (host) => {
     expect(serving.errors).toEqual([expect.any(ConfigurationError), expect.any(ConfigurationError)]);
   });
 
+  it('F22 warns once where nothing stands behind the gate, and never where a handler does', async () => {
+    const open = await serve(host, { surroundings: 'nothing behind the gate', afterwards: 404 });
+    for (let time = 0; time < 3; time++) expect((await exchange(open.port, post())).status).toBe(404);
+    const warning = /answered with 404: nothing stands behind the gate\. Give paymentWebhook the handlers as its second argument/g;
+    await eventually('the warning', () => warning.test(log()));
+    const serving = await serve(host, { handler: (_event, { respond }) => respond(404) });
+    expect((await exchange(serving.port, post())).status).toBe(404);
+    expect(log().match(warning)).toHaveLength(1);
+  });
+
   it('F22 F20 hands no event on that was refused, whatever the route does', async () => {
     const serving = await serve(host);
     expectRefused(await exchange(serving.port, post(BODY, { signature: [] })), 401, 'invalid_signature');

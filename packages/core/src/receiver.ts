@@ -10,7 +10,7 @@ import { readHandlers, type ReceiverHandlers } from './handlers.js';
 import { createIntake, type AnyGateOptions, type AnyReceiverOptions, type Intake } from './intake.js';
 import { createHandling } from './handling.js';
 import { hostError } from './host-error.js';
-import { readLogger } from './logger.js';
+import { readLogger, warnOnce } from './logger.js';
 import { checkGateOptions, checkReceiverOptions, type GateEvent, type GateOptions, type ReceiverOptions } from './options.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
 import { createReporter, startFacts, type Facts, type Reporter } from './reporting.js';
@@ -36,6 +36,8 @@ export interface Receiver<Events extends EventSchemas, Host> {
 export interface Gate<Event, Events extends EventSchemas, Host> {
   /** Gives the event to hand on, or the reply to write instead: a refusal, or the acknowledgement of a kind not configured. */
   admit(delivery: Delivery, host: Host): Promise<Admission<Event>>;
+  /** Warns once that an event which was handed on was answered with 404, for an adapter that sees it. */
+  warnUnanswered(): void;
   /** Only verifies: gives the event of any kind. @throws WebhookError */
   verify(delivery: Delivery, host?: Host): Promise<WebhookEvent<Events>>;
 }
@@ -107,8 +109,15 @@ function createGate(options: AnyGateOptions): Gate<WebhookEvent, NoEvents, unkno
   const logger = readLogger(options.logger);
   const reporter = createReporter(options.observe, logger);
   const intake = createIntake(options, logger);
+  const warn = warnOnce(logger);
   return {
     verify: verifyBy(intake, reporter),
+    warnUnanswered() {
+      warn(
+        '[paylink] a proven event was answered with 404: nothing stands behind the gate. Give paymentWebhook the handlers as its ' +
+          'second argument, or put a handler behind it that reads the event',
+      );
+    },
     async admit(delivery, host) {
       const facts = startFacts();
       try {

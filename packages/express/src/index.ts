@@ -18,7 +18,7 @@ export interface ExpressGate<Event> extends ExpressMiddleware {
   event(req: IncomingMessage): Event;
 }
 
-const MEND =
+const BODY_CONSUMED_HINT =
   "Register the webhook above the parser: app.post('/webhooks/payments', paymentWebhook(…)) before app.use(express.json()). " +
   'Or let the parser keep the bytes: express.json({ verify: (req, res, buf) => { req.rawBody = buf; } })';
 
@@ -29,13 +29,16 @@ const MEND =
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const E extends EventSchemas = NoEvents,
-  P extends ConfirmedPayment = never,
-  S extends object = never,
->(options: ReceiverOptions<E, P, S, ExpressHost<S>>, handlers: ReceiverHandlers<E, P, S, ExpressHost<S>>): ExpressMiddleware;
-export function paymentWebhook<const E extends EventSchemas = NoEvents, const Pass extends 'pass' | undefined = undefined>(
-  options: GateOptions<E, ExpressHost, Pass>,
-): ExpressGate<GateEvent<E, Pass>>;
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+>(
+  options: ReceiverOptions<Events, Payment, Scope, ExpressHost<Scope>>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, ExpressHost<Scope>>,
+): ExpressMiddleware;
+export function paymentWebhook<const Events extends EventSchemas = NoEvents, const Pass extends 'pass' | undefined = undefined>(
+  options: GateOptions<Events, ExpressHost, Pass>,
+): ExpressGate<GateEvent<Events, Pass>>;
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }
@@ -46,7 +49,7 @@ type Options = ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>;
 function handling(options: Options, handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>): ExpressMiddleware {
   const receiver = createReceiver(options, handlers);
   return (req, res, next) => {
-    const replied = receiver.receive(deliveryOf(req, MEND), { req }, { res }).then((reply) => {
+    const replied = receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req }, { res }).then((reply) => {
       writeReply(req, res, reply);
     });
     replied.catch(next);
@@ -54,11 +57,19 @@ function handling(options: Options, handlers: ReceiverHandlers<NoEvents, Confirm
 }
 
 function gating(options: GateOptions<NoEvents, ExpressHost>): ExpressGate<unknown> {
-  const { admit, event } = createGate(options, MEND);
+  const { admit, event, isUnused, warnUnanswered } = createGate(options, BODY_CONSUMED_HINT);
   const gate: ExpressMiddleware = (req, res, next) => {
     admit(req, { req, res } as ExpressHost).then((reply) => {
-      if (reply === undefined) next();
-      else writeReply(req, res, reply);
+      if (reply !== undefined) {
+        writeReply(req, res, reply);
+        return;
+      }
+      if (isUnused()) {
+        res.once('finish', () => {
+          if (res.statusCode === 404 && isUnused()) warnUnanswered();
+        });
+      }
+      next();
     }, next);
   };
   return Object.assign(gate, { event });

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
-import { createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext } from '@paylink/core';
+import { ConfigurationError, createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext } from '@paylink/core';
 import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { checkUrl, notAPlugin, REGISTER } from './check-use.js';
 import { watchSend } from './watch-send.js';
 
 /** What a handler is given of Fastify. With `idempotency` no `reply`: nothing may be sent before the commit. */
@@ -28,21 +29,33 @@ const BODY_CONSUMED_HINT = 'No preParsing or onRequest hook may read request.raw
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const E extends EventSchemas = NoEvents,
-  P extends ConfirmedPayment = never,
-  S extends object = never,
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
 >(
-  { url, routeOptions, ...options }: FastifyWebhookOptions<E, P, S>,
-  handlers: ReceiverHandlers<E, P, S, FastifyHost<S>>,
+  all: FastifyWebhookOptions<Events, Payment, Scope>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, FastifyHost<Scope>>,
 ): FastifyPluginCallback {
-  // Here as well, in silence, so that a mistake throws where it was made and not when Fastify loads its plugins.
-  createReceiver<E, P, S, FastifyHost<S>>({ ...options, logger: { warn: () => undefined, error: () => undefined } }, handlers);
+  if ('register' in all) return notAPlugin() as never;
+  checkUrl(all);
+  const { url, routeOptions, ...options } = all;
+  // Here as well, without its log, so that a mistake throws where it was made and not when Fastify loads its plugins.
+  createReceiver<Events, Payment, Scope, FastifyHost<Scope>>(
+    { ...options, logger: { warn: () => undefined, error: () => undefined } },
+    handlers,
+  );
 
   return (instance, _options, done) => {
-    // The smaller limit is the one that somebody set: Fastify's own is 1 MiB.
+    if (typeof instance.addContentTypeParser !== 'function') {
+      throw new ConfigurationError('paymentWebhook', `is a plugin with a route of its own, not a handler: ${REGISTER}`);
+    }
+    // The smaller limit is one that was set: Fastify's own is 1 MiB.
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);
-    const receiver = createReceiver<E, P, S, FastifyHost<S>>({ logger: instance.log, ...options, bodyLimit }, handlers);
+    const receiver = createReceiver<Events, Payment, Scope, FastifyHost<Scope>>(
+      { logger: instance.log, ...options, bodyLimit },
+      handlers,
+    );
 
     // The stream that preParsing hooks have left. Beside the request: a hook may set `request.body` to anything.
     const payloads = new WeakMap<FastifyRequest, Readable>();

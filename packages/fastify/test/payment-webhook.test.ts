@@ -304,6 +304,21 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(seen).toEqual(['onRequest', 200, 'onRequest', 401]);
   });
 
+  it('says which line to write where it is used in another way than by register', async () => {
+    const line = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
+    const use = paymentWebhook as unknown as (...values: unknown[]) => never;
+    expect(() => use({ secret }, nothing)).toThrow(`url is missing`);
+    expect(() => use({ secret }, nothing)).toThrow(line);
+    expect(() => use({ secret, path: url }, nothing)).toThrow(`path is called \`url\` here: ${line}`);
+    const registering = create();
+    registering.register(use, { url, secret });
+    await expect(Promise.resolve(registering.ready())).rejects.toThrow(`makes the plugin and is not one: ${line}`);
+    const app = create();
+    app.post(url, paymentWebhook({ url, secret }, nothing) as never);
+    const [status, body] = await answerTo(delivery.send(await listen(app)));
+    expect([status, body]).toEqual([500, expect.stringContaining(line)]);
+  });
+
   it('B01 throws where it is made, and not when Fastify loads it', () => {
     expect(() => paymentWebhook({ url, secret: undefined }, nothing)).toThrow(/^secret is missing/);
     expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow('handlers must be a function or a map');

@@ -19,6 +19,7 @@ export interface HonoGate<Event, E extends Env = any> extends MiddlewareHandler<
 
 // Beside the context and not in its variables: what other code sets there cannot pass for an event.
 const events = new WeakMap<Context, WebhookEvent>();
+const read = new WeakSet<Context>();
 
 /**
  * Makes a handler that verifies a notification before any code of yours runs. With handlers it runs them and replies: a handler
@@ -57,7 +58,7 @@ function handling(
 }
 
 function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
-  const { admit } = createReceiver(options);
+  const { admit, warnUnanswered } = createReceiver(options);
   const proven = new WeakMap<Context, WebhookEvent>();
   const gate: MiddlewareHandler = async (c, next) => {
     const delivery = deliveryOf(c);
@@ -66,6 +67,7 @@ function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
     proven.set(c, event);
     events.set(c, event);
     await next();
+    if (c.res.status === 404 && !read.has(c)) warnUnanswered();
     return undefined;
   };
   return Object.assign(gate, { event: (c: Context) => eventOf(proven, c) });
@@ -78,6 +80,7 @@ export function webhookEvent(c: Context): WebhookEvent {
 
 function eventOf<Event>(from: WeakMap<Context, Event>, c: Context): Event {
   const event = from.get(c);
+  read.add(c);
   if (event !== undefined) return event;
   throw new ConfigurationError('webhookEvent', 'found no verified event: put paymentWebhook({ secret }) in front of this handler');
 }

@@ -13,7 +13,7 @@ export type KoaGate<Event> = Middleware & {
   event(ctx: Pick<Context, 'req'>): Event;
 };
 
-const MEND =
+const BODY_CONSUMED_HINT =
   'Put the webhook above the parser: app.use(router.routes()) with paymentWebhook(…) before app.use(bodyParser()), or leave its ' +
   'path out of the parser.';
 
@@ -24,13 +24,16 @@ const MEND =
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const E extends EventSchemas = NoEvents,
-  P extends ConfirmedPayment = never,
-  S extends object = never,
->(options: ReceiverOptions<E, P, S, KoaHost<S>>, handlers: ReceiverHandlers<E, P, S, KoaHost<S>>): Middleware;
-export function paymentWebhook<const E extends EventSchemas = NoEvents, const Pass extends 'pass' | undefined = undefined>(
-  options: GateOptions<E, KoaHost, Pass>,
-): KoaGate<GateEvent<E, Pass>>;
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+>(
+  options: ReceiverOptions<Events, Payment, Scope, KoaHost<Scope>>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, KoaHost<Scope>>,
+): Middleware;
+export function paymentWebhook<const Events extends EventSchemas = NoEvents, const Pass extends 'pass' | undefined = undefined>(
+  options: GateOptions<Events, KoaHost, Pass>,
+): KoaGate<GateEvent<Events, Pass>>;
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }
@@ -41,12 +44,12 @@ function handling(options: Options, handlers: ReceiverHandlers<NoEvents, Confirm
   const receiver = createReceiver(options, handlers);
   return async (ctx) => {
     const before = answerOf(ctx);
-    const reply = await receiver.receive(deliveryOf(ctx.req, MEND), { req: ctx.req }, { ctx }).catch((error: unknown) => {
+    const reply = await receiver.receive(deliveryOf(ctx.req, BODY_CONSUMED_HINT), { req: ctx.req }, { ctx }).catch((error: unknown) => {
       // Koa leaves a response open that was begun by ctx.res.
       if (ctx.headerSent && !ctx.res.writableEnded) ctx.res.destroy();
       throw error;
     });
-    // A handler that set a status or a body, or took the response over, has answered by itself. A refusal is never left out.
+    // A handler that set a status or a body, or took the response over, has answered. A refusal is always sent.
     if (reply.status !== 200 || answerOf(ctx).every((part, index) => part === before[index])) respond(ctx, reply);
   };
 }
@@ -57,11 +60,15 @@ function answerOf({ respond, body, status, response, headerSent }: Context): unk
 }
 
 function gating(options: GateOptions<NoEvents, KoaHost>): KoaGate<unknown> {
-  const { admit, event } = createGate(options, MEND);
+  const { admit, event, isUnused, warnUnanswered } = createGate(options, BODY_CONSUMED_HINT);
   const gate: Middleware = async (ctx, next) => {
     const reply = await admit(ctx.req, { req: ctx.req, ctx });
-    if (reply === undefined) await next().catch(refuseSuccess);
-    else respond(ctx, reply);
+    if (reply !== undefined) {
+      respond(ctx, reply);
+      return;
+    }
+    await next().catch(refuseSuccess);
+    if (ctx.status === 404 && isUnused()) warnUnanswered();
   };
   return Object.assign(gate, { event: (ctx: Pick<Context, 'req'>) => event(ctx.req) });
 }

@@ -12,11 +12,14 @@ export type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Pro
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const E extends EventSchemas = NoEvents,
-  P extends ConfirmedPayment = never,
-  S extends object = never,
->(options: ReceiverOptions<E, P, S, LambdaHost>, handlers: ReceiverHandlers<E, P, S, LambdaHost>): LambdaHandler {
-  const receiver = createReceiver<E, P, S, LambdaHost>(options, handlers);
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+>(
+  options: ReceiverOptions<Events, Payment, Scope, LambdaHost>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, LambdaHost>,
+): LambdaHandler {
+  const receiver = createReceiver<Events, Payment, Scope, LambdaHost>(options, handlers);
   return async (event, context) => resultOf(event, await receiver.receive(deliveryOf(event), { event, context }));
 }
 

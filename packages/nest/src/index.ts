@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { ConfigurationError, createReceiver, type EventSchemas, type Gate, type GateOptions } from '@paylink/core';
-import type { NoEvents, WebhookEvent } from '@paylink/core';
-import { deliveryOf, writeReply } from '@paylink/node';
+import { ConfigurationError, type EventSchemas, type GateOptions, type WebhookEvent } from '@paylink/core';
+import { createGate, provenEvent, writeReply, type NodeGate } from '@paylink/node';
 
 export type { ConfiguredEvent, WebhookEvent } from '@paylink/core';
 
@@ -18,10 +17,7 @@ type Kept = IncomingMessage & { rawBody?: unknown };
 type PlatformRequest = Kept & { readonly raw?: Kept };
 type PlatformResponse = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
 
-const MEND = 'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true })';
-
-// Beside the request and not on it: nothing that a parser or a merchant's code writes there can pass for an event.
-const events = new WeakMap<IncomingMessage, WebhookEvent>();
+const BODY_CONSUMED_HINT = 'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true })';
 
 /**
  * Verifies a notification before the controller's method runs, on Express and on Fastify. Refusals, and signed events of kinds
@@ -30,23 +26,20 @@ const events = new WeakMap<IncomingMessage, WebhookEvent>();
  * @throws ConfigurationError that names the option and the fault.
  */
 export class PaymentWebhookGuard implements CanActivate {
-  readonly #gate: Gate<WebhookEvent, NoEvents, NestHost>;
+  readonly #gate: NodeGate<unknown, NestHost>;
 
   constructor(options: NestWebhookOptions) {
-    this.#gate = createReceiver(options as GateOptions<NoEvents, NestHost, 'pass' | undefined>);
+    this.#gate = createGate(options, BODY_CONSUMED_HINT);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const req = requestOf(context);
-    const { event, reply } = await this.#gate.admit(deliveryOf(req, MEND), { context });
-    if (reply === undefined) {
-      events.set(req, event);
-      return true;
-    }
+    const reply = await this.#gate.admit(req, { context });
+    if (reply === undefined) return true;
     const response = context.switchToHttp().getResponse<PlatformResponse>();
     response.hijack?.();
     writeReply(req, response.raw ?? response, reply);
-    // It is answered. Whatever this came to, Nest would answer again: false and an error by an exception filter, which fails.
+    // The reply is written. If this settled, Nest would write another one: by an exception filter, which fails.
     return new Promise(() => undefined);
   }
 }
@@ -58,7 +51,7 @@ export function paymentWebhookGuard(options: NestWebhookOptions): PaymentWebhook
 
 /** Gives a parameter the event that a guard proved. @throws ConfigurationError when no guard is in front: it fails closed. */
 export const PaymentEvent = createParamDecorator((_data: unknown, context: ExecutionContext): WebhookEvent => {
-  const event = events.get(requestOf(context));
+  const event = provenEvent(requestOf(context));
   if (event !== undefined) return event;
   throw new ConfigurationError('PaymentEvent', 'found no verified event: put @UseGuards(paymentWebhookGuard({ secret })) above it');
 });
@@ -67,7 +60,7 @@ function requestOf(context: ExecutionContext): IncomingMessage {
   const request = context.switchToHttp().getRequest<PlatformRequest>();
   const { raw } = request;
   if (raw === undefined) return request;
-  // Fastify's request has the bytes, where Node's is what is read.
+  // On Fastify the bytes are on its own request, and what is read is Node's.
   raw.rawBody ??= request.rawBody;
   return raw;
 }

@@ -9,6 +9,7 @@ import {
 import type { ReceiverOptions } from '@paylink/core';
 import { paymentWebhook as fetchWebhook, type FetchHost } from '@paylink/fetch';
 import { deferSecretFault } from './defer-secret-fault.js';
+import { requireRouter } from './require-router.js';
 
 /** The second argument of a route handler: of a dynamic route, its parameters. */
 export interface RouteContext {
@@ -19,7 +20,7 @@ export interface RouteContext {
 export type NextHost = FetchHost<Partial<RouteContext>>;
 
 /** Fits `export const POST` of a route.ts. */
-// The context is no optional parameter: the build of Next.js 15 refuses a route whose second argument may be undefined.
+// The context is not an optional parameter: the build of Next.js 15 refuses a route whose second argument may be undefined.
 export type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
@@ -30,15 +31,21 @@ export type RouteHandler = ((request: Request) => Promise<Response>) &
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const E extends EventSchemas = NoEvents,
-  P extends ConfirmedPayment = never,
-  S extends object = never,
->(options: ReceiverOptions<E, P, S, NextHost>, handlers: ReceiverHandlers<E, P, S, NextHost>): RouteHandler {
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+>(
+  options: ReceiverOptions<Events, Payment, Scope, NextHost>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, NextHost>,
+): RouteHandler {
   return deferSecretFault<RouteHandler>(
     options,
     () => {
-      const handle = fetchWebhook<E, P, S, Partial<RouteContext>>(options, handlers);
-      return (request: Request, context?: RouteContext) => handle(request, context);
+      const handle = fetchWebhook<Events, Payment, Scope, Partial<RouteContext>>(options, handlers);
+      return async (request: Request, context?: RouteContext) => {
+        requireRouter('app', request);
+        return handle(request, context);
+      };
     },
     (tell) => async () => {
       tell();

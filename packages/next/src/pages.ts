@@ -11,11 +11,12 @@ import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core'
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next';
 import { deferSecretFault } from './defer-secret-fault.js';
+import { requireRouter } from './require-router.js';
 
 /** What a handler is given of Next.js. With `idempotency` no `res`: nothing may be sent before the commit. */
 export type NextApiHost<Scope = never> = HostContext<Scope, { readonly req: NextApiRequest }, { readonly res: NextApiResponse }>;
 
-const MEND = 'Add to the same file: export const config = { api: { bodyParser: false } };';
+const BODY_CONSUMED_HINT = 'Add to the same file: export const config = { api: { bodyParser: false } };';
 
 /**
  * Makes an API route of the Pages Router; beside it the file needs `export const config = { api: { bodyParser: false } }`. A
@@ -24,16 +25,20 @@ const MEND = 'Add to the same file: export const config = { api: { bodyParser: f
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhookApi<
-  const E extends EventSchemas = NoEvents,
-  P extends ConfirmedPayment = never,
-  S extends object = never,
->(options: ReceiverOptions<E, P, S, NextApiHost<S>>, handlers: ReceiverHandlers<E, P, S, NextApiHost<S>>): NextApiHandler {
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+>(
+  options: ReceiverOptions<Events, Payment, Scope, NextApiHost<Scope>>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, NextApiHost<Scope>>,
+): NextApiHandler {
   return deferSecretFault<NextApiHandler>(
     options,
     () => {
-      const receiver = createReceiver<E, P, S, NextApiHost<S>>(options, handlers);
+      const receiver = createReceiver<Events, Payment, Scope, NextApiHost<Scope>>(options, handlers);
       return async (req, res) => {
-        writeReply(req, res, await receiver.receive(deliveryOf(req, MEND), { req }, { res }));
+        requireRouter('pages', req);
+        writeReply(req, res, await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req }, { res }));
         await ended(res);
       };
     },

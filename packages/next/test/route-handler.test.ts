@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { paymentWebhook } from '../src/index.js';
+import { paymentWebhookApi } from '../src/pages.js';
 
 const secret = TEST_SECRET;
 const URL_OF_ROUTE = 'http://localhost/api/webhooks/payments';
@@ -92,6 +93,15 @@ describe('a route handler of the App Router', () => {
 });
 
 describe('a mistake of set-up', () => {
+  it('names the right import where the other router calls', async () => {
+    const call = paymentWebhook({ secret }, () => undefined) as unknown as (request: object, response: object) => Promise<unknown>;
+    await expect(call({ method: 'POST', headers: {} }, {})).rejects.toThrow(
+      "import { paymentWebhookApi } from '@paylink/next/pages'",
+    );
+    const route = paymentWebhookApi({ secret }, () => undefined) as unknown as (request: Request) => Promise<unknown>;
+    await expect(route(signedDelivery().toRequest(URL_OF_ROUTE))).rejects.toThrow("import { paymentWebhook } from '@paylink/next'");
+  });
+
   it.each([undefined, '', ' blank ', [], ['a-secret', undefined]])(
     'secret: %j refuses every request, 500, and is told once in the log',
     async (fault) => {

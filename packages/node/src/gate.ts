@@ -16,40 +16,62 @@ export interface NodeGate<Event, Host> {
   readonly admit: (req: IncomingMessage, host: Host) => Promise<Reply | undefined>;
   /** The event that this gate proved for the request. @throws ConfigurationError when this gate is not in front of it. */
   readonly event: (req: IncomingMessage) => Event;
+  /** Whether no code has read an event yet: then a 404 of the host means that nothing stands behind the gate. */
+  readonly isUnused: () => boolean;
+  readonly warnUnanswered: () => void;
+}
+
+interface Proven {
+  readonly event: WebhookEvent;
+  readonly use: () => void;
 }
 
 // Beside the request and not on it: nothing that a parser or a merchant's code writes there can pass for an event.
-const events = new WeakMap<IncomingMessage, WebhookEvent>();
+const events = new WeakMap<IncomingMessage, Proven>();
 
 /**
- * @param mend what the merchant has to change when something read the body first; a sentence for the log
+ * @param bodyConsumedHint how to fix it when something read the body first; a sentence for the log
  * @throws ConfigurationError that names the option and the fault.
  */
 export function createGate<Events extends EventSchemas, Host, Pass extends 'pass' | undefined>(
   options: GateOptions<Events, Host, Pass>,
-  mend: string,
+  bodyConsumedHint: string,
 ): NodeGate<GateEvent<Events, Pass>, Host> {
   const receiver = createReceiver(options);
   const proven = new WeakMap<IncomingMessage, GateEvent<Events, Pass>>();
+  let unused = true;
+  const use = (): void => void (unused = false);
   return {
     admit: async (req, host) => {
-      const { event, reply } = await receiver.admit(deliveryOf(req, mend), host);
+      const { event, reply } = await receiver.admit(deliveryOf(req, bodyConsumedHint), host);
       if (reply !== undefined) return reply;
       proven.set(req, event);
-      events.set(req, event as WebhookEvent);
+      events.set(req, { event: event as WebhookEvent, use });
       return undefined;
     },
-    event: (req) => eventOf(proven, req),
+    event: (req) => {
+      use();
+      return proven.get(req) ?? notProven();
+    },
+    isUnused: () => unused,
+    warnUnanswered: () => {
+      receiver.warnUnanswered();
+    },
   };
+}
+
+/** The event that a gate proved for the request, where there is one. */
+export function provenEvent(req: IncomingMessage): WebhookEvent | undefined {
+  const proven = events.get(req);
+  proven?.use();
+  return proven?.event;
 }
 
 /** The event that a gate proved for the request. @throws ConfigurationError when no gate is in front: it fails closed. */
 export function webhookEvent(req: IncomingMessage): WebhookEvent {
-  return eventOf(events, req);
+  return provenEvent(req) ?? notProven();
 }
 
-function eventOf<Event>(from: WeakMap<IncomingMessage, Event>, req: IncomingMessage): Event {
-  const event = from.get(req);
-  if (event !== undefined) return event;
+function notProven(): never {
   throw new ConfigurationError('webhookEvent', 'found no verified event: put paymentWebhook({ secret }) in front of this handler');
 }

@@ -1,5 +1,5 @@
 export { deliveryOf } from './delivery.js';
-export { createGate, webhookEvent, type NodeGate } from './gate.js';
+export { createGate, provenEvent, webhookEvent, type NodeGate } from './gate.js';
 export { paymentWebhook, type NodeHost, type NodeWebhookOptions } from './payment-webhook.js';
 export { isClaimed } from './read-body.js';
 export { writeReply } from './write-reply.js';

@@ -21,7 +21,7 @@ export interface NodeWebhookOptions<
   Payment extends ConfirmedPayment,
   Scope extends object,
 > extends ReceiverOptions<Events, Payment, Scope, NodeHost<Scope>> {
-  /** Told what a handler threw, as node:http has no error handling of its own. Default: `console.error`. */
+  /** Called with what a handler threw, since node:http has no error handling of its own. Default: `console.error`. */
   readonly onError?:
     ((error: unknown, host: { readonly req: IncomingMessage; readonly res: ServerResponse }) => unknown) | undefined;
 }
@@ -45,11 +45,15 @@ export function paymentWebhook<
   return (req, res) => {
     receiver
       .receive(deliveryOf(req), { req }, { res })
-      .then((reply) => writeReply(req, res, reply))
-      .catch(async (error: unknown) => {
-        writeReply(req, res, errorReply(new WebhookError('handler_failed')));
-        await onError(error, { req, res });
-      })
+      .then(
+        (reply) => {
+          writeReply(req, res, reply);
+        },
+        (error: unknown) => {
+          writeReply(req, res, errorReply(new WebhookError('handler_failed')));
+          return onError(error, { req, res });
+        },
+      )
       .catch(logError);
   };
 }

@@ -7,12 +7,12 @@ import type { Reply } from '@paylink/core';
 const LINGER = 1_000;
 
 /**
- * Writes a reply, unless the handler has written one. A reply that goes out before the body's end, and every 401, ends the
- * connection: else Node would drain whatever the sender goes on sending.
+ * Writes a reply, unless the handler has written one. A reply that is sent before the body's end, and every 401, ends the
+ * connection: otherwise Node would read all that the sender still sends.
  */
 export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
   if (res.headersSent || res.writableEnded) {
-    // The handler began a response and then failed: nobody will end it.
+    // The handler began a response and then failed: nothing else will end it.
     if (reply.status >= 400 && !res.writableEnded) res.destroy();
     return;
   }
@@ -52,8 +52,8 @@ function linger(req: IncomingMessage, res: ServerResponse, body: string): void {
 }
 
 function resetAfterReply({ stream }: Http2ServerResponse): void {
-  // The stream's own event: the response has its `finish` only when the stream is closed. A turn later, when the reply is on
-  // its way; and destroyed rather than closed, which would wait for a body that nobody reads.
+  // The stream's own event: the response has its `finish` only when the stream is closed. A turn later, when the reply has been
+  // sent; and destroyed rather than closed, which would wait for a body that is not read.
   stream.once('finish', () => {
     setImmediate(() => {
       stream.destroy();

@@ -52,7 +52,7 @@ export function expressHosts(name: string, create: typeof express): readonly [Ho
   };
   const gate: Host = {
     name: `${name} as a gate`,
-    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate'] },
+    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate', 'nothing behind the gate'] },
     listen: (setup) => listen(create, setup, gated(setup)),
   };
   return [host, gate];
@@ -75,6 +75,7 @@ function gated({ options, handler, surroundings }: Setup): Middleware[] {
     };
     answer().catch(next);
   };
+  if (surroundings === 'nothing behind the gate') return [gate];
   return surroundings === 'no gate' ? [route] : [gate, route];
 }
 

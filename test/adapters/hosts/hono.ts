@@ -75,7 +75,11 @@ export const hono: Host = {
 
 export const honoGate: Host = {
   name: 'Hono as a gate',
-  capabilities: { ...ADAPTER, gate: true, surroundings: [...SURROUNDINGS, 'no gate', 'a clone', 'a body limit', 'an inflater'] },
+  capabilities: {
+    ...ADAPTER,
+    gate: true,
+    surroundings: [...SURROUNDINGS, 'no gate', 'nothing behind the gate', 'a clone', 'a body limit', 'an inflater'],
+  },
   listen(setup) {
     const { options, handler, surroundings } = setup;
     const { secret, bodyLimit, bodyTimeout, observe, headers } = options;
@@ -84,6 +88,7 @@ export const honoGate: Host = {
       const answer: unknown = await handler(webhookEvent(c), RESPONDING);
       return answer instanceof Response ? answer : c.json({ received: true });
     };
+    if (surroundings === 'nothing behind the gate') return listen(setup, [gate]);
     return listen(setup, surroundings === 'no gate' ? [route] : [gate, route]);
   },
 };
@@ -102,31 +107,33 @@ function listen(setup: Setup, webhook: readonly MiddlewareHandler[]): Promise<Li
 
   const [, prefix = '', rest = ''] = /^(\/[^/]*)(.*)$/.exec(PATH)!;
   switch (surroundings) {
-    case 'no error handler':
-      app.post(PATH, ...webhook.slice(0, -1), async (c, next) => {
+    case 'no error handler': {
+      const reporting: MiddlewareHandler = async (c, next) => {
         try {
           return await webhook.at(-1)!(c, next);
         } catch (error) {
           onError(error);
           throw error;
         }
-      });
+      };
+      app.on('POST', [PATH], ...[...webhook.slice(0, -1), reporting]);
       break;
+    }
     case 'the webhook twice':
-      app.post(PATH, webhook[0]!, ...webhook);
+      app.on('POST', [PATH], webhook[0]!, ...webhook);
       break;
     case 'another webhook at once':
       app.post(PATH, async (c, next) => (await Promise.all([webhook[0]!(c, next), webhook[0]!(c, next)]))[0]);
       break;
     case 'a mounted router':
     case 'a JSON parser on the parent':
-      app.route(prefix, new Hono().post(rest, ...webhook));
+      app.route(prefix, new Hono().on('POST', [rest], ...webhook));
       break;
     case 'every method':
-      app.all(PATH, ...webhook);
+      app.on('ALL', [PATH], ...webhook);
       break;
     default:
-      app.post(PATH, ...webhook);
+      app.on('POST', [PATH], ...webhook);
   }
   const { fetch } = app;
   return listening(overHttp2 ? createAdaptorServer({ fetch, createServer: http2.createServer }) : createAdaptorServer({ fetch }));

@@ -58,6 +58,7 @@ export type Surroundings =
   | 'a clone'
   | 'a body limit'
   | 'no gate'
+  | 'nothing behind the gate'
   | 'no error handler'
   | 'a mounted router'
   | 'every method';

@@ -52,7 +52,7 @@ export function koaHosts(name: string, create: typeof Koa): readonly [Host, Host
   };
   const gate: Host = {
     name: `${name} as a gate`,
-    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate'] },
+    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate', 'nothing behind the gate'] },
     listen: (setup) => listen(new create(), setup, gated(setup)),
   };
   return [host, gate];
@@ -71,6 +71,7 @@ function gated({ options, handler, surroundings }: Setup): Middleware[] {
     await handler(webhookEvent(ctx), respondingBy(ctx));
     if (ctx.body === undefined) ctx.body = { received: true };
   };
+  if (surroundings === 'nothing behind the gate') return [gate];
   return surroundings === 'no gate' ? [route] : [gate, route];
 }
 
