@@ -44,11 +44,13 @@ function handling(options: Options, handlers: ReceiverHandlers<NoEvents, Confirm
   const receiver = createReceiver(options, handlers);
   return async (ctx) => {
     const before = answerOf(ctx);
-    const reply = await receiver.receive(deliveryOf(ctx.req, BODY_CONSUMED_HINT), { req: ctx.req }, { ctx }).catch((error: unknown) => {
-      // Koa leaves a response open that was begun by ctx.res.
-      if (ctx.headerSent && !ctx.res.writableEnded) ctx.res.destroy();
-      throw error;
-    });
+    const reply = await receiver
+      .receive(deliveryOf(ctx.req, BODY_CONSUMED_HINT), { req: ctx.req }, { ctx })
+      .catch((error: unknown) => {
+        // Koa leaves a response open that was begun by ctx.res.
+        if (ctx.headerSent && !ctx.res.writableEnded) ctx.res.destroy();
+        throw error;
+      });
     // A handler that set a status or a body, or took the response over, has answered. A refusal is always sent.
     if (reply.status !== 200 || answerOf(ctx).every((part, index) => part === before[index])) respond(ctx, reply);
   };
