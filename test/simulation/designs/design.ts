@@ -1,0 +1,38 @@
+import type { ReconcileReport } from '@paylink/client';
+import type { SimulatedPool } from '../pool.js';
+import type { Life } from '../process.js';
+import type { World } from '../world.js';
+
+/** A request as it reaches a receiver. */
+export interface Receives {
+  /** Of the URL: which tenant's webhook it was posted to. */
+  readonly path: string;
+  readonly kind: string;
+  readonly body: Uint8Array;
+  readonly signature: string;
+}
+
+export interface Surroundings {
+  readonly world: World;
+  readonly life: Life;
+  readonly pool: SimulatedPool;
+  readonly log: (line: string) => void;
+}
+
+/** A receiver in one life of its process. */
+export interface Running {
+  /** Gives the status of the reply; `told` is given the outcome as `observe` reports it. */
+  receive(received: Receives, told: (outcome: string) => void): Promise<number>;
+  /** One pass over all unpaid orders, a report for each tenant. */
+  reconcile(): Promise<readonly ReconcileReport[]>;
+}
+
+/** A way to build a merchant's server. */
+export interface Design {
+  readonly description: string;
+  /** Whether the design credits wrongly, and the simulation must find it. */
+  readonly broken: boolean;
+  /** Whether the history has refunds: only where each effect is done once by the store itself. */
+  readonly refunds: boolean;
+  start(surroundings: Surroundings): Running;
+}

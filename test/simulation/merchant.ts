@@ -1,0 +1,154 @@
+/** A merchant's server process: a receiver in one of the designs, restarted when it crashes. */
+import type { ReconcileReport } from '@paylink/client';
+import type { Receives, Running } from './designs/design.js';
+import { SimulatedPool } from './pool.js';
+import { Life } from './process.js';
+import type { Notification } from './service.js';
+import type { World } from './world.js';
+
+export class Merchant {
+  unanswered = 0;
+  #life!: Life;
+  #running!: Running;
+  #crashAfter: { requests: number; milliseconds: number } | undefined;
+  #pauseAfter: { requests: number; milliseconds: number; length: number } | undefined;
+  /** What each design keeps on the machine's disk or not at all is its own business; this is one name for all of its lives. */
+  #lives = 0;
+
+  constructor(
+    readonly world: World,
+    readonly name: string,
+  ) {
+    this.#start();
+  }
+
+  /** Kills the process, and starts it again after a while. */
+  crash(downtime: number): void {
+    if (!this.#life.alive) return;
+    this.world.timeline.tell(this.name, 'is killed');
+    this.#life.kill();
+    this.world.time.after(downtime, () => this.#start(), null);
+  }
+
+  pause(milliseconds: number): void {
+    this.world.timeline.tell(this.name, `stands still for ${milliseconds} ms`);
+    this.#life.pausedUntil = this.world.time.now + milliseconds;
+  }
+
+  crashAfterRequests(requests: number, milliseconds: number): void {
+    this.#crashAfter = { requests, milliseconds };
+  }
+
+  pauseAfterRequests(requests: number, milliseconds: number, length: number): void {
+    this.#pauseAfter = { requests, milliseconds, length };
+  }
+
+  /** The faults are over. */
+  recover(): void {
+    this.#life.pausedUntil = 0;
+    this.#crashAfter = this.#pauseAfter = undefined;
+    if (!this.#life.alive) this.#start();
+  }
+
+  receive(notification: Notification, answered: (status: number) => void): void {
+    const life = this.#life;
+    if (!life.alive) return;
+    this.#countRequest();
+    this.unanswered += 1;
+    let open = true;
+    const close = (): void => {
+      if (open) this.unanswered -= 1;
+      open = false;
+    };
+    life.onDeath(close);
+    this.world.time.after(
+      0,
+      () => {
+        let outcome: string | undefined;
+        const reply = async (): Promise<void> => {
+          const status = await this.#running.receive(receivedBy(notification), (told) => (outcome = told)).catch(() => 500);
+          if (!life.alive) return;
+          close();
+          this.world.invariants.onReply(notification, status, outcome);
+          const { kind, tenant, reference } = notification;
+          this.world.timeline.tell(this.name, `${kind} ${tenant}/${reference} -> ${status}`);
+          answered(status);
+        };
+        void reply();
+      },
+      life,
+    );
+  }
+
+  /** Runs one reconcile pass over what is unpaid in the database, for every tenant. */
+  reconcile(ended: (complete: boolean) => void = () => undefined): void {
+    const life = this.#life;
+    let open = true;
+    const settle = (complete: boolean): void => {
+      if (!open) return;
+      open = false;
+      this.world.timeline.tell(this.name, `reconcile: ${complete ? 'complete' : 'not complete'}`);
+      ended(complete);
+    };
+    life.onDeath(() => settle(false));
+    if (!life.alive) {
+      settle(false);
+      return;
+    }
+    this.world.time.after(
+      0,
+      () => {
+        this.#running.reconcile().then(
+          (reports) => settle(reports.every(isComplete)),
+          (error: unknown) => {
+            this.world.timeline.tell(this.name, `reconcile failed: ${String(error)}`);
+            settle(false);
+          },
+        );
+      },
+      life,
+    );
+  }
+
+  #start(): void {
+    if (this.#lives > 0 && this.#life.alive) return;
+    this.#lives += 1;
+    const life = new Life(this.name);
+    this.#life = life;
+    const { world } = this;
+    const previous = world.time.acting;
+    world.time.acting = life;
+    this.#running = world.design.start({
+      world,
+      life,
+      pool: new SimulatedPool(world, life, { max: 1 + world.random.below(4) }),
+      log: (line) => world.timeline.tell(this.name, line),
+    });
+    world.time.acting = previous;
+    if (this.#lives > 1) world.timeline.tell(this.name, 'starts again');
+  }
+
+  #countRequest(): void {
+    const { time } = this.world;
+    if (this.#crashAfter !== undefined && (this.#crashAfter.requests -= 1) === 0) {
+      time.after(this.#crashAfter.milliseconds, () => this.crash(this.world.random.below(30_000)), null);
+    }
+    if (this.#pauseAfter !== undefined && (this.#pauseAfter.requests -= 1) === 0) {
+      const { milliseconds, length } = this.#pauseAfter;
+      time.after(milliseconds, () => this.pause(length), null);
+    }
+  }
+}
+
+/** An order whose link has another amount is refused on purpose, and stays open for a person to look at. */
+function isComplete({ errors, inProgress, notAsked }: ReconcileReport): boolean {
+  return (
+    inProgress.length === 0 &&
+    notAsked.length === 0 &&
+    errors.every(({ error }) => (error as { code?: unknown } | undefined)?.code === 'amount_differs')
+  );
+}
+
+function receivedBy({ tenant, kind, body, signature }: Notification): Receives {
+  return { path: tenant, kind, body: new TextEncoder().encode(body), signature };
+}

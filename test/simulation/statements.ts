@@ -1,0 +1,216 @@
+/**
+ * The statements that the model understands: those of the store, and those of the simulated merchant. A statement that it does
+ * not know throws, so that a change of the store's SQL is noticed here and not passed over.
+ */
+import { SqlError, type Database, type Result, type Steps, type Transaction, type Values } from './database.js';
+
+export interface Statement {
+  readonly control?: 'BEGIN' | 'COMMIT' | 'ROLLBACK' | undefined;
+  run(database: Database, transaction: Transaction, values: readonly unknown[]): Steps;
+}
+
+/** The merchant's statements, as handlers and designs send them. */
+export const SQL = {
+  readOrder: 'SELECT amount, paid FROM orders WHERE tenant = $1 AND reference = $2',
+  lockOrder: 'SELECT amount, paid FROM orders WHERE tenant = $1 AND reference = $2 FOR UPDATE',
+  markPaid: 'UPDATE orders SET paid = true WHERE tenant = $1 AND reference = $2 AND NOT paid',
+  unpaid: 'SELECT tenant, reference FROM orders WHERE NOT paid ORDER BY tenant, reference',
+  payAndCount: 'UPDATE orders SET paid = true, credits = credits + 1 WHERE tenant = $1 AND reference = $2 AND NOT paid',
+  credit: 'INSERT INTO credits (tenant, reference, amount, kind) VALUES ($1, $2, $3, $4)',
+  lookUp: 'SELECT FROM marks WHERE key = $1',
+  mark: 'INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING',
+} as const;
+
+export const orderKey = (tenant: unknown, reference: unknown): string => JSON.stringify([tenant, reference]);
+
+type Run = (groups: readonly string[], database: Database, transaction: Transaction, values: readonly unknown[]) => Steps;
+
+const MARKS = 'paylink_marks';
+
+/** The store's statements, by their shape. */
+const STORE: readonly (readonly [RegExp, Run])[] = [
+  [
+    /^INSERT INTO \S+ \(key\) SELECT decode\('([0-9a-f]+)', 'hex'\) WHERE (.*?)\s*ON CONFLICT \(key\) DO NOTHING RETURNING pg_current_xact_id\(\)::text AS transaction$/s,
+    function* ([key = '', conditions = ''], database, transaction) {
+      transaction.commands += 1;
+      const timeout = /set_config\('idle_in_transaction_session_timeout', '(\d+)', true\)/.exec(conditions);
+      for (const [, lock = ''] of conditions.matchAll(/pg_try_advisory_xact_lock\((-?\d+)\)/g)) {
+        if (!database.tryAdvisory(transaction, lock)) return result('INSERT', []);
+      }
+      if (timeout !== null) transaction.idleTimeout = Number(timeout[1]);
+      const inserted = yield* insertUnique(database, transaction, MARKS, key, { key });
+      return result('INSERT', inserted ? [{ transaction: String(database.idOf(transaction)) }] : []);
+    },
+  ],
+  [
+    /^SELECT encode\(key, 'hex'\) AS key FROM \S+ WHERE key IN \((.*)\)$/s,
+
+    function* ([list = ''], database, transaction) {
+      const keys = [...list.matchAll(/decode\('([0-9a-f]+)', 'hex'\)/g)].map(([, key = '']) => key);
+      return result(
+        'SELECT',
+        keys.filter((key) => database.rowOf(transaction, MARKS, key) !== undefined).map((key) => ({ key })),
+      );
+    },
+  ],
+  [
+    /^SELECT 1 \/ \(pg_current_xact_id_if_assigned\(\) IS NOT DISTINCT FROM '(\d+)'\)::int$/,
+
+    function* ([id], _database, transaction) {
+      if (String(transaction.id) !== id) throw new SqlError('22012', 'division by zero');
+      return result('SELECT', [{ '?column?': 1 }]);
+    },
+  ],
+  [
+    /^SELECT WHERE false$/,
+    function* () {
+      return result('SELECT', []);
+    },
+  ],
+  [
+    /^(SAVEPOINT|ROLLBACK) (?:TO SAVEPOINT )?\w+$/,
+    function* ([command = '']) {
+      return result(command, [], 0);
+    },
+  ],
+  [
+    // The guard's question: how many statements of the transaction could write. What it inserts is rolled back at once.
+    /^INSERT INTO \S+ \(key\) VALUES \(sha256\(.*\) RETURNING cmin::text::int AS commands, EXISTS \(.*\) AS ruled$/s,
+    function* (_groups, database, transaction) {
+      database.idOf(transaction);
+      return result('INSERT', [{ commands: transaction.commands, ruled: false }]);
+    },
+  ],
+  [
+    /^SELECT pg_terminate_backend\(pid\) FROM pg_locks WHERE locktype = 'transactionid' AND transactionid = '(\d+)' AND mode = 'ExclusiveLock'$/,
+
+    function* ([id], database) {
+      const ended = database.terminateTransaction(Number(id));
+      return result('SELECT', ended ? [{ pg_terminate_backend: true }] : []);
+    },
+  ],
+];
+
+/** The merchant's statements, by their text. */
+const MERCHANT: Readonly<Record<string, Run>> = {
+  *[SQL.readOrder](_, database, transaction, [tenant, reference]) {
+    const row = database.rowOf(transaction, 'orders', orderKey(tenant, reference));
+    return result('SELECT', row === undefined ? [] : [columns(row, 'amount', 'paid')]);
+  },
+  *[SQL.lockOrder](_, database, transaction, [tenant, reference]) {
+    transaction.commands += 1;
+    const row = yield* lockRow(database, transaction, 'orders', orderKey(tenant, reference));
+    return result('SELECT', row === undefined ? [] : [columns(row, 'amount', 'paid')]);
+  },
+  *[SQL.markPaid](_, database, transaction, [tenant, reference]) {
+    return yield* payOrder(database, transaction, orderKey(tenant, reference), 0);
+  },
+  *[SQL.payAndCount](_, database, transaction, [tenant, reference]) {
+    return yield* payOrder(database, transaction, orderKey(tenant, reference), 1);
+  },
+
+  *[SQL.unpaid](_, database, transaction) {
+    const rows = [...database.rowsOf(transaction, 'orders')].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    const unpaid = rows.filter(({ paid }) => paid !== true);
+    return result(
+      'SELECT',
+      unpaid.map((row) => columns(row, 'tenant', 'reference')),
+    );
+  },
+
+  *[SQL.credit](_, database, transaction, [tenant, reference, amount, kind]) {
+    transaction.commands += 1;
+    database.write(transaction, 'credits', database.nextSerial(), { tenant, reference, amount, kind });
+    return result('INSERT', [], 1);
+  },
+
+  *[SQL.lookUp](_, database, transaction, [key]) {
+    return result('SELECT', database.rowOf(transaction, 'marks', String(key)) === undefined ? [] : [{}]);
+  },
+  *[SQL.mark](_, database, transaction, [key]) {
+    transaction.commands += 1;
+    const inserted = yield* insertUnique(database, transaction, 'marks', String(key), { key });
+    return result('INSERT', [], inserted ? 1 : 0);
+  },
+};
+
+const known = new Map<string, Statement>();
+
+/** Finds what a statement does. @throws where the model does not know it. */
+export function statementOf(text: string): Statement {
+  const control = /^(BEGIN|COMMIT|ROLLBACK)\b(?! TO )/.exec(text)?.[1] as Statement['control'];
+  if (control !== undefined) return { control, run: unreachable };
+  const merchant = MERCHANT[text];
+  if (merchant !== undefined) return { run: (...rest) => merchant([], ...rest) };
+  let statement = known.get(text);
+  if (statement !== undefined) return statement;
+  for (const [shape, run] of STORE) {
+    const match = shape.exec(text);
+    if (match === null) continue;
+    const groups = match.slice(1);
+    statement = { run: (...rest) => run(groups, ...rest) };
+    if (known.size > 10_000) known.clear();
+    known.set(text, statement);
+    return statement;
+  }
+  throw new TypeError(`the model of the database does not know this statement: ${text}`);
+}
+
+function unreachable(): never {
+  throw new TypeError('the session itself begins and ends transactions');
+}
+
+function result(command: string, rows: Values[], rowCount = rows.length): Result {
+  return { command, rows, rowCount };
+}
+
+function columns(row: Values, ...names: readonly string[]): Values {
+  return Object.fromEntries(names.map((name) => [name, row[name]]));
+}
+
+/** UPDATE of an order that is not paid yet: finds it, waits for its lock, and looks again. */
+function* payOrder(database: Database, transaction: Transaction, key: string, credits: number): Steps {
+  transaction.commands += 1;
+  const seen = database.rowOf(transaction, 'orders', key);
+  if (seen === undefined || seen['paid'] === true) return result('UPDATE', [], 0);
+  const row = yield* lockRow(database, transaction, 'orders', key);
+  if (row === undefined || row['paid'] === true) return result('UPDATE', [], 0);
+  database.write(transaction, 'orders', key, { ...row, paid: true, credits: Number(row['credits']) + credits });
+  return result('UPDATE', [], 1);
+}
+
+/** Locks a row that is there, and gives it as it is then: another transaction may have changed it while this one waited. */
+function* lockRow(
+  database: Database,
+  transaction: Transaction,
+  table: string,
+  key: string,
+): Generator<string, Values | undefined, void> {
+  if (database.rowOf(transaction, table, key) === undefined) return undefined;
+  yield rowName(table, key);
+  database.idOf(transaction);
+  return database.rowOf(transaction, table, key);
+}
+
+/** Inserts unless the key is there; waits for a transaction that has inserted it and not ended. */
+function* insertUnique(
+  database: Database,
+  transaction: Transaction,
+  table: string,
+  key: string,
+  values: Values,
+): Generator<string, boolean, void> {
+  if (database.rowOf(transaction, table, key) !== undefined) return false;
+  const row = rowName(table, key);
+  yield row;
+  if (database.rowOf(transaction, table, key) !== undefined) {
+    database.releaseRow(transaction, row);
+    return false;
+  }
+  database.write(transaction, table, key, values);
+  return true;
+}
+
+function rowName(table: string, key: string): string {
+  return `${table} ${key}`;
+}
