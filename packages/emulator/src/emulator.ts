@@ -22,8 +22,9 @@ import { Ledger } from './payments/ledger.js';
 import type { CreatedLink, Payment, PaymentLinkFields } from './payments/payment.js';
 import { report } from './report.js';
 import { asksForAddressOr, asksForLoopback } from './server/request-guard.js';
-import { listen } from './server/server.js';
+import { listen, type Listening } from './server/server.js';
 import { readTarget } from './server/target.js';
+import { noStore, openStateFile, type Store } from './state/state-file.js';
 
 /** A running emulator of the Payment Link Service. What its methods throw has a `code`: see {@link EmulatorError}. */
 export interface Emulator {
@@ -116,6 +117,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const settings = await readOptions(options);
   const { assumed, random, target } = settings;
   const server = await listen(settings);
+  const store = await openStore(settings.state, server);
   const changes = new Changes();
   const streams = new LiveStreams(changes);
   const waiting = new Waiting(() => outbox?.list() ?? []);
@@ -124,10 +126,11 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     waiting.look();
   };
   const requests = new RequestLog(assumed.requestsKept, onChange);
-  const outbox = target && new Outbox({ ...settings, target, secret: settings.webhookSecret, onChange });
+  const outbox = target && new Outbox({ ...settings, target, secret: settings.webhookSecret, store, onChange });
   const ledger = new Ledger({
     assumed,
     random,
+    store,
     payUrl: server.origin,
     onChange,
     onSuccess: (link) => {
@@ -201,6 +204,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       waiting.endAll('emulator_reset', 'the emulator was reset');
       random.restart();
       requests.clear();
+      store.clear();
       ledger.reset();
       await outbox?.reset();
     },
@@ -209,11 +213,21 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       closed = true;
       waiting.endAll('emulator_closed', 'the emulator was closed');
       outbox?.close();
+      store.close();
       streams.close();
       changes.close();
       await server.close();
     },
   });
+}
+
+async function openStore(path: string | undefined, server: Listening): Promise<Store> {
+  try {
+    return path === undefined ? noStore : openStateFile(path);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }
 
 function isMeant(request: Request, { allowRemote, host }: Settings): boolean {

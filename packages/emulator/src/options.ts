@@ -32,6 +32,11 @@ export interface EmulatorOptions {
    * predicted: for tests only. Default: unpredictable.
    */
   readonly seed?: string | number | undefined;
+  /**
+   * A file that keeps links, payments and notifications over a restart and a kill. Requests and disturbances are not kept. One
+   * emulator at a time uses it. Default: memory only.
+   */
+  readonly state?: string | undefined;
   /** What the contract leaves open: each choice of the emulator is a switch here. */
   readonly assumed?: AssumedOptions | undefined;
 }
@@ -46,10 +51,11 @@ export interface Settings {
   readonly webhookSecret: string;
   readonly disturb: Disturbance | undefined;
   readonly random: Random;
+  readonly state: string | undefined;
   readonly assumed: Assumed;
 }
 
-const OPTIONS = ['port', 'host', 'apiKey', 'webhook', 'allowRemote', 'allowHosts', 'disturb', 'seed', 'assumed'];
+const OPTIONS = ['port', 'host', 'apiKey', 'webhook', 'allowRemote', 'allowHosts', 'disturb', 'seed', 'state', 'assumed'];
 
 /** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
 export async function readOptions(options: EmulatorOptions): Promise<Settings> {
@@ -80,6 +86,7 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
     webhookSecret: await readWebhookSecret(webhook?.secret ?? random.bytes('webhook secret', 32).toString('hex')),
     disturb,
     random,
+    state: readState(options.state),
     assumed: readAssumed(assumed),
   };
 }
@@ -93,6 +100,11 @@ function refuseUnknown(options: object, known: readonly string[], prefix: string
 
 function isPort(port: unknown): boolean {
   return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
+}
+
+function readState(state: unknown): string | undefined {
+  if (state === undefined || (typeof state === 'string' && state !== '')) return state;
+  throw new ConfigurationError('state', 'must be the path of a file');
 }
 
 function readSeed(seed: unknown): string | number | undefined {

@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { startEmulator, type ApiRequest, type Emulator, type EmulatorOptions } from '@paylink/emulator';
 import { runs, type CommonFlags, type Run } from '../action.js';
@@ -30,6 +32,7 @@ interface Flags extends CommonFlags, SecretFlags, ApiKeyFlags {
   readonly allowHost?: readonly string[];
   readonly allowRemote?: boolean;
   readonly assume?: readonly string[];
+  readonly state?: string;
 }
 
 const DEFAULT_PORT = 4010;
@@ -49,6 +52,7 @@ export function emulateCommand(): Command {
     .option('--allow-host <host>', 'send notifications also to this host, which is not on this machine; can be repeated', collect)
     .option('--allow-remote', 'listen also where others can reach it: whoever does can mark payments as paid')
     .option('--assume <name=value>', 'answer otherwise where the contract says nothing; can be repeated', collect);
+  command.option('--state <file>', 'keep links, payments and notifications in this file, over a restart and a kill');
   addSecretOptions(command);
   addApiKeyOptions(command);
   runs<Flags>(command, emulate);
@@ -59,6 +63,7 @@ export function emulateCommand(): Command {
         'paylink emulate --assume replayedKey=refuse --assume firstRetryDelay=50',
         'does your code hold when the service behaves otherwise?',
       ],
+      ['paylink emulate --state .paylink/state', 'with the payments of the time before, also after a kill'],
       ['paylink emulate --json', 'for programs: one JSON object on a line, the first says where it listens'],
     ],
     environment: [SECRET_ENVIRONMENT, [API_KEY_VARIABLE, `the API key that it accepts; without them those of ${KEPT_SECRETS}`]],
@@ -112,6 +117,7 @@ async function keep(
 
 async function start(flags: Flags, { secret, apiKey }: Given, kept: KeptSecrets): Promise<Emulator> {
   const url = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook').href;
+  if (flags.state !== undefined) await mkdir(dirname(flags.state), { recursive: true });
   const options: EmulatorOptions = {
     port: flags.port,
     apiKey: apiKey?.value ?? kept.apiKey,
@@ -119,6 +125,7 @@ async function start(flags: Flags, { secret, apiKey }: Given, kept: KeptSecrets)
     ...(flags.host === undefined ? {} : { host: flags.host }),
     ...(flags.allowHost === undefined ? {} : { allowHosts: flags.allowHost }),
     ...(flags.allowRemote === undefined ? {} : { allowRemote: true }),
+    ...(flags.state === undefined ? {} : { state: flags.state }),
     ...(flags.assume === undefined ? {} : { assumed: readFields(flags.assume, '--assume') }),
   };
   try {
@@ -136,6 +143,7 @@ const FLAGS: Record<string, string> = {
   'webhook.secret': '--secret',
   allowHosts: '--allow-host',
   allowRemote: '--allow-remote',
+  state: '--state',
 };
 
 const MENDS: Record<string, string> = {

@@ -3,13 +3,15 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assumed } from '../assumed.js';
 import { EmulatorError } from '../emulator-error.js';
-import { describeFault, type Fault } from '../faults/faults.js';
+import { describeFault, isFault, type Fault } from '../faults/faults.js';
 import type { FaultyDelivery } from '../faults/faulty-notifications.js';
 import { expectationOf, judge, type Verdict } from '../faults/verdict.js';
 import type { PaymentStatus } from '../payments/payment.js';
 import type { Random } from '../random.js';
 import { report } from '../report.js';
 import type { Target } from '../server/target.js';
+import { fromJson, toJson } from '../state/json.js';
+import type { Store } from '../state/state-file.js';
 import { quote } from '../visible-text.js';
 import { attempt, toRequest, type DeliveryAttempt, type SentRequest } from './attempt.js';
 import type { EmulatorDelivery, FaultOutcome } from './delivery.js';
@@ -21,7 +23,11 @@ import type { Pace } from './send.js';
 interface Entry {
   readonly id: string;
   readonly reference: string;
-  /** What every attempt sends. A fault has notifications of its own. */
+  /** A fault has notifications of its own. */
+  readonly hasNotification: boolean;
+  /** The body of the notification; undefined also where `assumed.notificationBody` gave none. */
+  readonly body?: string | undefined;
+  /** The body, signed: what every attempt sends. */
   readonly notification: Promise<Notification> | undefined;
   readonly createdAt: Date;
   readonly attempts: DeliveryAttempt[];
@@ -44,11 +50,19 @@ interface FaultToSend {
   readonly make: () => Promise<FaultyDelivery>;
 }
 
+/** A delivery as it is kept over a restart. */
+type KeptEntry = Omit<Entry, 'notification' | 'signal' | 'retry' | 'isKept'> & { readonly nextAttemptAt?: Date };
+
+const KIND = 'delivery';
+// Each attempt is a kilobyte or two, and is written again with each later one.
+const ATTEMPTS_OVER_RESTART = 10;
+
 export interface OutboxOptions {
   readonly target: Target;
   readonly secret: string;
   readonly assumed: Assumed;
   readonly random: Random;
+  readonly store: Store;
   /** In force from the start, and again after a reset. */
   readonly disturb: Disturbance | undefined;
   /** Called after every change. */
@@ -78,16 +92,17 @@ export class Outbox {
     this.#options = options;
     this.#lanes = new Lanes(options.assumed.deliveriesAtOnce);
     if (options.disturb !== undefined) this.#disturbances.add(options.disturb);
+    for (const kept of options.store.read(KIND).values()) this.#restore(fromJson(kept) as KeptEntry);
   }
 
   /** Starts a delivery at once, unless it is disturbed, and does not wait for it. */
   post(reference: string, body: Readonly<Record<string, unknown>>): void {
     if (this.#isClosed) return;
-    const entry = this.#add(reference, this.#sign(JSON.stringify(body)));
+    const entry = this.#add(reference, true, JSON.stringify(body));
     const disturbed = this.#disturbances.take(reference);
     if (disturbed === undefined) this.#startAndRelease(entry);
     else this.#disturb(entry, disturbed);
-    this.#options.onChange();
+    this.#changed(entry);
   }
 
   /** @throws ConfigurationError that names the option. */
@@ -121,10 +136,10 @@ export class Outbox {
     make: () => Promise<FaultyDelivery>,
   ): { readonly id: string; readonly outcome: Promise<FaultOutcome> } {
     this.#requireOpen();
-    const entry = this.#add(payment.reference, undefined);
+    const entry = this.#add(payment.reference, false);
     entry.fault = fault;
     entry.paymentStatus = payment.status;
-    this.#options.onChange();
+    this.#changed(entry);
     return { id: entry.id, outcome: this.#sendFaulty(entry, { fault, payment, make }) };
   }
 
@@ -182,23 +197,44 @@ export class Outbox {
     if (this.#isClosed) throw new EmulatorError('emulator_closed', 'the emulator is closed');
   }
 
-  #add(reference: string, notification: Promise<Notification> | undefined): Entry {
-    const entry: Entry = {
+  #add(reference: string, hasNotification: boolean, body?: string): Entry {
+    return this.#open({
       id: this.#newId(),
       reference,
-      notification,
+      body,
+      hasNotification,
       createdAt: new Date(),
       attempts: [],
-      signal: this.#life.signal,
       state: 'pending',
       started: 0,
       failures: 0,
-      isKept: false,
-    };
+    });
+  }
+
+  #open(kept: KeptEntry): Entry {
+    const notification = kept.hasNotification ? this.#sign(kept.body) : undefined;
+    const entry: Entry = { ...kept, notification, signal: this.#life.signal, isKept: false };
     // Each attempt reports a body that cannot be made. Without an attempt, the rejection must not end the process.
     notification?.catch(() => undefined);
     this.#entries.set(entry.id, entry);
     return entry;
+  }
+
+  /** Goes on with a delivery of the time before a restart. A fault that was being sent is not sent again. */
+  #restore({ nextAttemptAt, ...kept }: KeptEntry): void {
+    const entry = this.#open(kept);
+    if (entry.state !== 'pending') this.#finish(entry, entry.state);
+    else if (isFault(entry.fault)) this.#finish(entry, 'sent');
+    else this.#startLater(entry, Math.max(0, (nextAttemptAt?.getTime() ?? 0) - Date.now()));
+  }
+
+  #changed(entry: Entry): void {
+    if (this.#entries.get(entry.id) === entry && !entry.signal.aborted) {
+      const { notification, signal, retry, isKept, ...kept } = entry;
+      const attempts = kept.attempts.slice(-ATTEMPTS_OVER_RESTART);
+      this.#options.store.put(KIND, entry.id, toJson({ ...kept, attempts, nextAttemptAt: retry?.at }));
+    }
+    this.#options.onChange();
   }
 
   #newId(): string {
@@ -208,10 +244,10 @@ export class Outbox {
     return id;
   }
 
-  async #sign(body: string): Promise<Notification> {
+  async #sign(body: string | undefined): Promise<Notification> {
     const { secret, assumed } = this.#options;
     return signNotification({
-      body: Buffer.from(body),
+      body: Buffer.from(body!),
       event: 'payment.succeeded',
       contentType: assumed.notificationContentType,
       secret,
@@ -263,7 +299,7 @@ export class Outbox {
     if (!isElsewhere) this.#cancelRetry(entry);
     const done = await this.#send(entry, toRequest(target, await entry.notification!), { target });
     if (!isElsewhere) this.#conclude(entry, done);
-    this.#options.onChange();
+    this.#changed(entry);
     return done;
   }
 
@@ -317,7 +353,7 @@ export class Outbox {
       return { fault, rows, expected, verdict, asExpected: verdict !== 'unexpected', delivery: this.#snapshot(entry) };
     } finally {
       this.#finish(entry, 'sent');
-      this.#options.onChange();
+      this.#changed(entry);
     }
   }
 
@@ -327,7 +363,7 @@ export class Outbox {
     const requests = notifications.map((notification) => toRequest(target, notification));
     const sendOne = async (request: SentRequest): Promise<DeliveryAttempt> => {
       const done = await this.#send(entry, request, { target, ...(pace === undefined ? {} : { pace }) });
-      this.#options.onChange();
+      this.#changed(entry);
       return done;
     };
     if (wait !== undefined) await sleep(wait, undefined, { signal: entry.signal }).catch(() => undefined);
@@ -342,7 +378,10 @@ export class Outbox {
     if (entry.isKept || this.#entries.get(entry.id) !== entry) return;
     entry.isKept = true;
     this.#finished.push(entry.id);
-    if (this.#finished.length > this.#options.assumed.deliveriesKept) this.#entries.delete(this.#finished.shift()!);
+    if (this.#finished.length <= this.#options.assumed.deliveriesKept) return;
+    const oldest = this.#finished.shift()!;
+    this.#entries.delete(oldest);
+    this.#options.store.remove(KIND, oldest);
   }
 
   #snapshot({ id, reference, createdAt, state, fault, paymentStatus, verdict, started, attempts, retry }: Entry): EmulatorDelivery {

@@ -1,5 +1,7 @@
 import type { Assumed } from '../assumed.js';
 import type { Random } from '../random.js';
+import { fromJson, toJson } from '../state/json.js';
+import type { Store } from '../state/state-file.js';
 import {
   toCreatedLink,
   toPayment,
@@ -26,10 +28,17 @@ interface Entry {
   readonly pages: Set<string>;
 }
 
+/** An entry as it is kept over a restart. */
+interface KeptEntry extends Pick<Entry, 'key' | 'fingerprint'> {
+  readonly link: OwnLink;
+  readonly pages: string[];
+}
+
 export interface LedgerOptions {
   readonly assumed: Assumed;
   readonly payUrl: string;
   readonly random: Random;
+  readonly store: Store;
   /** Called once for each payment that succeeds. */
   readonly onSuccess: (link: Link) => void;
   /** Called after every change. */
@@ -56,6 +65,7 @@ const REFUSALS = {
 
 // Enough for every page that a customer can have open.
 const PAGES_KEPT = 100;
+const KIND = 'link';
 const HISTORY_KEPT = 100;
 
 /** The service's memory: links, their payments, and the idempotency keys they were created under. */
@@ -63,18 +73,21 @@ export class Ledger {
   readonly #assumed: Assumed;
   readonly #payUrl: string;
   readonly #random: Random;
+  readonly #store: Store;
   readonly #onSuccess: (link: Link) => void;
   readonly #onChange: () => void;
   readonly #byToken = new Map<string, Entry>();
   readonly #byReference = new Map<string, Entry[]>();
   readonly #byKey = new Map<string, Entry>();
 
-  constructor({ assumed, payUrl, random, onSuccess, onChange }: LedgerOptions) {
+  constructor({ assumed, payUrl, random, store, onSuccess, onChange }: LedgerOptions) {
     this.#assumed = assumed;
     this.#payUrl = payUrl;
     this.#random = random;
+    this.#store = store;
     this.#onSuccess = onSuccess;
     this.#onChange = onChange;
+    for (const kept of store.read(KIND).values()) this.#restore(fromJson(kept) as KeptEntry);
   }
 
   /**
@@ -123,16 +136,20 @@ export class Ledger {
     pages.add(page);
     if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
     link.amount = amount;
-    this.#turn(link, 'success');
-    this.#onSuccess({ ...link });
+    // The payment and its notification in one piece: a kill between them would leave a payment that is never notified.
+    this.#store.together(() => {
+      this.#turn(entry, 'success');
+      this.#onSuccess({ ...link });
+    });
     return 'paid';
   }
 
   /** Records that the customer cancelled, or that the payment failed. Says whether the payment now has this status. */
   settle(token: string, status: 'failed' | 'cancelled'): boolean {
-    const { link } = this.#entry(token);
+    const entry = this.#entry(token);
+    const { link } = entry;
     if (!this.allows(link, status)) return link.status === status;
-    this.#turn(link, status);
+    this.#turn(entry, status);
     return true;
   }
 
@@ -154,10 +171,12 @@ export class Ledger {
     this.#onChange();
   }
 
-  #turn(link: OwnLink, status: PaymentStatus): void {
+  #turn(entry: Entry, status: PaymentStatus): void {
+    const { link } = entry;
     link.status = status;
     link.history.push({ at: new Date(), status, ...(link.amount === undefined ? {} : { amount: link.amount }) });
     if (link.history.length > HISTORY_KEPT) link.history.shift();
+    this.#keep(entry);
     this.#onChange();
   }
 
@@ -201,18 +220,36 @@ export class Ledger {
       history: [{ at: createdAt, status: 'pending' }],
     };
     const entry: Entry = { link, created: JSON.stringify(toCreatedLink(link)), key, fingerprint, pages: new Set() };
-    this.#byToken.set(token, entry);
-    this.#byReference.set(request.reference, [...(this.#byReference.get(request.reference) ?? []), entry]);
-    if (key !== undefined) this.#byKey.set(key, entry);
+    this.#index(entry);
+    this.#keep(entry);
     this.#forgetOldest();
     this.#onChange();
     return entry;
+  }
+
+  #index(entry: Entry): void {
+    const { link, key } = entry;
+    this.#byToken.set(link.token, entry);
+    this.#byReference.set(link.reference, [...(this.#byReference.get(link.reference) ?? []), entry]);
+    if (key !== undefined) this.#byKey.set(key, entry);
+  }
+
+  #keep({ link, key, fingerprint, pages }: Entry): void {
+    this.#store.put(KIND, link.token, toJson({ link, key, fingerprint, pages: [...pages] }));
+  }
+
+  #restore({ link, key, fingerprint, pages }: KeptEntry): void {
+    // The port may be another one by now.
+    link.url = `${this.#payUrl}/link/${link.token}`;
+    const created = JSON.stringify(toCreatedLink({ ...link, status: 'pending' }));
+    this.#index({ link, created, key, fingerprint, pages: new Set(pages) });
   }
 
   #forgetOldest(): void {
     if (this.#byToken.size <= this.#assumed.linksKept) return;
     const [token, oldest] = this.#byToken.entries().next().value!;
     this.#byToken.delete(token);
+    this.#store.remove(KIND, token);
     const { reference } = oldest.link;
     const others = this.#byReference.get(reference)!.filter((entry) => entry !== oldest);
     if (others.length === 0) this.#byReference.delete(reference);

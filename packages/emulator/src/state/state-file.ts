@@ -1,0 +1,158 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { ConfigurationError } from '@paylink/core';
+
+/** What the file keeps of a kind, by id. */
+export type Kept = ReadonlyMap<string, unknown>;
+
+/** Writes what changes. Without a file, `noStore` writes nothing. */
+export interface Store {
+  /** What was kept before, in the order of its first writing. */
+  read(kind: string): Kept;
+  put(kind: string, id: string, value: unknown): void;
+  remove(kind: string, id: string): void;
+  /** Writes the changes of `work` in one piece, so that a kill leaves all of them or none. */
+  together(work: () => void): void;
+  clear(): void;
+  close(): void;
+}
+
+export const noStore: Store = {
+  read: () => new Map(),
+  put: () => undefined,
+  remove: () => undefined,
+  together: (work) => work(),
+  clear: () => undefined,
+  close: () => undefined,
+};
+
+const FIRST_LINE = '{"paylink":"emulator state","version":1}';
+// Many small changes before the file is written anew: at a kilobyte each, some megabytes.
+const LINES_BEFORE_REWRITE = 5_000;
+
+type Line = readonly [kind: string, id: string, value?: unknown];
+
+/**
+ * Opens the file of an emulator's state. Each change is one appended line, written before the change is answered, so it survives
+ * a kill; a line that a kill cut off is ignored. The file is rewritten as a whole, atomically, at the start and now and then.
+ *
+ * @throws ConfigurationError where the file is not such a file, cannot be written, or another emulator uses it
+ */
+export function openStateFile(path: string): Store {
+  const lock = `${path}.lock`;
+  takeLock(lock);
+  const state = new Map<string, Map<string, unknown>>();
+  let file: number | undefined;
+  let lines = 0;
+  /** Lines that wait for the end of `together`. */
+  let waiting: string[] | undefined;
+
+  const kindOf = (kind: string): Map<string, unknown> => {
+    const kept = state.get(kind) ?? new Map<string, unknown>();
+    state.set(kind, kept);
+    return kept;
+  };
+
+  function rewrite(): void {
+    const all = [...state].flatMap(([kind, kept]) => [...kept].map(([id, value]): Line => [kind, id, value]));
+    const temporary = `${path}.tmp`;
+    const fresh = openSync(temporary, 'w', 0o600);
+    writeSync(fresh, [FIRST_LINE, ...all.map((line) => JSON.stringify(line)), ''].join('\n'));
+    fsyncSync(fresh);
+    closeSync(fresh);
+    renameSync(temporary, path);
+    if (file !== undefined) closeSync(file);
+    file = openSync(path, 'a', 0o600);
+    lines = 0;
+  }
+
+  function append(line: Line): void {
+    const text = `${JSON.stringify(line)}\n`;
+    if (waiting !== undefined) waiting.push(text);
+    else write([text]);
+  }
+
+  function write(texts: readonly string[]): void {
+    if (file === undefined || texts.length === 0) return;
+    lines += texts.length;
+    if (lines > LINES_BEFORE_REWRITE) rewrite();
+    else writeSync(file, texts.join(''));
+  }
+
+  try {
+    for (const [kind, id, value] of readLines(path)) {
+      if (value === undefined) kindOf(kind).delete(id);
+      else kindOf(kind).set(id, value);
+    }
+    rewrite();
+  } catch (error) {
+    rmSync(lock, { force: true });
+    if (error instanceof ConfigurationError) throw error;
+    throw new ConfigurationError('state', `cannot be written: ${(error as Error).message}`);
+  }
+
+  return {
+    read: (kind) => new Map(state.get(kind)),
+    put(kind, id, value) {
+      kindOf(kind).set(id, value);
+      append([kind, id, value]);
+    },
+    remove(kind, id) {
+      if (kindOf(kind).delete(id)) append([kind, id]);
+    },
+    together(work) {
+      waiting = [];
+      try {
+        work();
+      } finally {
+        const texts = waiting;
+        waiting = undefined;
+        write(texts);
+      }
+    },
+    clear() {
+      state.clear();
+      if (file !== undefined) rewrite();
+    },
+    close() {
+      if (file === undefined) return;
+      closeSync(file);
+      file = undefined;
+      rmSync(lock, { force: true });
+    },
+  };
+}
+
+function readLines(path: string): Line[] {
+  if (!existsSync(path)) return [];
+  const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
+  if (first !== FIRST_LINE) throw new ConfigurationError('state', `names ${path}, which is no state file of the emulator`);
+  // A kill can cut off the last line; its change was not answered.
+  rest.pop();
+  return rest.map((line) => JSON.parse(line) as Line);
+}
+
+/** Two emulators that write one file would each lose what the other writes. The lock of a dead process counts for nothing. */
+function takeLock(lock: string): void {
+  if (existsSync(lock)) {
+    const owner = Number(readFileSync(lock, 'utf8'));
+    if (isAlive(owner)) {
+      throw new ConfigurationError('state', `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`);
+    }
+    rmSync(lock, { force: true });
+  }
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    throw new ConfigurationError('state', `cannot be locked: ${(error as Error).message}`);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

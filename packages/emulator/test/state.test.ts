@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
+import { startReceiver } from './receiver.js';
+
+const open: { close(): Promise<void> }[] = [];
+let state: string;
+
+beforeEach(() => {
+  const folder = mkdtempSync(join(tmpdir(), 'paylink-state-'));
+  state = join(folder, 'state');
+  open.push({ close: async () => rmSync(folder, { recursive: true }) });
+});
+
+afterEach(async () => {
+  for (const part of open.splice(0).reverse()) await part.close();
+});
+
+async function start(options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await startEmulator({ apiKey: 'sk_live_id.secret', state, ...options });
+  open.push(emulator);
+  return emulator;
+}
+
+describe('the state file', () => {
+  it('keeps links, payments, Idempotency-Keys and notifications over a restart', async () => {
+    const receiver = await startReceiver();
+    open.push(receiver);
+    const options = { webhook: { url: receiver.url, secret: 'a-secret-of-the-test' } };
+    const first = await start(options);
+    const answer = await postLink(first, { ...FIXED, single_use: true }, { 'Idempotency-Key': 'k' });
+    const created = (await answer.json()) as { url: string };
+    await first.createLink(FREE);
+    await first.createLink({ ...FIXED, reference: 'failed' });
+    await first.pay('order-1');
+    await first.pay('gift-1', { amount: 700 });
+    await first.fail('failed');
+    const delivered = await first.waitForDelivery({ reference: 'order-1' });
+    await first.waitForDelivery({ reference: 'gift-1' });
+    await first.close();
+    expect(statSync(state).mode & 0o777).toBe(0o600);
+
+    const second = await start(options);
+    expect(await readPayment(second, 'order-1')).toMatchObject({ status: 'success', amount: 15_000 });
+    expect(await readPayment(second, 'gift-1')).toMatchObject({ status: 'success', amount: 700 });
+    expect(await readPayment(second, 'failed')).toMatchObject({ status: 'failed' });
+    const replay = await postLink(second, { ...FIXED, single_use: true }, { 'Idempotency-Key': 'k' });
+    const { url, ...same } = (await replay.json()) as typeof created;
+    expect([replay.status, { ...same, url: url.replace(second.payUrl, first.payUrl) }]).toEqual([201, created]);
+    expect(second.deliveries().map(({ reference }) => reference)).toEqual(['order-1', 'gift-1']);
+    expect(second.deliveries()[0]).toEqual(delivered);
+    await expect(second.pay('order-1')).rejects.toMatchObject({ code: 'transition_not_allowed' });
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('goes on with notifications that were not acknowledged, with the secret and address of the new start', async () => {
+    const down = await startReceiver(() => 503);
+    const slow = { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } };
+    const first = await start({ ...slow, webhook: { url: down.url, secret: 'the-secret-before' } });
+    await first.createLink({ ...FIXED, reference: 'retried' });
+    await first.pay('retried');
+    await first.waitForDelivery({ reference: 'retried', status: 503 });
+    await first.close();
+    await down.close();
+
+    const up = await startReceiver();
+    open.push(up);
+    const second = await start({ webhook: { url: up.url, secret: 'the-secret-afterwards' } });
+    await second.redeliver(second.deliveries()[0]!.id);
+    expect(await second.waitForDelivery({ reference: 'retried' })).toMatchObject({ state: 'delivered', attemptCount: 2 });
+  });
+
+  it('loses nothing that was answered before a kill, and starts again beside its lock', async () => {
+    const receiver = await startReceiver();
+    open.push(receiver);
+    const child = spawn(
+      process.execPath,
+      ['--conditions=@paylink/source', '--import', 'tsx', fileURLToPath(new URL('state-child.ts', import.meta.url)), state],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    let said = '';
+    for await (const chunk of child.stdout) {
+      said += String(chunk);
+      if (said.includes('paid 20\n')) break;
+    }
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(existsSync(`${state}.lock`)).toBe(true);
+    const emulator = await start({ webhook: { url: receiver.url } });
+    for (const [, number] of said.matchAll(/^paid (\d+)$/gm)) {
+      expect(await readPayment(emulator, `order-${number}`)).toMatchObject({ status: 'success' });
+      await emulator.waitForDelivery({ reference: `order-${number}` });
+    }
+  }, 30_000);
+
+  it('ignores a last line that a kill cut off', async () => {
+    const first = await start();
+    await first.createLink(FIXED);
+    await first.close();
+    appendFileSync(state, '["link","half of a li');
+    const second = await start();
+    expect(await readPayment(second, 'order-1')).toMatchObject({ status: 'pending' });
+    await second.createLink({ ...FIXED, reference: 'order-2' });
+    await second.close();
+    expect(await readPayment(await start(), 'order-2')).toMatchObject({ status: 'pending' });
+  });
+
+  it('follows another port with the addresses of its links', async () => {
+    const first = await start();
+    await createLink(first);
+    await first.close();
+    const second = await start();
+    const { url } = await second.createLink({ ...FIXED, reference: 'order-2' });
+    const page = await fetch(`${second.dashboardUrl}`);
+    expect(page.status).toBe(200);
+    expect(new URL(url).origin).toBe(second.payUrl);
+    const { token } = JSON.parse(
+      readFileSync(state, 'utf8')
+        .split('\n')[1]!
+        .replace(/^\["link","[^"]+",/, '')
+        .slice(0, -1),
+    ).link as {
+      token: string;
+    };
+    expect((await fetch(`${second.payUrl}/link/${token}`)).status).toBe(200);
+  });
+
+  it('forgets with a reset, and with linksKept and deliveriesKept', async () => {
+    const receiver = await startReceiver();
+    open.push(receiver);
+    const options = { webhook: { url: receiver.url }, assumed: { linksKept: 2, deliveriesKept: 1 } };
+    const first = await start(options);
+    for (const reference of ['a', 'b', 'c']) {
+      await first.createLink({ ...FIXED, reference });
+      await first.pay(reference);
+      await first.waitForDelivery({ reference });
+    }
+    await first.close();
+    const second = await start({ ...options, assumed: {} });
+    expect(second.deliveries().map(({ reference }) => reference)).toEqual(['c']);
+    await expect(second.pay('a')).rejects.toMatchObject({ code: 'payment_not_found' });
+    await second.reset();
+    await second.close();
+    const third = await start(options);
+    expect(third.deliveries()).toEqual([]);
+    await third.createLink({ ...FIXED, reference: 'c' });
+  });
+
+  it('stays small however often a payment changes', async () => {
+    const emulator = await start({
+      assumed: { transitions: { pending: ['failed'], failed: ['failed'], success: [], cancelled: [] } },
+    });
+    await emulator.createLink(FIXED);
+    for (let round = 0; round < 6_000; round++) await emulator.fail('order-1');
+    expect(readFileSync(state, 'utf8').split('\n').length).toBeLessThan(5_100);
+  });
+
+  it.each([
+    ['a file of something else', () => writeFileSync(state, 'my notes\n')],
+    ['a folder that is not there', () => (state = join(state, 'nothing', 'state'))],
+    ['an empty path', () => (state = '')],
+  ])('refuses %s, and leaves it as it is', async (_, prepare) => {
+    prepare();
+    const before = existsSync(state) ? readFileSync(state, 'utf8') : undefined;
+    await expect(startEmulator({ state })).rejects.toMatchObject({ name: 'ConfigurationError', option: 'state' });
+    expect(existsSync(state) ? readFileSync(state, 'utf8') : undefined).toBe(before);
+    expect(existsSync(`${state}.lock`)).toBe(false);
+  });
+
+  it('is used by one emulator at a time', async () => {
+    const first = await start();
+    await expect(startEmulator({ state })).rejects.toThrow(`in use by another emulator, process ${process.pid}`);
+    await first.close();
+    await (await start()).close();
+    writeFileSync(`${state}.lock`, '99999999');
+    await start();
+  });
+});
