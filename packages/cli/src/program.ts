@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { auditCommand } from './commands/audit.js';
 import { diagnoseCommand } from './commands/diagnose.js';
 import { emulateCommand } from './commands/emulate.js';
+import { listenCommand } from './commands/listen.js';
 import { linksCommand } from './commands/links.js';
 import { cancelCommand, failCommand, payCommand } from './commands/pay.js';
 import { paymentsCommand } from './commands/payments.js';
@@ -21,6 +22,7 @@ const COMMANDS = [
   auditCommand,
   diagnoseCommand,
   signCommand,
+  listenCommand,
   linksCommand,
   paymentsCommand,
 ];

@@ -1,0 +1,244 @@
+import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { Command } from 'commander';
+import { isWebhookError, verifySignature } from '@paylink/core';
+import { diagnose } from '@paylink/core/diagnose';
+import { runs, type CommonFlags, type Run } from '../action.js';
+import { EXIT, failure, usageFailure } from '../failure.js';
+import { teach, USAGE_EXIT } from '../help.js';
+import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
+import { loadProjectDotenv, makePrivateFolder, readKeptSecrets } from '../kept-secrets.js';
+import type { Output } from '../output.js';
+import { readRecorded, record, type RecordedDelivery } from '../recorded-delivery.js';
+import { text } from '../safe-text.js';
+import { addSecretOptions, findSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
+
+interface Flags extends CommonFlags, SecretFlags {
+  readonly forwardTo?: string;
+  readonly port: number;
+  readonly record: string;
+  readonly replay?: readonly string[];
+}
+
+const DEFAULT_PORT = 4020;
+const DEFAULT_FOLDER = '.paylink/deliveries';
+// Far above what the service sends, and little enough to hold in memory.
+const BODY_LIMIT = 1_000_000;
+const TIMEOUT = 30_000;
+/** Headers of the connection and not of the message: the next connection has its own. */
+const OF_THE_CONNECTION =
+  /^(host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|upgrade|te|trailer|expect)$/i;
+
+/** `paylink listen`: stands in front of the merchant's webhook, and records what arrives. */
+export function listenCommand(): Command {
+  const command = new Command('listen')
+    .summary('stand in front of your webhook, record what arrives, and say why a signature does not match')
+    .description(
+      'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte; your ' +
+        'server verifies it as ever, and its answer goes back. Each delivery is recorded in a file of its own. With the webhook secret, ' +
+        'a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
+    )
+    .option('--forward-to <url>', 'your own webhook')
+    .option('--port <port>', 'where it listens; 0 is any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option('--record <folder>', 'where deliveries are recorded, for the owner only', DEFAULT_FOLDER)
+    .option('--replay <file>', 'send a recorded delivery to --forward-to, and end; can be repeated', collect);
+  addSecretOptions(command);
+  runs<Flags>(command, listen);
+  return teach(command, {
+    examples: [
+      ['paylink listen --forward-to http://localhost:3000/webhooks/payments', 'then point your tunnel at http://127.0.0.1:4020'],
+      [
+        'paylink listen --forward-to http://localhost:3000/webhooks/payments --replay .paylink/deliveries/one.json',
+        'a real delivery again, with its signature',
+      ],
+    ],
+    environment: [SECRET_ENVIRONMENT],
+    exitCodes: [
+      [0, 'stopped by Ctrl-C; or every replay was acknowledged'],
+      [1, 'a replay was not acknowledged, or the port is taken'],
+      USAGE_EXIT,
+    ],
+  });
+}
+
+async function listen({ flags, output }: Run<Flags>): Promise<number> {
+  await loadProjectDotenv(flags.dotenv);
+  if (flags.forwardTo === undefined) {
+    throw usageFailure(
+      'no --forward-to: where is your webhook?',
+      'for example --forward-to http://localhost:3000/webhooks/payments',
+    );
+  }
+  const target = readUrl(flags.forwardTo, '--forward-to');
+  const secret = (await findSecret(flags, output)) ?? readKeptSecrets().webhookSecret;
+  output.hide(secret);
+  if (flags.replay !== undefined) return replay(flags.replay, { target, secret, output });
+
+  await makePrivateFolder(flags.record).catch((error: unknown) => {
+    throw usageFailure(`--record: ${flags.record} cannot be written (${String((error as NodeJS.ErrnoException).code)})`);
+  });
+  const server = createServer((req, res) => {
+    void take(req, res, { target, secret, output, folder: flags.record }).catch((error: unknown) => {
+      output.error(error instanceof Error ? error.message : String(error));
+      if (!res.headersSent) answer(res, 500);
+    });
+  });
+  const port = await open(server, flags.port);
+  output.record({ type: 'started', url: `http://127.0.0.1:${port}` });
+  output.line(
+    text`Listening at ${output.paint.cyan(`http://127.0.0.1:${port}`)}, forwarding to ${output.paint.cyan(showUrl(target))}`,
+  );
+  output.line(
+    text`Recording in ${flags.record}. ${secret === undefined ? 'Signatures are not checked: no webhook secret is set.' : ''}`,
+  );
+  output.line(output.paint.dim('Ctrl-C stops it.'));
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  server.close();
+  server.closeAllConnections();
+  return EXIT.ok;
+}
+
+interface Scene {
+  readonly target: URL;
+  readonly secret: string | undefined;
+  readonly output: Output;
+}
+
+/** Records a delivery before it is forwarded, so that none is lost where the merchant's server fails. */
+async function take(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { folder, ...scene }: Scene & { readonly folder: string },
+): Promise<void> {
+  const body = await readBody(req);
+  if (body === undefined) return answer(res, 413);
+  const headers: [string, string][] = [];
+  for (let index = 0; index < req.rawHeaders.length; index += 2) headers.push([req.rawHeaders[index]!, req.rawHeaders[index + 1]!]);
+  const delivery = { receivedAt: new Date().toISOString(), method: req.method ?? 'POST', headers, body };
+  const file = await record(folder, delivery);
+  const forwarded = await forward(delivery, scene.target);
+  await tell(delivery, { ...scene, forwarded, file });
+  // 503: the service may retry once the merchant's server is back.
+  if (typeof forwarded === 'string') answer(res, 503);
+  else res.writeHead(forwarded.status, forwarded.headers).end(forwarded.body);
+}
+
+interface Forwarded {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+/** Sends a delivery on, byte for byte. Gives the answer, or why there is none. */
+function forward({ method, headers, body }: RecordedDelivery, target: URL): Promise<Forwarded | string> {
+  const lines = headers.filter(([name]) => !OF_THE_CONNECTION.test(name)).flat();
+  return new Promise((resolve) => {
+    const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+    const all = [...lines, 'Host', target.host, 'Content-Length', String(body.length), 'Connection', 'close'];
+    const req = send(target, { method, headers: all, signal: AbortSignal.timeout(TIMEOUT) });
+    req.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code === 'ECONNREFUSED' ? `nothing listens at ${target.origin} (ECONNREFUSED)` : (error.code ?? error.message));
+    });
+    req.once('response', (res) => {
+      void readBody(res).then(
+        (answered) => {
+          const type = res.headers['content-type'];
+          resolve({
+            status: res.statusCode!,
+            headers: type === undefined ? {} : { 'content-type': type },
+            body: answered ?? Buffer.alloc(0),
+          });
+        },
+        (error: unknown) => resolve(String(error)),
+      );
+    });
+    req.end(body);
+  });
+}
+
+/** A line for each delivery, and why its signature does not match; never the signature, the secret or the body. */
+async function tell(
+  delivery: RecordedDelivery,
+  { secret, output, forwarded, file }: Scene & { readonly forwarded: Forwarded | string; readonly file: string },
+): Promise<void> {
+  const { paint } = output;
+  const problem = secret === undefined ? undefined : await problemOf(delivery, secret);
+  const event = valuesOf(delivery, 'x-service-event').join(', ') || '(no event)';
+  const status = typeof forwarded === 'string' ? undefined : forwarded.status;
+  const isAcknowledged = status !== undefined && status >= 200 && status <= 299;
+  const outcome = String(status ?? forwarded);
+  output.record({
+    type: 'delivery',
+    at: delivery.receivedAt,
+    event,
+    bodyBytes: delivery.body.length,
+    ...(status === undefined ? { error: forwarded } : { status }),
+    ...(secret === undefined ? {} : { signature: problem === undefined ? 'matches' : 'does not match' }),
+    ...(problem === undefined ? {} : { diagnosis: problem }),
+    file,
+  });
+  output.line(
+    text`${paint.dim(delivery.receivedAt.slice(11, 19))}  ${event} (${delivery.body.length} bytes) → ${isAcknowledged ? paint.green(outcome) : paint.red(outcome)}  ${paint.dim(file)}`,
+  );
+  if (problem !== undefined) output.line(text`          ${paint.red('signature:')} ${problem}`);
+}
+
+/** Why the signature does not match; undefined where it does. */
+async function problemOf(delivery: RecordedDelivery, secret: string): Promise<string | undefined> {
+  const signatures = valuesOf(delivery, 'x-service-signature');
+  if (signatures.length === 0) return 'the delivery has no X-Service-Signature header';
+  if (signatures.length > 1) return 'the delivery has more than one X-Service-Signature header';
+  try {
+    await verifySignature(delivery.body, signatures[0]!, secret);
+    return undefined;
+  } catch (error) {
+    if (!isWebhookError(error)) throw error;
+    return (await diagnose({ rawBody: delivery.body, signature: signatures[0]!, secret })).message;
+  }
+}
+
+function valuesOf({ headers }: RecordedDelivery, wanted: string): string[] {
+  return headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
+}
+
+async function replay(files: readonly string[], scene: Scene): Promise<number> {
+  const deliveries = await Promise.all(files.map(async (file) => ({ file, delivery: await readRecorded(file) })));
+  let isRight = true;
+  for (const { file, delivery } of deliveries) {
+    const forwarded = await forward(delivery, scene.target);
+    await tell(delivery, { ...scene, forwarded, file });
+    isRight &&= typeof forwarded !== 'string' && forwarded.status >= 200 && forwarded.status <= 299;
+  }
+  return isRight ? EXIT.ok : EXIT.failed;
+}
+
+/** The whole body; undefined where it is larger than any delivery. */
+async function readBody(stream: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += (chunk as Buffer).length;
+    if (length > BODY_LIMIT) return undefined;
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+function answer(res: ServerResponse, status: number): void {
+  res.writeHead(status, { connection: 'close', ...(status === 503 ? { 'retry-after': '60' } : {}) }).end();
+}
+
+function open(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === 'EADDRINUSE'
+          ? failure(`port ${port} is taken`, '--port takes another one, and --port 0 any that is free')
+          : failure(error.message),
+      );
+    });
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+}

@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { newFolder, paylink, SECRET, start } from './paylink.js';
+import { openShop, serve } from './servers.js';
+
+const BODY = '{"reference":"order-42","note":"private words"}';
+const sign = (body: string | Buffer): string => createHmac('sha256', SECRET).update(body).digest('hex');
+
+function deliver(url: string, body: string, signature: string): Promise<Response> {
+  const headers = { 'X-Service-Event': 'payment.succeeded', 'X-Service-Signature': signature, 'Content-Type': 'application/json' };
+  return fetch(url, { method: 'POST', headers, body });
+}
+
+async function listen(forwardTo: string, env: Readonly<Record<string, string>> = { WEBHOOK_SECRET: SECRET }) {
+  const folder = newFolder();
+  const running = start(['listen', '--forward-to', forwardTo, '--port', '0'], env, folder);
+  const [, url = ''] = await running.until(/Listening at (\S+),/);
+  await running.until(/Ctrl-C stops it\.\n/);
+  const recorded = (): string[] => readdirSync(join(folder, '.paylink/deliveries')).filter((name) => name.endsWith('.json'));
+  return { running, url, folder, recorded };
+}
+
+describe('paylink listen', () => {
+  it('forwards a delivery byte for byte, gives the answer back, and records it for the owner only', async () => {
+    const shop = await openShop();
+    const { url, running, folder, recorded } = await listen(shop.url);
+    const answer = await deliver(url, BODY, sign(BODY));
+    expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
+    expect(shop.credited).toEqual(['order-42']);
+    await running.until(/payment\.succeeded \(47 bytes\) → 200 {2}\.paylink\/deliveries\/\S+\.json\n/);
+    const [name = ''] = recorded();
+    const file = join(folder, '.paylink/deliveries', name);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, '.paylink/deliveries/.gitignore'), 'utf8')).toBe('*\n');
+    expect(running.stdout()).not.toMatch(/private words/);
+    expect(running.stdout()).not.toContain(sign(BODY));
+
+    running.child.kill('SIGINT');
+    expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
+    const replayed = await paylink(['listen', '--forward-to', shop.url, '--replay', file], { env: { WEBHOOK_SECRET: SECRET } });
+    expect(replayed).toMatchObject({ code: 0, stderr: '' });
+    expect(replayed.stdout).toMatch(/→ 200/);
+    expect(shop.credited).toEqual(['order-42', 'order-42']);
+  });
+
+  it('says why a signature does not match, and lets the server behind it refuse', async () => {
+    const shop = await openShop();
+    const { url, running } = await listen(shop.url);
+    expect((await deliver(url, JSON.stringify(JSON.parse(BODY), null, 2), sign(BODY))).status).toBe(401);
+    await running.until(/→ 401.*\n +signature: A JSON parser/);
+    expect((await fetch(url, { method: 'POST', body: BODY })).status).toBe(401);
+    await running.until(/signature: the delivery has no X-Service-Signature header/);
+    expect(shop.credited).toEqual([]);
+  });
+
+  it('keeps repeated headers and bytes that are no text, and leaves out those of the connection', async () => {
+    const seen: { headers: IncomingHttpHeaders; rawHeaders: string[]; body: Buffer }[] = [];
+    const target = await serve((req, res) => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      req.on('end', () => {
+        seen.push({ headers: req.headers, rawHeaders: req.rawHeaders, body: Buffer.concat(chunks) });
+        res.end();
+      });
+    });
+    const { url, running } = await listen(`${target}/hook`);
+    const body = Buffer.from([0x1f, 0x8b, 0x00, 0xff]);
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: shop.example\r\nX-Service-Signature: a\r\nX-Service-Signature: b\r\nKeep-Alive: 5\r\nContent-Length: 4\r\n\r\n',
+    );
+    socket.write(body);
+    await running.until(/more than one X-Service-Signature/);
+    expect(seen[0]!.body).toEqual(body);
+    expect(seen[0]!.headers['host']).toBe(new URL(target).host);
+    expect(seen[0]!.headers).not.toHaveProperty('keep-alive');
+    expect(seen[0]!.rawHeaders.filter((name) => name === 'X-Service-Signature')).toHaveLength(2);
+  });
+
+  it('asks for a retry while the server behind it is down, and has recorded the delivery', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const { url, running, recorded } = await listen(`http://127.0.0.1:${port}/`);
+    const answer = await deliver(url, BODY, sign(BODY));
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60']);
+    await running.until(new RegExp(`→ nothing listens at http://127\\.0\\.0\\.1:${port} \\(ECONNREFUSED\\)`));
+    expect(recorded()).toHaveLength(1);
+  });
+
+  it('replays what is not acknowledged with exit code 1, and refuses another file', async () => {
+    const shop = await openShop();
+    const folder = newFolder();
+    const file = join(folder, 'delivery.json');
+    const headers = [
+      ['X-Service-Event', 'payment.succeeded'],
+      ['X-Service-Signature', '0'.repeat(64)],
+    ];
+    const body = Buffer.from(BODY).toString('base64');
+    writeFileSync(
+      file,
+      JSON.stringify({ format: 'paylink delivery 1', receivedAt: '2030-01-01T00:00:00Z', method: 'POST', headers, body }),
+    );
+    const options = { env: { WEBHOOK_SECRET: SECRET } };
+    expect(await paylink(['listen', '--forward-to', shop.url, '--replay', file], options)).toMatchObject({ code: 1, stderr: '' });
+    writeFileSync(file, '{"format":"mine"}');
+    const refused = await paylink(['listen', '--forward-to', shop.url, '--replay', file], options);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('is no delivery that paylink listen has recorded');
+    expect((await paylink(['listen'])).code).toBe(2);
+  });
+});
