@@ -16,7 +16,7 @@ export function createApp({ secret, queue }: { readonly secret: string | undefin
   return app;
 }
 
-/** How soon the job of a worker that died is given to another. BullMQ's defaults are 30 s each. */
+/** How soon the job of a killed worker runs again: at most the sum. BullMQ's defaults are 30 s each. */
 type Pace = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval'>;
 
 export function createQueue(connection: ConnectionOptions): Queue {
@@ -35,5 +35,11 @@ export interface WorkerSettings {
 export function startWorker({ connection, pool, confirm, map = handlers, pace = {} }: WorkerSettings): Worker {
   const processor = createProcessor({ idempotency: postgresStore(pool), confirm }, map);
   // Above BullMQ's default of 1: a job whose worker was killed twice would be given up.
-  return new Worker('payments', processor, { connection, maxStalledCount: 20, ...pace });
+  return new Worker('payments', processor, {
+    connection,
+    maxStalledCount: 20,
+    lockDuration: 10_000,
+    stalledInterval: 5_000,
+    ...pace,
+  });
 }

@@ -10,32 +10,36 @@ export interface VerifiedEvent {
   readonly secretIndex: number;
 }
 
-/** What is kept of a verified event in Redis: the signed bytes, and by what they were proven. Never a secret or a signature. */
+/** What Redis keeps of a verified event: the signed bytes, and which secret proved them. Never a secret or a signature. */
 export interface PaymentJob {
   /** The event's kind, which is the job's name too. */
   readonly kind: string;
-  /** For people who look at the queue; the worker reads it from the bytes. */
+  /** For operators; the worker reads it from the bytes. */
   readonly reference: string;
   /** The bytes that were signed, in base64. */
   readonly rawBody: string;
   readonly secretIndex: number;
+  /** The merchant, where the receiver's `tenant` names one. */
+  readonly tenant?: string;
 }
 
-export function toJob(event: VerifiedEvent): PaymentJob {
+export function toJob(event: VerifiedEvent, tenant: string | undefined): PaymentJob {
   const { reference, rawBody, secretIndex } = event;
   const bytes = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
-  return { kind: kindOf(event), reference, rawBody: bytes.toString('base64'), secretIndex };
+  const job = { kind: kindOf(event), reference, rawBody: bytes.toString('base64'), secretIndex };
+  return tenant === undefined ? job : { ...job, tenant };
 }
 
 export function kindOf(event: VerifiedEvent): string {
   return event.type === 'unrecognized' && event.kind !== undefined ? event.kind : event.type;
 }
 
-/** @throws TypeError when something else is in the queue. It quotes nothing of it. */
+/** @throws TypeError for a job that enqueue() did not make. It quotes nothing of it. */
 export function fromJob(data: unknown): ProvenDelivery {
-  const { kind, rawBody, secretIndex } = (data ?? {}) as Partial<PaymentJob>;
-  if (typeof kind !== 'string' || typeof rawBody !== 'string' || !Number.isInteger(secretIndex)) {
-    throw new TypeError('the job is none that enqueue() made: give verified events a queue of their own');
+  const { kind, rawBody, secretIndex, tenant } = (data ?? {}) as Partial<PaymentJob>;
+  const isTenant = tenant === undefined || (typeof tenant === 'string' && tenant !== '');
+  if (typeof kind !== 'string' || typeof rawBody !== 'string' || !Number.isInteger(secretIndex) || !isTenant) {
+    throw new TypeError('the job was not made by enqueue(): give verified events a queue of their own');
   }
-  return { kind, rawBody: Buffer.from(rawBody, 'base64'), secretIndex: secretIndex! };
+  return { kind, rawBody: Buffer.from(rawBody, 'base64'), secretIndex: secretIndex!, tenant };
 }

@@ -23,15 +23,18 @@ export type PaymentProcessor = (
  * Makes the processor of a worker: it runs the same handlers with the same store, `confirm` and time limit as a receiver would.
  * What a handler throws fails the job, and so do `in_progress`, `payment_pending` and every other 503: BullMQ tries again.
  *
- * It needs no webhook secret, because it proves nothing. Whoever can write to this Redis can make jobs, so keep `confirm`.
+ * It needs no webhook secret, because it proves nothing. Anything that can write to this Redis can make jobs, so keep `confirm`.
  *
  * @throws ConfigurationError that names the option or the handler.
  */
 export function createProcessor<
-  const E extends EventSchemas = NoEvents,
-  P extends ConfirmedPayment = never,
-  S extends object = never,
->(options: DispatcherOptions<E, P, S>, handlers: ReceiverHandlers<E, P, S, JobContext>): PaymentProcessor {
+  const Events extends EventSchemas = NoEvents,
+  Payment extends ConfirmedPayment = never,
+  Scope extends object = never,
+>(
+  options: DispatcherOptions<Events, Payment, Scope, JobContext>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, JobContext>,
+): PaymentProcessor {
   const dispatcher = createDispatcher(options, handlers);
   return async (job, _token, signal) => {
     // What the handler returned stays out of Redis.

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { ConfigurationError, memoryStore, WebhookError, type IdempotencyStore } from '@paylink/core';
+import { ConfigurationError, createReceiver, memoryStore, WebhookError, type IdempotencyStore, type NoEvents } from '@paylink/core';
+import { identify } from '@paylink/core/idempotency';
 import { paymentWebhook } from '@paylink/express';
 import { redisStore } from '@paylink/redis';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
@@ -13,7 +14,7 @@ import express from 'express';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DURABLE, startRedis, withoutRedis, type RedisServer } from '../../../test/engines/redis.js';
-import { createProcessor, enqueue, type EnqueueOptions, type PaymentProcessor } from '../src/index.js';
+import { createProcessor, enqueue, type EnqueueOptions, type JobQueue, type PaymentProcessor } from '../src/index.js';
 
 const quiet = { warn: () => undefined, error: () => undefined };
 const PATIENCE = { timeout: 15_000, interval: 20 };
@@ -51,7 +52,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     return queue;
   }
 
-  async function serve(queue: Queue, options?: EnqueueOptions): Promise<string> {
+  async function serve(queue: JobQueue, options?: EnqueueOptions): Promise<string> {
     const app = express();
     app.post('/', paymentWebhook({ secret: TEST_SECRET, logger: quiet }, { 'payment.succeeded': enqueue(queue, options) }));
     const server: Server = app.listen(0, '127.0.0.1');
@@ -113,7 +114,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     }
   });
 
-  it('H02 makes one job of 20 deliveries at once', async () => {
+  it('makes one job of 20 deliveries at once (H02)', async () => {
     const queue = openQueue();
     const url = await serve(queue);
     const replies = await Promise.all(Array.from({ length: 20 }, () => send(url, 'order-1')));
@@ -121,7 +122,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(await queue.getWaitingCount()).toBe(1);
   });
 
-  it('answers 503 while a worker is at the event: it may have asked the service before this delivery was sent', async () => {
+  it('answers 503 while a worker handles the event: it may have asked the service before this delivery was sent', async () => {
     const queue = openQueue();
     const url = await serve(queue);
     let finish: (() => void) | undefined;
@@ -133,7 +134,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     await vi.waitFor(async () => expect(await send(url, 'order-1')).toEqual([200, { received: true }]), PATIENCE);
   }, 20_000);
 
-  it('G01 tries again what a handler threw, without being asked', async () => {
+  it('tries again what a handler threw, without being asked (G01)', async () => {
     const queue = openQueue({ defaultJobOptions: { backoff: { type: 'fixed', delay: 1 } } });
     const handler = vi.fn().mockRejectedValueOnce(new Error('the database is away'));
     work(createProcessor({ idempotency: redisStore(direct, { prefix: `${name}:` }) }, handler));
@@ -143,7 +144,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect((await queue.getJob(idOf('order-1')))?.opts.attempts).toBe(20);
   }, 20_000);
 
-  it('runs a job again that had failed for good when the service comes again, with all its attempts', async () => {
+  it('runs a job again that had failed for good when the service retries, with all its attempts', async () => {
     const queue = openQueue({ defaultJobOptions: { attempts: 2, backoff: 0 } });
     const url = await serve(queue);
     const handler = vi.fn(() => Promise.reject<undefined>(new WebhookError('unknown_order', { status: 503 })));
@@ -172,7 +173,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     await vi.waitUntil(async () => (await queue.getJobState(idOf('order-1'))) === 'failed', PATIENCE);
   }, 20_000);
 
-  it('H07 credits a payment that had failed and then succeeds, though the job of the first notification is complete', async () => {
+  it('credits a payment that had failed and then succeeds, though the job of the first notification is complete (H07)', async () => {
     const queue = openQueue();
     const url = await serve(queue);
     let status = 'failed';
@@ -192,7 +193,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(handler.mock.calls[0]).toMatchObject([{ payload: { attempt: 2 } }, { payment: { status: 'success' } }]);
   }, 20_000);
 
-  it('G03 fails the job when the handler takes too long, and BullMQ tries again', async () => {
+  it('fails the job when the handler takes too long, and BullMQ tries again (G03)', async () => {
     const queue = openQueue({ defaultJobOptions: { backoff: 0 } });
     const aborted = vi.fn();
     let calls = 0;
@@ -208,7 +209,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(calls).toBe(2);
   }, 20_000);
 
-  it('I03 I09 credits once after a kill -9 of the worker in the middle of its handler', async () => {
+  it('credits once after a kill -9 of the worker in the middle of its handler (I03, I09)', async () => {
     const queue = openQueue({ defaultJobOptions: { backoff: { type: 'fixed', delay: 200 } } });
     const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), [`${redis.port}`, name], {
       execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
@@ -237,7 +238,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
   }, 30_000);
 
   it.each(['hangs', 'is down'])(
-    'I01 answers 503 in time while Redis %s, and never 200',
+    'answers 503 in time while Redis %s, and never 200 (I01)',
     async (trouble) => {
       const queue = openQueue();
       const url = await serve(queue, { timeout: 300 });
@@ -256,7 +257,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     30_000,
   );
 
-  it('I01 heeds the signal of the receiver', async () => {
+  it('stops at the signal of the receiver (I01)', async () => {
     const queue = openQueue();
     const put = enqueue(queue, { timeout: 60_000 });
     await queue.waitUntilReady();
@@ -282,15 +283,75 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
       ['timeout', () => enqueue(queue, { timeout: 0 })],
       ['jobOptions.removeOnFail', () => enqueue(queue, { jobOptions: { removeOnFail: true } as never })],
       ['jobOptions.jobId', () => enqueue(queue, { jobOptions: { jobId: 'mine' } as never })],
+      ['jobOptions.deduplication', () => enqueue(queue, { jobOptions: { deduplication: { id: 'one' } } as never })],
+      ['jobOptions.debounce', () => enqueue(queue, { jobOptions: { debounce: { id: 'one', ttl: 1 } } as never })],
       ['secret', () => createProcessor({ secret: TEST_SECRET } as never, () => undefined)],
     ] as const) {
       expect(make).toThrow(ConfigurationError);
       expect(make).toThrow(expect.objectContaining({ option }) as Error);
     }
-    for (const data of [undefined, null, 'text', {}, { kind: 'payment.succeeded', rawBody: 7, secretIndex: 0 }]) {
-      await expect(createProcessor({}, () => undefined)({ data })).rejects.toThrow('the job is none that enqueue() made');
+    const job = { kind: 'payment.succeeded', rawBody: '', secretIndex: 0 };
+    for (const data of [undefined, null, 'text', {}, { ...job, rawBody: 7 }, { ...job, tenant: '' }, { ...job, tenant: 7 }]) {
+      await expect(createProcessor({}, () => undefined)({ data })).rejects.toThrow('the job was not made by enqueue()');
     }
   });
+
+  it('refuses a queue whose default options drop jobs of other payments (N09)', () => {
+    const queue = openQueue({ defaultJobOptions: { deduplication: { id: 'payments' } } });
+    expect(() => enqueue(queue)).toThrow(expect.objectContaining({ option: 'jobOptions.deduplication' }) as Error);
+  });
+
+  it('acknowledges no payment whose job BullMQ has dropped for another one (N09)', async () => {
+    const queue = openQueue({ defaultJobOptions: { deduplication: { id: 'payments' } } });
+    // As a queue of the merchant's own that adds its options later.
+    const hiding: JobQueue = {
+      add: (jobName, data, options) => queue.add(jobName, data, options),
+      getJob: (id) => queue.getJob(id) as ReturnType<JobQueue['getJob']>,
+    };
+    const url = await serve(hiding);
+    expect((await send(url, 'order-1'))[0]).toBe(200);
+    expect(await send(url, 'order-2')).toEqual([503, { error: 'store_unavailable' }]);
+    expect(await send(url, 'order-3')).toEqual([503, { error: 'store_unavailable' }]);
+    expect(await queue.getWaitingCount()).toBe(1);
+  });
+
+  it('credits one order number of two tenants once each, by jobs of their own (N03)', async () => {
+    const queue = openQueue();
+    const secretOf = (tenant: string): string => `the-webhook-secret-of-${tenant}`;
+    const receiver = createReceiver<NoEvents, never, never, { tenant: string }>(
+      { secret: ({ tenant }) => secretOf(tenant), tenant: ({ tenant }) => tenant, logger: quiet },
+      enqueue(queue),
+    );
+    const deliver = async (tenant: string): Promise<number> => {
+      const { headers, rawBody } = signedDelivery({ secret: secretOf(tenant), reference: 'order-1' });
+      const delivery = { method: 'POST', header: (name: string) => headers[name], body: () => Promise.resolve(rawBody) };
+      return (await receiver.receive(delivery, { tenant })).status;
+    };
+    for (const tenant of ['acme', 'bolt', 'acme']) expect(await deliver(tenant)).toBe(200);
+    const keys = ['acme', 'bolt'].map((tenant) => identify({ tenant, kind: 'payment.succeeded', reference: 'order-1' }));
+    const ids = (await Promise.all(keys)).map(({ key }) => key);
+    expect((await queue.getJobs()).map(({ id }) => id).sort()).toEqual([...ids].sort());
+
+    const credits: unknown[] = [];
+    const asked: unknown[] = [];
+    const confirm = {
+      getPayment: async (reference: string, { tenant }: { readonly tenant?: string | undefined }) => {
+        asked.push(tenant);
+        return { reference, status: 'success' };
+      },
+    };
+    const idempotency = redisStore(direct, { prefix: `${name}:` });
+    work(
+      createProcessor({ idempotency, confirm, logger: quiet }, ({ reference }, { tenant }) => credits.push([tenant, reference])),
+    );
+    await vi.waitUntil(async () => (await queue.getCompletedCount()) === 2, PATIENCE);
+    expect(credits.sort()).toEqual([
+      ['acme', 'order-1'],
+      ['bolt', 'order-1'],
+    ]);
+    expect(asked.sort()).toEqual(['acme', 'bolt']);
+    for (const id of ids) expect(await idempotency.isDone(id)).toBe(true);
+  }, 20_000);
 
   it('fails a job of a kind that the worker has no handler for, and puts an unrecognized one under its own kind', async () => {
     const queue = openQueue();
