@@ -9,7 +9,7 @@ import { identify } from '@paylink/core/idempotency';
 import { paymentWebhook } from '@paylink/express';
 import { redisStore } from '@paylink/redis';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import { Queue, Worker, type QueueOptions, type WorkerOptions } from 'bullmq';
+import { Queue, Worker, type DefaultJobOptions, type QueueOptions, type WorkerOptions } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -297,12 +297,12 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
   });
 
   it('refuses a queue whose default options drop jobs of other payments (N09)', () => {
-    const queue = openQueue({ defaultJobOptions: { deduplication: { id: 'payments' } } });
+    const queue = openQueue({ defaultJobOptions: { deduplication: { id: 'payments' } } as DefaultJobOptions });
     expect(() => enqueue(queue)).toThrow(expect.objectContaining({ option: 'jobOptions.deduplication' }) as Error);
   });
 
   it('acknowledges no payment whose job BullMQ has dropped for another one (N09)', async () => {
-    const queue = openQueue({ defaultJobOptions: { deduplication: { id: 'payments' } } });
+    const queue = openQueue({ defaultJobOptions: { deduplication: { id: 'payments' } } as DefaultJobOptions });
     // As a queue of the merchant's own that adds its options later.
     const hiding: JobQueue = {
       add: (jobName, data, options) => queue.add(jobName, data, options),
