@@ -1,0 +1,128 @@
+/** Histories of a store, made by several clients at once and checked against a model that does one thing after the other. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { IdempotencyStore } from '@paylink/core';
+import fc from 'fast-check';
+
+/** A store with what the property must know of its engine. */
+export interface StoreUnderTest<Scope extends object = object> {
+  readonly store: IdempotencyStore<Scope>;
+  /** Waits for a while that the engine notices. */
+  pause(steps: number): Promise<void>;
+  /** Where the engine holds the effects too. */
+  readonly ledger?: {
+    /** Writes the effect of a key under the store's scope. */
+    write(key: string, scope: Scope): Promise<void>;
+    /** How many effects of a key are durable. */
+    count(key: string): Promise<number>;
+  };
+}
+
+const steps = fc.nat(6);
+const operations = fc.record({
+  after: steps,
+  /** Two keys of one turn, and one of another. */
+  key: fc.nat(2),
+  does: fc.constantFrom('run', 'run', 'fail', 'ask'),
+  takes: steps,
+});
+const histories = fc.array(fc.array(operations, { minLength: 1, maxLength: 2 }), { minLength: 2, maxLength: 4 });
+
+type Result = 'done' | 'duplicate' | 'in_progress' | 'threw' | 'yes' | 'no';
+
+interface Event {
+  readonly key: number;
+  readonly does: 'run' | 'fail' | 'ask';
+  readonly begin: number;
+  end: number;
+  result: Result;
+}
+
+class WorkFailed extends Error {}
+
+/** Whether some order of the operations, which keeps what really was before what, is one of the sequential model. */
+export function isLinearizable(events: readonly Event[], done: ReadonlySet<number> = new Set()): boolean {
+  if (events.length === 0) return true;
+  const firstEnd = Math.min(...events.map(({ end }) => end));
+  return events.some((event) => {
+    if (event.begin > firstEnd) return false;
+    const isDone = done.has(event.key);
+    const isAllowed = {
+      done: !isDone && event.does === 'run',
+      threw: !isDone && event.does === 'fail',
+      duplicate: isDone,
+      yes: isDone,
+      no: !isDone,
+      // Says nothing of the state; that another run was under way is checked apart.
+      in_progress: true,
+    }[event.result];
+    if (!isAllowed) return false;
+    const rest = events.filter((other) => other !== event);
+    return isLinearizable(rest, event.result === 'done' ? new Set([...done, event.key]) : done);
+  });
+}
+
+/** Linearizable; one effect for each key that is done and none for others; and runs of one turn never at once. */
+export function linearizableStore<Scope extends object>({ store, pause, ledger }: StoreUnderTest<Scope>) {
+  return fc.asyncProperty(histories, async (clients) => {
+    const history = randomUUID();
+    const hash = (text: string): string => createHash('sha256').update(`${history} ${text}`).digest('hex');
+    const keys = [0, 1, 2].map((key) => hash(`key ${key}`));
+    const turnOf = (key: number): string => hash(`turn ${key >> 1}`);
+    const working = new Map<string, number>();
+    const events: Event[] = [];
+    let now = 0;
+    let overlapped = false;
+
+    const work = async (key: number, does: 'run' | 'fail', takes: number, scope: Scope): Promise<void> => {
+      const turn = turnOf(key);
+      const others = working.get(turn) ?? 0;
+      overlapped ||= others > 0;
+      working.set(turn, others + 1);
+      try {
+        await ledger?.write(keys[key]!, scope);
+        await pause(takes);
+        if (does === 'fail') throw new WorkFailed();
+      } finally {
+        working.set(turn, working.get(turn)! - 1);
+      }
+    };
+    const operate = async ({ after, key, does, takes }: (typeof clients)[number][number]): Promise<void> => {
+      await pause(after);
+      const event: Event = { key, does: does as Event['does'], begin: now++, end: Infinity, result: 'no' };
+      events.push(event);
+      if (event.does === 'ask') event.result = (await store.isDone(keys[key]!)) ? 'yes' : 'no';
+      else {
+        const kind = event.does;
+        event.result = await store
+          .run(keys[key]!, (scope) => work(key, kind, takes, scope), { signal: new AbortController().signal, turn: turnOf(key) })
+          .catch((error: unknown) => {
+            if (error instanceof WorkFailed) return 'threw' as const;
+            throw error;
+          });
+      }
+      event.end = now++;
+    };
+    await Promise.all(
+      clients.map(async (operationsOfOne) => {
+        for (const operation of operationsOfOne) await operate(operation);
+      }),
+    );
+
+    const wasBusy = ({ key, begin, end }: Event): boolean =>
+      events.some(
+        (other) =>
+          other.does !== 'ask' &&
+          turnOf(other.key) === turnOf(key) &&
+          other.begin !== begin &&
+          other.begin < end &&
+          other.end > begin,
+      );
+    const counts = ledger === undefined ? [] : await Promise.all(keys.map((key) => ledger.count(key)));
+    return (
+      !overlapped &&
+      isLinearizable(events) &&
+      events.every((event) => event.result !== 'in_progress' || wasBusy(event)) &&
+      counts.every((count, key) => count === Number(events.some((event) => event.key === key && event.result === 'done')))
+    );
+  });
+}

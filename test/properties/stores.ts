@@ -1,0 +1,56 @@
+/** The stores on their engines, as the property of linearizable.ts asks for them. */
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { memoryStore } from '@paylink/core';
+import { postgresStore } from '@paylink/postgres';
+import { redisStore } from '@paylink/redis';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { startPostgres } from '../engines/postgres.js';
+import { startRedis } from '../engines/redis.js';
+import type { StoreUnderTest } from './linearizable.js';
+
+type Closable<Scope extends object = object> = StoreUnderTest<Scope> & { close(): Promise<void> };
+
+export function onMemory(): Closable {
+  const pause = async (steps: number): Promise<void> => {
+    for (let step = 0; step < steps; step++) await turn();
+  };
+  return { store: memoryStore(), pause, close: () => Promise.resolve() };
+}
+
+export async function onPostgres(): Promise<Closable<{ readonly tx: pg.PoolClient }>> {
+  const server = await startPostgres();
+  const pool = new pg.Pool({ connectionString: server.url, max: 4 });
+  pool.on('error', () => undefined);
+  const store = postgresStore(pool);
+  await store.migrate();
+  await pool.query('CREATE TABLE effects (key text NOT NULL)');
+  return {
+    store,
+    pause: (steps) => sleep(steps),
+    ledger: {
+      write: async (key, { tx }) => void (await tx.query('INSERT INTO effects VALUES ($1)', [key])),
+      async count(key) {
+        const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM effects WHERE key = $1', [key]);
+        return Number(rows[0]!.count);
+      },
+    },
+    async close() {
+      await pool.end();
+      await server.close();
+    },
+  };
+}
+
+export async function onRedis(): Promise<Closable> {
+  const server = await startRedis();
+  const client = new Redis(server.url);
+  return {
+    store: redisStore(client),
+    pause: (steps) => sleep(steps),
+    async close() {
+      client.disconnect();
+      await server.close();
+    },
+  };
+}
