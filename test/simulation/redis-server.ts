@@ -132,7 +132,7 @@ const SCRIPTS = new Map<string, ScriptModel>([
     RENEW_TURN.sha1,
     (redis, [turn], [id, milliseconds]) => {
       if (redis.get(turn!) !== id) return 'lost';
-      redis.set(turn!, id, Number(milliseconds));
+      redis.set(turn!, id!, Number(milliseconds));
       return 'held';
     },
   ],

@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto';
 import { readAssumed } from '../../packages/emulator/src/assumed.js';
 import { Ledger } from '../../packages/emulator/src/payments/ledger.js';
 import { createRandom } from '../../packages/emulator/src/random.js';
+import { noStore } from '../../packages/emulator/src/state/state-file.js';
 import type { World } from './world.js';
 
 /** One notification, and where it is posted. */
@@ -41,6 +42,7 @@ export class Service {
         new Ledger({
           assumed: readAssumed({ duplicateReference: 'allow' }),
           payUrl: 'https://pay.example',
+          store: noStore,
           random: createRandom(`${world.seed} ${tenant}`),
           onSuccess: ({ reference }) => this.notify(tenant, 'payment.succeeded', reference),
           onChange: () => undefined,
