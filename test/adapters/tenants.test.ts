@@ -243,22 +243,3 @@ describe.each(Object.entries(adapters))('tenants on %s', (_name, listen) => {
     expect(asked).toHaveLength(3);
   });
 });
-
-const idempotency = memoryStore();
-const secret = (): string => SECRETS.get('acme')!;
-const factories: Readonly<Record<string, () => unknown>> = {
-  'node:http': () => node.paymentWebhook({ secret, idempotency }, () => undefined),
-  Express: () => express.paymentWebhook({ secret, idempotency }, () => undefined),
-  Fastify: () => fastify.paymentWebhook({ url: '/', secret, idempotency }, () => undefined),
-  Koa: () => koa.paymentWebhook({ secret, idempotency }, () => undefined),
-  Fetch: () => fetchHost.paymentWebhook({ secret, idempotency }, () => undefined),
-  'Next.js, App Router': () => next.paymentWebhook({ secret, idempotency }, () => undefined),
-  'Next.js, Pages Router': () => pages.paymentWebhookApi({ secret, idempotency }, () => undefined),
-  'AWS Lambda': () => lambda.paymentWebhook({ secret, idempotency }, () => undefined),
-};
-it.each(Object.entries(factories))(
-  'N05 on %s a secret by function with a store wants a tenant, at construction',
-  (_name, create) => {
-    expect(create).toThrow(/^tenant is missing.*`tenant: false`/);
-  },
-);

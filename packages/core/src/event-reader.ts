@@ -49,14 +49,14 @@ export function createEventReader<Events extends EventSchemas>(
       if (!kinds.has(kind)) {
         return { event: { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex }, contradiction };
       }
-      // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
-      const eventOf = (payload: unknown): WebhookEvent<Events> => {
-        const event: KnownEvent<string, unknown> = { type: kind, reference, payload, rawBody, secretIndex };
-        return event as WebhookEvent<Events>;
-      };
+      const event: KnownEvent<string, unknown> = { type: kind, reference, payload: body, rawBody, secretIndex };
       const schema = kinds.get(kind);
-      if (schema === undefined) return { event: eventOf(body), contradiction };
-      return outputOf(schema, kind, body).then((payload) => ({ event: eventOf(payload), contradiction }));
+      // The map of schemas gives each kind its payload; what it says at run time, the types say at compile time.
+      if (schema === undefined) return { event: event as WebhookEvent<Events>, contradiction };
+      return outputOf(schema, kind, body).then((payload) => ({
+        event: { ...event, payload } as WebhookEvent<Events>,
+        contradiction,
+      }));
     },
   };
 }

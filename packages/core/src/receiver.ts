@@ -91,7 +91,7 @@ function createFullReceiver(options: AnyReceiverOptions, handlers: unknown): Rec
       try {
         const event = await intake.read(delivery, host, facts);
         const handler = handlerOf(event.type);
-        handling = handler !== undefined;
+        handling = true;
         const { outcome, value } = handler === undefined ? IGNORED : await handle(event, handler, host);
         reporter.outcome(facts, outcome);
         return acknowledge(value);

@@ -71,7 +71,29 @@ describe('errorReply', () => {
       headers: { 'content-type': 'application/json', 'www-authenticate': 'Signature' },
       body: '{"error":"invalid_signature"}',
     });
-    expect(errorReply(new WebhookError('method_not_allowed')).headers).toMatchObject({ allow: 'POST' });
+  });
+
+  it.each([
+    ['method_not_allowed', 405, { allow: 'POST' }],
+    ['invalid_signature', 401, { 'www-authenticate': 'Signature' }],
+    ['store_unavailable', 503, { 'retry-after': '5' }],
+    ['in_progress', 503, { 'retry-after': '5' }],
+    ['nothing_written', 503, { 'retry-after': '60' }],
+    ['misconfigured', 500, {}],
+    ['body_too_large', 413, {}],
+    ['invalid_payload', 400, {}],
+  ])('answers %s with %i and the headers that it asks for, and no others', (code, status, headers) => {
+    expect(errorReply(new WebhookError(code))).toEqual({
+      status,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ error: code }),
+    });
+  });
+
+  it.each(['constructor', 'toString', '__proto__'])('takes the inherited name %s for no code of its own', (code) => {
+    const name = code.toLowerCase();
+    expect(new WebhookError(name).status).toBe(500);
+    if (name === code) expect(errorReply(new WebhookError(code))).toMatchObject({ status: 500, body: `{"error":"${code}"}` });
   });
 });
 

@@ -72,6 +72,31 @@ describe('idempotency', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
+  it('gives an unrecognized event the key of the kind that was sent', async () => {
+    const run = vi.fn<IdempotencyStore['run']>(async (_key, work) => {
+      await work({});
+      return 'done';
+    });
+    const handlers = { 'payment.succeeded': () => undefined, unrecognized: () => undefined };
+    const receiver = createReceiver({ secret, idempotency: storeOf(run) }, handlers);
+    for (const type of ['payment.refunded', 'payment.disputed']) await receiver.receive(deliver({ type }), {});
+    const keys = await Promise.all(
+      ['payment.refunded', 'payment.disputed'].map((kind) => identify({ kind, reference: 'order-42' })),
+    );
+    expect(run.mock.calls.map(([key]) => key)).toEqual(keys.map(({ key }) => key));
+  });
+
+  it.each(['', undefined, 42, null])('runs nothing under the key %j of the merchant’s own function', async (identity) => {
+    const run = vi.fn();
+    const handler = vi.fn();
+    const idempotency = { store: storeOf(run as never), key: () => identity as string };
+    await expect(createReceiver({ secret, idempotency, logger }, handler).receive(deliver(), {})).rejects.toThrow(
+      'idempotency.key must give a string that is not empty',
+    );
+    expect(run).not.toHaveBeenCalled();
+    expect(handler).not.toHaveBeenCalled();
+  });
+
   it('leaves no mark when the handler throws, and throws the same object', async () => {
     const error = new Error('no');
     let fail = true;
@@ -195,6 +220,15 @@ describe('idempotency', () => {
     expect([isDone.mock.calls.length, run.mock.calls.length, getPayment.mock.calls.length]).toEqual([1, 1, 0]);
   });
 
+  it('of a store whose commit hangs is 503 store_unavailable: the handler was done in time', async () => {
+    const store = storeOf(async (_key, work) => {
+      await work({});
+      return hang();
+    });
+    const receiver = createReceiver({ secret, idempotency: store, handlerTimeout: 20, logger }, () => undefined);
+    expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
+  });
+
   it('aborts the store when the handler hangs', async () => {
     const idempotency = memoryStore();
     const receiver = createReceiver({ secret, idempotency, handlerTimeout: 20, logger }, hang);
@@ -301,6 +335,35 @@ describe('runOnce', () => {
     await expect(runOnce(store, 'key', work, { signal })).rejects.toMatchObject({ code: 'store_unavailable' });
     const undefinedThrown = storeOf(() => Promise.reject(undefined));
     await expect(runOnce(undefinedThrown, 'key', hang, { signal })).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
+  it('judges a store that runs the work again by the last run alone', async () => {
+    const error = new Error('the first run');
+    const outcomes: (() => Promise<void>)[] = [];
+    const work = (): Promise<void> => outcomes.shift()!();
+    const succeed = (): Promise<void> => Promise.resolve();
+    const fail = (): Promise<void> => Promise.reject(error);
+    const twice = async (_key: string, run: (scope: object) => Promise<void>) => {
+      await run({}).catch(() => undefined);
+      await run({}).catch(() => undefined);
+    };
+    const saysDone = storeOf(async (key, run) => {
+      await twice(key, run);
+      return 'done';
+    });
+    outcomes.push(succeed, fail);
+    await expect(runOnce(saysDone, 'key', work, { signal })).rejects.toMatchObject({ code: 'store_unavailable' });
+    outcomes.push(fail, succeed);
+    expect(await runOnce(saysDone, 'key', work, { signal })).toBe('done');
+    const throwsThatOfTheFirst = storeOf(async (key, run) => {
+      await twice(key, run);
+      throw error;
+    });
+    outcomes.push(fail, succeed);
+    await expect(runOnce(throwsThatOfTheFirst, 'key', work, { signal })).rejects.toMatchObject({
+      code: 'store_unavailable',
+      cause: error,
+    });
   });
 
   it('hands the store the turn and the signal', async () => {

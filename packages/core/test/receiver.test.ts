@@ -115,6 +115,15 @@ describe('handlers', () => {
     expect({ ...context }['signal']).toBeInstanceOf(AbortSignal);
   });
 
+  it('acknowledge with exactly this reply', async () => {
+    expect(await createReceiver({ secret }, () => 'value').receive(deliver(), {})).toEqual({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: '{"received":true}',
+      value: 'value',
+    });
+  });
+
   it('get the host’s means to respond, but not under a store: nothing may be sent before the commit', async () => {
     const handler = vi.fn();
     await createReceiver({ secret }, handler).receive(deliver(), { req: 1 }, { res: 2 });
@@ -247,6 +256,23 @@ describe('what a handler throws', () => {
     expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'failed', code: 'unknown_order' }));
     expect(logger.error).not.toHaveBeenCalled();
   });
+});
+
+it('reports what a handler refuses as failed, with any status, and logs no refusal that the handler chose', async () => {
+  const observe = vi.fn();
+  let thrown = new WebhookError('unknown_order', { status: 404 });
+  const receiver = createReceiver({ secret, observe, logger }, () => {
+    throw thrown;
+  });
+  expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 404, body: '{"error":"unknown_order"}' });
+  thrown = new WebhookError('invalid_payload');
+  expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 400, body: '{"error":"invalid_payload"}' });
+  expect(observe.mock.calls).toEqual([
+    [expect.objectContaining({ outcome: 'failed', code: 'unknown_order' })],
+    [expect.objectContaining({ outcome: 'failed', code: 'invalid_payload' })],
+  ]);
+  expect(logger.warn).not.toHaveBeenCalled();
+  expect(logger.error).not.toHaveBeenCalled();
 });
 
 describe('what nothing in a delivery tells apart', () => {

@@ -1,0 +1,35 @@
+import { describe, expect, it, vi } from 'vitest';
+import { post } from './deliveries.js';
+import { handlerHosts, hosts } from './hosts/index.js';
+import { expectRefused, serve } from './serving.js';
+import { exchange } from './wire.js';
+
+/** The default logger is `console`, which throws for one when its stream is gone. */
+function brokenConsole(level: 'warn' | 'error') {
+  return vi.spyOn(console, level).mockImplementation(() => {
+    throw new Error('the log is full');
+  });
+}
+
+describe.each(hosts)('$name', (host) => {
+  it('N15 answers a forged request with 401 when the logger throws', async () => {
+    const { port, events } = await serve(host);
+    const warn = brokenConsole('warn');
+    expectRefused(await exchange(port, post(undefined, { signature: '0'.repeat(64) })), 401, 'invalid_signature');
+    expect(warn).toHaveBeenCalled();
+    warn.mockImplementation(() => undefined);
+    expect(events).toEqual([]);
+  });
+});
+
+describe.each(handlerHosts)('$name', (host) => {
+  it('N15 answers 503 when the service is unreachable and the logger throws', async () => {
+    const confirm = { getPayment: () => Promise.reject<{ reference: string; status: string }>(new Error('ECONNREFUSED')) };
+    const { port, errors } = await serve(host, { options: { confirm }, afterwards: 503 });
+    const error = brokenConsole('error');
+    expectRefused(await exchange(port, post()), 503, 'confirm_unavailable');
+    expect(error).toHaveBeenCalled();
+    error.mockImplementation(() => undefined);
+    expect(errors).toEqual([]);
+  });
+});

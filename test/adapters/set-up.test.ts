@@ -1,0 +1,54 @@
+/** Mistakes of set-up, which every adapter refuses where it is made. */
+import 'reflect-metadata';
+import { memoryStore } from '@paylink/core';
+import * as express from '@paylink/express';
+import * as fastify from '@paylink/fastify';
+import * as fetchHost from '@paylink/fetch';
+import * as koa from '@paylink/koa';
+import * as lambda from '@paylink/lambda';
+import { paymentWebhookGuard } from '@paylink/nest';
+import * as next from '@paylink/next';
+import * as pages from '@paylink/next/pages';
+import * as node from '@paylink/node';
+import { signedDelivery } from '@paylink/testing';
+import { describe, expect, it } from 'vitest';
+
+const handler = (): undefined => undefined;
+type Options = Parameters<typeof node.paymentWebhook>[0];
+const handling: Readonly<Record<string, (options: Options) => unknown>> = {
+  'node:http': (options) => node.paymentWebhook(options, handler),
+  Express: (options) => express.paymentWebhook(options as never, handler),
+  Fastify: (options) => fastify.paymentWebhook({ url: '/', ...options } as never, handler),
+  Koa: (options) => koa.paymentWebhook(options as never, handler),
+  Fetch: (options) => fetchHost.paymentWebhook(options as never, handler),
+  'Next.js, App Router': (options) => next.paymentWebhook(options as never, handler),
+  'Next.js, Pages Router': (options) => pages.paymentWebhookApi(options as never, handler),
+  'AWS Lambda': (options) => lambda.paymentWebhook(options as never, handler),
+};
+
+describe.each(Object.entries(handling))('%s', (_name, create) => {
+  it('N05 refuses a secret by function with a store, until it is said whose order numbers these are', () => {
+    const options = { secret: () => 'a-secret-of-the-portal', idempotency: memoryStore() };
+    expect(() => create(options as Options)).toThrow(/^tenant is missing.*`tenant: false`/);
+    expect(() => create({ ...options, tenant: false } as Options)).not.toThrow();
+  });
+});
+
+// Next.js imports routes where it builds, without the server's secrets: there the first request is refused instead.
+const atOnce = Object.entries(handling).filter(([name]) => !name.startsWith('Next'));
+
+it.each(atOnce)('N18 %s refuses a bare prefix and a placeholder as a secret', (_name, create) => {
+  for (const secret of ['whsec_', 'whsk_', 'v1,', 'base64:', 'hex:', 'your-webhook-secret']) {
+    expect(() => create({ secret })).toThrow(/^secret is (only the prefix of a secret|a placeholder)/);
+  }
+});
+
+it('N18 a NestJS guard refuses a bare prefix and a placeholder as a secret', () => {
+  for (const secret of ['whsec_', 'your-webhook-secret']) expect(() => paymentWebhookGuard({ secret })).toThrow(/^secret is /);
+});
+
+it('N18 Next.js refuses every request under a placeholder as a secret, and none under it is genuine', async () => {
+  const POST = next.paymentWebhook({ secret: 'your-webhook-secret', logger: { warn: handler, error: handler } }, handler);
+  const response = await POST(signedDelivery({ secret: 'your-webhook-secret' }).toRequest('http://localhost/'));
+  expect([response.status, await response.text()]).toEqual([500, '{"error":"misconfigured"}']);
+});
