@@ -98,7 +98,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
         path: `/v1/payments/${encodeURIComponent(reference)}`,
         success: 200,
       };
-      return readPayment(await request(call, signal, retryLimited), reference, settings);
+      return readPayment(await request(call, signal, retryLimited), reference);
     },
   });
 }

@@ -1,4 +1,3 @@
-import { withoutKey } from './failure.js';
 import type { Settings } from './options.js';
 import { isLoopback } from './address.js';
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
@@ -58,10 +57,10 @@ const STATUSES: ReadonlySet<string> = new Set<PaymentStatus>(['pending', 'succes
 export function readPaymentLink(
   reply: unknown,
   asked: CheckedLink,
-  { baseUrl, apiKey }: Pick<Settings, 'baseUrl' | 'apiKey'>,
+  { baseUrl }: Pick<Settings, 'baseUrl'>,
   idempotencyKey: string,
 ): PaymentLink {
-  const answer = new Answer(reply, apiKey, { status: 201, idempotencyKey });
+  const answer = new Answer(reply, { status: 201, idempotencyKey });
   const reference = answer.text('reference');
   if (reference !== asked.reference) answer.contradicts('reference');
   const amount = answer.amount();
@@ -79,8 +78,8 @@ export function readPaymentLink(
 }
 
 /** @throws PaylinkError `invalid_response` or `response_mismatch` */
-export function readPayment(reply: unknown, asked: string, { apiKey }: Pick<Settings, 'apiKey'>): Payment {
-  const answer = new Answer(reply, apiKey, { status: 200 });
+export function readPayment(reply: unknown, asked: string): Payment {
+  const answer = new Answer(reply, { status: 200 });
   const reference = answer.text('reference');
   if (reference !== asked) answer.contradicts('reference');
   // What a success of another kind of record would be, the contract does not show: a refund's is not to be credited.
@@ -105,12 +104,10 @@ function isSafePage(text: string, baseUrl: string): boolean {
 /** Reads the fields of a reply, and says what is wrong with them without quoting any. */
 class Answer {
   readonly #fields: Fields;
-  readonly #apiKey: string;
   readonly #details: { readonly status: number; readonly idempotencyKey?: string };
 
-  constructor(reply: unknown, apiKey: string, details: { readonly status: number; readonly idempotencyKey?: string }) {
+  constructor(reply: unknown, details: { readonly status: number; readonly idempotencyKey?: string }) {
     this.#details = details;
-    this.#apiKey = apiKey;
     this.#fields = reply as Fields;
     if (typeof reply !== 'object' || reply === null || Array.isArray(reply)) this.fails('is not a JSON object');
   }
@@ -140,7 +137,7 @@ class Answer {
   fails(problem: string, code: PaylinkErrorCode = 'invalid_response'): never {
     throw new PaylinkError(code, `the service's answer ${problem}`, {
       ...this.#details,
-      body: withoutKey(this.#fields, this.#apiKey),
+      body: this.#fields,
     });
   }
 }

@@ -1,7 +1,7 @@
 /** One try: a request, and the JSON of its reply or a PaylinkError. */
 import { withinBounds } from '@paylink/core/idempotency';
 import type { PaylinkError } from './errors.js';
-import { interruption, meaningOf, refusal } from './failure.js';
+import { interruption, meaningOf, refusal, withoutKey } from './failure.js';
 import type { Settings } from './options.js';
 import { discard, readReply, REPLY_LIMIT, ReplyTooLarge } from './reply.js';
 
@@ -28,7 +28,8 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   if (response.status !== call.success) throw await failureOf(settings, call, response, signal);
   const body = await receiveBody(settings, call, response, signal);
   try {
-    return JSON.parse(decoder.decode(body));
+    // Also a success: what a field quotes would be printed with the payment.
+    return withoutKey(JSON.parse(decoder.decode(body)), settings.apiKey);
   } catch {
     if (isCutOff(response, body)) throw interruption(settings, call, new Error('it was cut off'), signal);
     throw refusal(settings, call, response, 'invalid_response', 'was answered with a body that is not JSON', body);

@@ -51,7 +51,7 @@ describe('the API key', () => {
     ['a bad reply', answer(200, `key ${API_KEY}`)],
     ['a reset connection', drop],
     ['a timeout', hang],
-  ])('J01 is in no view of the error of %s', async (_, behaviour) => {
+  ])('is in no view of the error of %s (J01)', async (_, behaviour) => {
     const client = await start(behaviour);
     for (const error of [
       await failure(client.getPayment('r')),
@@ -63,7 +63,23 @@ describe('the API key', () => {
     }
   });
 
-  it('J01 is in no view of the error of a fetch that hangs the request on what it throws', async () => {
+  it.each([
+    ['the whole key', API_KEY],
+    ['its secret half alone', SECRET],
+    ['both in one text', `${SECRET} of ${API_KEY}`],
+  ])('is in no field of a payment or a link whose reply quotes %s (J01)', async (_, quoted) => {
+    const fields = { reference: 'r', type: 'payment', amount: 1, currency: quoted, status: quoted };
+    const client = await start((socket, request) => {
+      const link = { ...fields, token: quoted, url: `https://pay.example/link/${encodeURIComponent(quoted)}` };
+      answer(request.line.startsWith('POST') ? 201 : 200, JSON.stringify({ ...link, [quoted]: quoted }))(socket, request);
+    });
+    const payment = await client.getPayment('r');
+    expect(payment).toMatchObject({ currency: expect.stringContaining('[API key]') as string, status: 'unknown' });
+    expect(shown(payment)).not.toContain(SECRET);
+    expect(shown(await client.createPaymentLink({ amount: 1, reference: 'r' }))).not.toContain(SECRET);
+  });
+
+  it('is in no view of the error of a fetch that hangs the request on what it throws (J01)', async () => {
     const fetch = (_url: string, init: RequestInit): Promise<Response> => {
       const failed = Object.assign(new Error(`cannot send ${JSON.stringify(init.headers)}`, { cause: init }), {
         config: init,
@@ -82,7 +98,7 @@ describe('the API key', () => {
 });
 
 describe('what the service said', () => {
-  it('J01 is the error’s body, and in no view of it', async () => {
+  it('is the error’s body, and in no view of it (J01)', async () => {
     const client = await start(answer(400, { reason: BODY }));
     const error = await failure(client.getPayment('r'));
     expect((error as PaylinkError).body).toEqual({ reason: BODY });
@@ -91,7 +107,7 @@ describe('what the service said', () => {
     expect(views.join('\n')).not.toContain(BODY);
   });
 
-  it('J01 is in no view where a part of it is not as it should be', async () => {
+  it('is in no view where a part of it is not as it should be (J01)', async () => {
     const client = await start(answer(200, { reference: BODY, type: BODY, currency: BODY, amount: BODY, status: BODY }));
     const error = await failure(client.getPayment('r'));
     expect(inspect(error, { showHidden: true, depth: 10 })).not.toContain(BODY);
@@ -100,7 +116,7 @@ describe('what the service said', () => {
 });
 
 describe('isPaylinkError', () => {
-  it('K01 knows one of another copy of this package, and nothing else', async () => {
+  it('knows one of another copy of this package, and nothing else (K01)', async () => {
     server = await startRawServer(hang);
     vi.resetModules();
     const other = await import('../src/errors.js');
