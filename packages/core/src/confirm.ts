@@ -1,4 +1,4 @@
-import { fault } from './errors.js';
+import { check, fault } from './errors.js';
 
 /** What `confirm` must give of a payment. */
 export interface ConfirmedPayment {
@@ -16,6 +16,37 @@ export interface ConfirmOptions {
 /** Anything that reads a payment from the service; the client of `@paylink/client` is one. */
 export interface PaymentSource<Payment extends ConfirmedPayment> {
   getPayment(reference: string, options: ConfirmOptions): Promise<Payment>;
+}
+
+/**
+ * A source, or a function that makes one at its first use: for a route that a build imports without its environment. A function
+ * that throws is called again by the next delivery.
+ */
+export type ConfirmOption<Payment extends ConfirmedPayment> = PaymentSource<Payment> | (() => PaymentSource<Payment>);
+
+/** Checks the option at set-up. @throws ConfigurationError */
+export function readConfirm<Payment extends ConfirmedPayment>(
+  option: ConfirmOption<Payment> | undefined,
+): PaymentSource<Payment> | undefined {
+  if (option === undefined || isSource(option)) return option;
+  check(typeof option === 'function', 'confirm', 'must have a function `getPayment`, or be a function that makes what has one');
+  let made: PaymentSource<Payment> | undefined;
+  return {
+    getPayment(reference, options) {
+      if (made === undefined) {
+        const source = option();
+        check(isSource(source), 'confirm', 'must give what has a function `getPayment`, and not a promise of it');
+        made = source;
+      }
+      return made.getPayment(reference, options);
+    },
+  };
+}
+
+function isSource<Payment extends ConfirmedPayment>(
+  option: ConfirmOption<Payment> | null | undefined,
+): option is PaymentSource<Payment> {
+  return typeof (option as Partial<PaymentSource<Payment>> | null | undefined)?.getPayment === 'function';
 }
 
 /**

@@ -1,5 +1,5 @@
 /** From a proven event to its effect: tenant → already done? → confirm → run once → handler, all under one time limit. */
-import { confirmPayment } from './confirm.js';
+import { confirmPayment, readConfirm } from './confirm.js';
 import { isPromise, settle } from './deadline.js';
 import { Attempt } from './attempt.js';
 import { check, type WebhookError } from './errors.js';
@@ -33,10 +33,9 @@ export interface Queued {
 export type Handle = (event: WebhookEvent, handler: AnyHandler, host: unknown, queued?: Queued) => Promise<Handled> | Handled;
 
 export function createHandling(options: HandlingOptions): Handle {
-  const { confirm, handlerTimeout = 25_000 } = options;
+  const { handlerTimeout = 25_000 } = options;
   readBound('handlerTimeout', handlerTimeout);
-  const canConfirm = confirm === undefined || typeof (confirm as typeof confirm | null)?.getPayment === 'function';
-  check(canConfirm, 'confirm', 'must have a function `getPayment`');
+  const confirm = readConfirm(options.confirm);
   const idempotency = options.idempotency === undefined ? undefined : readIdempotency(options.idempotency);
   const tenantOf = readTenant(options.tenant);
   checkTenants(options, idempotency?.hasKey);

@@ -1,4 +1,4 @@
-export { type ConfirmedPayment, type ConfirmOptions, type PaymentSource } from './confirm.js';
+export { type ConfirmedPayment, type ConfirmOption, type ConfirmOptions, type PaymentSource } from './confirm.js';
 export { type BodyLimits, type Delivery, type HeadersLike, type WebhookHeaders } from './delivery.js';
 export { createDispatcher, type Dispatched, type Dispatcher, type ProvenDelivery } from './dispatcher.js';
 export { ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';

@@ -1,4 +1,4 @@
-import type { ConfirmedPayment, PaymentSource } from './confirm.js';
+import type { ConfirmedPayment, ConfirmOption } from './confirm.js';
 import { check } from './errors.js';
 import type { ConfiguredEvent, UnrecognizedEvent } from './event.js';
 import type { IdempotencyOption } from './idempotency.js';
@@ -38,7 +38,7 @@ interface HandlingOptions<Events extends EventSchemas, Payment extends Confirmed
   /** More event kinds, each with a Standard Schema of its payload. Their names rest on the unsigned event header. */
   readonly events?: Events | undefined;
   /** Asks the service whether the payment succeeded, before the handler runs. */
-  readonly confirm?: PaymentSource<Payment> | undefined;
+  readonly confirm?: ConfirmOption<Payment> | undefined;
   /** Runs the handler once for each event. */
   readonly idempotency?: IdempotencyOption<Scope, Host> | undefined;
   /**

@@ -522,7 +522,7 @@ describe('options', () => {
     ['observe', 'console'],
     ['confirm', {}],
     ['confirm', null],
-    ['confirm', () => undefined],
+    ['confirm', 'https://service.example'],
     ['idempotancy', memoryStore()],
     ['unrecognized', 'pass'],
   ])('%s: %j throws at set-up and names the option', (option, value) => {

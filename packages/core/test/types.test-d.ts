@@ -132,3 +132,10 @@ void gate.receive;
 same<WebhookEvent['type'], 'payment.succeeded' | 'unrecognized'>(true);
 const code: WebhookErrorCode = 'invalid_signature';
 void code;
+
+// A function that makes the source at its first use types the payment too.
+createReceiver({ secret, confirm: () => confirm }, (_event, { payment }) => {
+  same<typeof payment.amount, number>(true);
+});
+// @ts-expect-error a function that gives no source
+createReceiver({ secret, confirm: () => ({}) }, () => undefined);
