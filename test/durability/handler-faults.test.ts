@@ -266,6 +266,29 @@ describe('with the service asked', () => {
     await shop.expectAtRest();
   });
 
+  it('leaves a paid order to the next reconciliation, when its UPDATE finds no order (N01)', async () => {
+    const client = await openConfirmingShop();
+    const reference = 'an-order-of-tomorrow';
+    await client.createPaymentLink({ amount: 1_000, reference, description: 'A basket' });
+    await emulator.pay(reference);
+    const credit = async (tx: Queryable): Promise<void> => {
+      await tx.query('UPDATE orders SET paid_at = now() WHERE reference = $1 AND paid_at IS NULL', [reference]);
+    };
+    const run = () =>
+      reconcile({
+        client,
+        references: [reference],
+        idempotency: postgresStore(shop.merchant.pool),
+        onSuccess: (_payment, { tx }) => credit(tx),
+      });
+    expect((await run()).errors).toEqual([{ reference, error: expect.objectContaining({ code: 'nothing_written' }) as unknown }]);
+    await shop.book.query('INSERT INTO orders (reference, amount) VALUES ($1, 1000)', [reference]);
+    expect(await run()).toMatchObject({ errors: [], credited: [reference] });
+    expect(await shop.book.query('SELECT paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1', [reference])).toEqual([
+      { paid: true },
+    ]);
+  });
+
   it('I06 leaves the pool idle while the service hangs, and refuses with 503', async () => {
     const hanging = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(hanging, 'listening');
