@@ -9,7 +9,7 @@ const LIMITS = {
   text: 16_777_216,
   parsed: 262_144,
   depth: 1_000,
-  bytes: 16_777_216,
+  bytes: 8_388_608,
   slice: 1_048_576,
   sliceTime: 10,
 };
