@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { auditCommand } from './commands/audit.js';
 import { diagnoseCommand } from './commands/diagnose.js';
+import { doctorCommand } from './commands/doctor.js';
 import { emulateCommand } from './commands/emulate.js';
+import { initCommand } from './commands/init.js';
 import { listenCommand } from './commands/listen.js';
 import { linksCommand } from './commands/links.js';
 import { cancelCommand, failCommand, payCommand } from './commands/pay.js';
@@ -14,12 +16,14 @@ import { readVersion } from './version.js';
 
 // In the order of the help: as one meets them.
 const COMMANDS = [
+  initCommand,
   emulateCommand,
   payCommand,
   failCommand,
   cancelCommand,
   triggerCommand,
   auditCommand,
+  doctorCommand,
   diagnoseCommand,
   signCommand,
   listenCommand,

@@ -32,6 +32,7 @@ describe('paylink links create', () => {
     const args = ['--reference', 'free-1', '--amount-min', '500', '--amount-max', '900', '--description', 'A gift', '--json'];
     const link = read((await create(...args)).stdout);
     expect(link).toMatchObject({ reference: 'free-1', status: 'pending', currency: 'XOF' });
+    expect((await paylink(['payments', 'get', 'free-1'], { env })).stdout).toMatch(/Amount +not chosen yet\n/);
     expect(await emulator.pay('free-1', { amount: 700 })).toMatchObject({ amount: 700 });
   });
 

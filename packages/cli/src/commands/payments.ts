@@ -40,8 +40,13 @@ async function getPayment({ flags, args: [reference = ''], output }: Run<Flags>)
   output.table([
     ['Reference', payment.reference],
     ['Status', payment.status === 'success' ? paint.green(status) : paint.yellow(status)],
-    ['Amount', payment.amount === undefined ? 'not chosen yet' : `${payment.amount} ${payment.currency}`],
+    ['Amount', isChosen(payment) ? `${payment.amount!} ${payment.currency}` : 'not chosen yet'],
   ]);
   output.document(payment);
   return EXIT.ok;
+}
+
+/** A service may show 0 until the customer has chosen; no price is 0. */
+function isChosen({ amount }: { readonly amount?: number }): boolean {
+  return amount !== undefined && amount !== 0;
 }

@@ -1,0 +1,96 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { runs, type CommonFlags, type Run } from '../action.js';
+import { EXIT, usageFailure } from '../failure.js';
+import { teach, USAGE_EXIT } from '../help.js';
+import { diffLines } from '../init/diff.js';
+import { planOf, type PlannedFile } from '../init/plan.js';
+import { FRAMEWORKS, readProject } from '../init/project.js';
+import type { Output } from '../output.js';
+import { text } from '../safe-text.js';
+
+interface Flags extends CommonFlags {
+  readonly framework?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** `paylink init`: the webhook, its test and the emulator in a project that is there. */
+export function initCommand(): Command {
+  const command = new Command('init')
+    .summary('add the webhook, its test and the emulator to your project')
+    .description(
+      'Finds the framework of the project in this folder, and writes the webhook, a test beside it, the lines of .env that are missing, ' +
+        'and a script that starts the emulator. It shows what it would change, and asks. Nothing is installed.',
+    )
+    .option('--framework <name>', `next, ${FRAMEWORKS.join(', ')} (default: what package.json names)`)
+    .option('--dry-run', 'show the changes and write nothing')
+    .option('--yes', 'write without asking, also over files of the same name');
+  runs<Flags>(command, init);
+  return teach(command, {
+    examples: [
+      ['paylink init --dry-run', 'what it would write'],
+      ['paylink init --framework fastify --yes', 'without a question'],
+    ],
+    environment: [['WEBHOOK_SECRET, PAYLINK_API_KEY, PAYLINK_BASE_URL', 'what .env gets where it lacks them; not read']],
+    exitCodes: [[0, 'written, or nothing to do'], [1, 'the answer was no'], USAGE_EXIT],
+  });
+}
+
+async function init({ flags, output }: Run<Flags>): Promise<number> {
+  const project = readProject(process.cwd(), flags.framework);
+  const { files, next } = planOf(project);
+  const language = project.isTypeScript ? 'TypeScript' : 'JavaScript';
+  output.line(text`${output.paint.bold(project.framework)}, ${language}`);
+  output.line();
+  for (const file of files) show(file, output);
+  if (flags.dryRun !== true) {
+    if (files.length > 0 && flags.yes !== true && !(await agrees(files))) return EXIT.failed;
+    for (const file of files) await write(project.folder, file);
+  }
+  output.line(
+    output.paint.bold(
+      flags.dryRun === true ? 'Nothing was written. Then:' : files.length === 0 ? 'Nothing to write. Then:' : 'Written. Then:',
+    ),
+  );
+  for (const line of next) output.line(text`  ${line}`);
+  output.document({
+    framework: project.framework,
+    written: flags.dryRun !== true,
+    files: files.map(({ path, overwrites }) => ({ path, overwrites })),
+    next,
+  });
+  return EXIT.ok;
+}
+
+function show({ path, before, after, isSecret, overwrites }: PlannedFile, output: Output): void {
+  const { paint } = output;
+  const what = before === undefined ? 'new' : overwrites ? 'overwrites' : 'adds to';
+  output.line(text`${overwrites ? paint.red(what) : paint.green(what)} ${paint.bold(path)}`);
+  for (const { sign, line } of diffLines(before ?? '', after)) {
+    // What opens the emulator alone is still a secret on a shared screen.
+    const shown = isSecret === true ? line.replace(/^((?:WEBHOOK_SECRET|PAYLINK_API_KEY)=).*/, '$1…') : line;
+    output.line(text`  ${sign === '+' ? paint.green(`+ ${shown}`) : paint.red(`- ${shown}`)}`);
+  }
+  output.line();
+}
+
+async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw usageFailure('nothing was written: there is no terminal to ask at', '--yes writes, --dry-run only shows');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const lost = files.filter(({ overwrites }) => overwrites).map(({ path }) => path);
+  const question = lost.length === 0 ? 'Write these files? [y/N] ' : `Write these files, over your ${lost.join(', ')}? [y/N] `;
+  const answer = await terminal.question(question);
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+async function write(folder: string, { path, after, isSecret }: PlannedFile): Promise<void> {
+  const file = join(folder, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, after);
+  if (isSecret === true) await chmod(file, 0o600);
+}

@@ -1,0 +1,117 @@
+import { createHmac } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import express from 'express';
+import { describe, expect, it } from 'vitest';
+import { paymentWebhook } from '@paylink/express';
+import { paylink, SECRET } from './paylink.js';
+import { openShop, serve } from './servers.js';
+
+const env = { WEBHOOK_SECRET: SECRET };
+const doctor = (url: string, ...args: string[]) => paylink(['doctor', '--to', url, ...args], { env });
+
+/** Express with something in front of the webhook. */
+async function openBehind(...before: express.RequestHandler[]): Promise<string> {
+  const app = express();
+  for (const each of before) app.use(each);
+  const logger = { warn: () => undefined, error: () => undefined };
+  app.post('/hook', paymentWebhook({ secret: SECRET, logger }, { 'payment.succeeded': () => undefined }));
+  return `${await serve(app as RequestListener)}/hook`;
+}
+
+describe('paylink doctor', () => {
+  it('finds nothing wrong with a shop on Paylink, and credits nothing', async () => {
+    const shop = await openShop();
+    const { code, stdout } = await doctor(shop.url);
+    expect(stdout).toMatch(/a handler named "unrecognized" sees those/);
+    expect(stdout).toMatch(/ok +secret +is the same on both sides/);
+    expect(stdout).toMatch(/– +store +not checked: --deliver/);
+    expect(code).toBe(0);
+    expect(shop.credited).toEqual([]);
+  });
+
+  it('credits the one order of --deliver, on this machine only', async () => {
+    const shop = await openShop();
+    const { code, stdout } = await doctor(shop.url, '--deliver', 'order-42');
+    expect(stdout).toMatch(/ok +store +payment\.succeeded is acknowledged/);
+    expect(code).toBe(0);
+    expect(shop.credited).toEqual(['order-42']);
+    const away = await doctor('https://shop.example/hook', '--allow-host', 'shop.example', '--deliver', 'order-42');
+    expect(away.code).toBe(2);
+    expect(away.stderr).toMatch(/only goes to this machine/);
+  });
+
+  it('names a parser in front of the webhook', async () => {
+    const { code, stdout } = await doctor(await openBehind(express.json()));
+    expect(stdout).toMatch(/FAILED +parser +a body parser reads the body before the webhook/);
+    expect(code).toBe(1);
+  });
+
+  it('names a wrong secret', async () => {
+    const shop = await openShop();
+    const { code, stdout } = await paylink(['doctor', '--to', shop.url], { env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' } });
+    expect(stdout).toMatch(/FAILED +secret +a signed event is refused: is it the same secret/);
+    expect(code).toBe(1);
+  });
+
+  it('names a proxy that writes the JSON again', async () => {
+    const shop = await openShop();
+    const proxy = await serve((req, res) => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      req.on('end', () => {
+        const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => /^(x-service|content-type)/.test(name)));
+        const body = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()));
+        void fetch(shop.url, { method: 'POST', headers: headers as Record<string, string>, body }).then(({ status }) =>
+          res.writeHead(status).end(),
+        );
+      });
+    });
+    const { code, stdout } = await doctor(proxy);
+    expect(stdout).toMatch(/ok +secret/);
+    expect(stdout).toMatch(/FAILED +body +.*a parser or a proxy writes the JSON again/);
+    expect(code).toBe(1);
+  });
+
+  it('names a webhook that does not verify', async () => {
+    const { stdout, code } = await doctor(await serve((req, res) => req.resume().on('end', () => res.end())));
+    expect(stdout).toMatch(/FAILED +bad signature +is accepted \(200\): the webhook does not verify/);
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    [404, /FAILED +route +answers 404/],
+    [405, /FAILED +method +answers 405 to POST/],
+    [307, /FAILED +route +answers 307, a redirect/],
+    [502, /FAILED +bad signature +answers 502/],
+  ])('says what a %i means', async (status, message) => {
+    const { stdout, code } = await doctor(await serve((_req, res) => res.writeHead(status, { location: '/other' }).end()));
+    expect(stdout).toMatch(message);
+    expect(code).toBe(1);
+  });
+
+  it('says that the store is not there', async () => {
+    const url = await serve((req, res) => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      req.on('end', () => {
+        const right = createHmac('sha256', SECRET).update(Buffer.concat(chunks)).digest('hex');
+        if (req.headers['x-service-signature'] !== right) res.writeHead(401).end();
+        else if (req.headers['x-service-event'] === 'payment.succeeded') res.writeHead(503).end('{"error":"store_unavailable"}');
+        else res.end('{"received":true}');
+      });
+    });
+    const { stdout, code } = await doctor(url, '--deliver', 'order-42', '--json');
+    expect(code).toBe(1);
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean | null; message: string }[] };
+    expect(checks.find(({ name }) => name === 'store')).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/migrated/) as string,
+    });
+  });
+
+  it('says that nothing listens', async () => {
+    const { stdout, code } = await doctor('http://127.0.0.1:9/');
+    expect(stdout).toMatch(/FAILED +answers/);
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { paylink } from './paylink.js';
+import { inTerminal } from './terminal.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const run = promisify(execFile);
+// The packages of the tests stand for those that a user has installed.
+const MODULES = fileURLToPath(new URL('../../../test/node_modules', import.meta.url));
+
+async function project(manifest: object, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'paylink-init-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await symlink(MODULES, join(folder, 'node_modules'));
+  for (const [path, content] of Object.entries({ 'package.json': `${JSON.stringify(manifest, undefined, 2)}\n`, ...files })) {
+    await mkdir(join(folder, path, '..'), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  return folder;
+}
+
+const TSCONFIG = JSON.stringify({
+  compilerOptions: {
+    strict: true,
+    noEmit: true,
+    target: 'ES2022',
+    lib: ['ES2023'],
+    module: 'ESNext',
+    moduleResolution: 'Bundler',
+    esModuleInterop: true,
+    skipLibCheck: true,
+    types: ['node'],
+    typeRoots: [join(MODULES, '../../node_modules/@types')],
+    customConditions: ['@paylink/source'],
+    allowImportingTsExtensions: true,
+  },
+  include: ['**/*.ts'],
+});
+
+const inFolder = (folder: string, args: string[]) => paylink(['init', ...args], { cwd: folder });
+
+describe('paylink init', () => {
+  it.each([
+    ['express', { express: '^5.0.0' }, {}],
+    ['fastify', { fastify: '^5.0.0' }, { 'src/index.ts': 'export {};\n' }],
+    ['koa', { koa: '^3.0.0' }, {}],
+    ['hono', { hono: '^4.0.0' }, {}],
+    ['next-app', { next: '^16.0.0' }, { 'app/page.tsx': '' }],
+    ['next-pages', { next: '^16.0.0' }, { 'pages/index.tsx': '' }],
+  ])('writes a webhook for %s that passes tsc --strict and its own test', async (framework, dependencies, files) => {
+    const folder = await project({ type: 'module', dependencies }, { 'tsconfig.json': TSCONFIG, ...files });
+    const { code, stdout, stderr } = await inFolder(folder, ['--yes']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`${framework}, TypeScript\n`);
+    const test = /new (\S*payment-webhook\.test\.ts)/.exec(stdout)![1]!;
+    const options = { cwd: folder, env: { PATH: process.env['PATH'] } as unknown as NodeJS.ProcessEnv };
+    await run(process.execPath, [join(MODULES, 'typescript/bin/tsc')], options).catch((error: unknown) => {
+      throw new Error((error as { stdout: string }).stdout);
+    });
+    const node = ['--conditions=@paylink/source', '--import', 'tsx', '--test', test];
+    const { stdout: report } = await run(process.execPath, node, options);
+    expect(report).toMatch(/# pass 2\n# fail 0/);
+  });
+
+  it.each([
+    ['CommonJS', {}],
+    ['ES modules', { type: 'module' }],
+  ])('writes JavaScript in %s that passes its test', async (_, type) => {
+    const folder = await project({ ...type, dependencies: { express: '^5.0.0' } });
+    expect((await inFolder(folder, ['--yes'])).code).toBe(0);
+    const { stdout } = await run(process.execPath, ['--test', 'payment-webhook.test.js'], { cwd: folder });
+    expect(stdout).toMatch(/# pass 2\n# fail 0/);
+  });
+
+  it('adds to .env, .gitignore and package.json what is missing, prints no secret, and changes nothing at the second run', async () => {
+    const env = 'WEBHOOK_SECRET=mine-and-kept-0123456789\n# a comment';
+    const folder = await project(
+      { dependencies: { express: '5' }, scripts: { start: 'node .' } },
+      { '.env': env, '.gitignore': 'dist\n' },
+    );
+    const { stdout } = await inFolder(folder, ['--yes']);
+    const written = await readFile(join(folder, '.env'), 'utf8');
+    expect(written.startsWith(`${env}\nPAYLINK_API_KEY=sk_live_`)).toBe(true);
+    expect(written).toContain('PAYLINK_BASE_URL=');
+    expect((await stat(join(folder, '.env'))).mode & 0o777).toBe(0o600);
+    expect(stdout).not.toContain('sk_live_');
+    expect(await readFile(join(folder, '.gitignore'), 'utf8')).toBe('dist\n.env\n');
+    expect(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))).toMatchObject({
+      scripts: { start: 'node .', payments: expect.stringContaining('paylink emulate --dotenv .env') as string },
+    });
+    expect((await inFolder(folder, ['--yes'])).stdout).toContain('Nothing to write.');
+    expect(await readFile(join(folder, '.env'), 'utf8')).toBe(written);
+  });
+
+  it('shows the changes and writes nothing with --dry-run, or where it cannot ask', async () => {
+    const folder = await project({ dependencies: { koa: '3' } });
+    const dry = await inFolder(folder, ['--dry-run']);
+    expect(dry.code).toBe(0);
+    expect(dry.stdout).toMatch(/^new payment-webhook\.js\n {2}\+ const \{ paymentWebhook \} = require\('@paylink\/koa'\);$/m);
+    const piped = await inFolder(folder, []);
+    expect(piped.code).toBe(2);
+    expect(piped.stderr).toMatch(/no terminal to ask at/);
+    await expect(stat(join(folder, 'payment-webhook.js'))).rejects.toThrow('ENOENT');
+  });
+
+  it('asks at a terminal before it overwrites', async () => {
+    const folder = await project({ dependencies: { koa: '3' } }, { 'payment-webhook.js': '// mine\n' });
+    const no = await inTerminal(['init'], {}, [{ after: /over your payment-webhook\.js\? \[y\/N\]/, send: 'n\r' }], folder);
+    expect(no.code).toBe(1);
+    expect(await readFile(join(folder, 'payment-webhook.js'), 'utf8')).toBe('// mine\n');
+    const yes = await inTerminal(['init'], {}, [{ after: /\[y\/N\]/, send: 'y\r' }], folder);
+    expect(yes.code).toBe(0);
+    expect(await readFile(join(folder, 'payment-webhook.js'), 'utf8')).toContain('@paylink/koa');
+  });
+
+  it.each([
+    ['no package.json', undefined, [], /no package\.json here/],
+    ['no framework', {}, [], /--framework/],
+    ['two frameworks', { dependencies: { koa: '3', express: '5' } }, [], /express and koa[^]*--framework express\|koa/],
+    ['an unknown framework', {}, ['--framework', 'rails'], /unknown framework rails\. Valid names: next, express/],
+  ])('ends with 2 on %s', async (_, manifest, args, message) => {
+    const folder = manifest === undefined ? await mkdtemp(join(tmpdir(), 'paylink-init-')) : await project(manifest);
+    const result = await inFolder(folder, args);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(message);
+  });
+});
