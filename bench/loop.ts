@@ -63,7 +63,7 @@ async function measureSize(libraries: readonly Library[], load: string, body: Bu
   }));
 }
 
-/** Whoever does not verify, or parses something else, is not measured. */
+/** A contestant that does not verify, or parses something else, is not measured. */
 function requireResult({ name }: Library, result: unknown): void {
   if (result === true || (result as { reference?: unknown } | null)?.reference === REFERENCE) return;
   throw new Error(`${name} gave no payload`);

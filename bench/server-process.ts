@@ -15,7 +15,7 @@ export async function startServer(host: HostName, contestant: ContestantName): P
   const died = once(child, 'exit').then(([code]): never => {
     throw new Error(`the server ${host}, ${contestant} ended with exit code ${String(code)}`);
   });
-  // Whoever waits for a message is told; after `close` nobody does.
+  // A message goes to the promise that waits for it; after `close` none does.
   died.catch(() => undefined);
 
   async function nextMessage(): Promise<number> {

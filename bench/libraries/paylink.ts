@@ -2,7 +2,7 @@ import { createVerifier } from '@paylink/core';
 import { nodeHeaders, SECRET, signatureOf } from '../delivery.js';
 import type { Library } from './library.js';
 
-// The built file behind core's `#hmac`: it has no public door, since nobody needs the HMAC without what comes around it.
+// The built file behind core's `#hmac`: it has no public door, since the HMAC alone is of no use to a merchant.
 const BUILT_HMAC = new URL('../../packages/core/dist/hmac.node.js', import.meta.url).href;
 const { findMatch, HmacKey } = (await import(BUILT_HMAC)) as typeof import('../../packages/core/src/hmac.node.js');
 

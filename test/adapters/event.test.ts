@@ -87,7 +87,7 @@ describe.each(hosts)('$name', (host) => {
     );
   });
 
-  it('E07 ignores a success that somebody relabelled on its way, and takes the genuine one later', async () => {
+  it('E07 ignores a success that was relabelled on its way, and takes the genuine one later', async () => {
     const serving = await serve(host);
     expectAcknowledged(await exchange(serving.port, post(BODY, { event: 'payment.unknown' })));
     expect(serving.events).toEqual([]);

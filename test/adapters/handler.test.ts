@@ -60,7 +60,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it.each([204, 302, 500, 200, 422])('G08 G04 leaves alone what the handler answers by itself with %i', async (status) => {
+  it.each([204, 302, 500, 200, 422])('G08 G04 leaves alone an answer that the handler itself sends, with %i', async (status) => {
     const serving = await serve(host, {
       handler: (_event, { respond }) => respond(status, { 'content-length': '0', 'x-merchant': 'yes', location: '/' }),
     });

@@ -126,7 +126,7 @@ describe('where something read the body first', () => {
   it.each(cases([['F01', 'a listener for data']]))(
     '%s %s behind %s, which looked on and waited for nothing, answers with the truth',
     async (_row, _name, surroundings, host) => {
-      // A logger that listens to `data` sets the stream going. Whoever gets the bytes, the sender did nothing wrong: a 400 or
+      // A logger that listens to `data` sets the stream going. The sender did nothing wrong: a 400 or
       // a 401 would tell it never to come again.
       const serving = await serve(host, { surroundings, afterwards: [200, 500] });
       for (const framing of [BODY.length, 'chunked'] as const) {

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 describe.each(oneOfEach)('$name', (host) => {
-  it('G10 finishes the handler on SIGTERM, acknowledges, takes nobody new, and ends', async () => {
+  it('G10 finishes the handler on SIGTERM, acknowledges, accepts no new connection, and ends', async () => {
     child = new Child(host.name);
     const port = await child.told('port');
     const wire = await begin(port, genuine('order-slow'));

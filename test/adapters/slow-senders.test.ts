@@ -9,7 +9,7 @@ const LIMIT = 65_536;
 const SOON = 1_500;
 
 describe.each(hosts)('$name', (host) => {
-  it('D06 D16 answers 408 when the rest of a body never comes, also to whoever was told to continue, and closes', async () => {
+  it('D06 D16 answers 408 when the rest of a body never comes, also to a sender that was told to continue, and closes', async () => {
     const serving = await serve(host, { options: { bodyTimeout: 150 } });
     const started = performance.now();
     const answered = async (request: Buffer, toldToContinue = false): Promise<void> => {
@@ -64,7 +64,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('D11 keeps nobody whose signature header cannot be right', async () => {
+  it('D11 keeps no connection whose signature header cannot be right', async () => {
     const serving = await serve(host);
     const guess = (): Promise<Wire> => begin(serving.port, head(BODY, { framing: LIMIT, signature: 'guess' }));
     const wires = await Promise.all(Array.from({ length: 50 }, guess));

@@ -106,14 +106,14 @@ describe.each(hosts)('$name', (host) => {
     expect(Buffer.from(serving.events[0]!.rawBody).equals(body)).toBe(true);
   });
 
-  it('D01 accepts a delivery of which every byte comes by itself', async () => {
+  it('D01 accepts a delivery of which every byte comes alone', async () => {
     const serving = await serve(host);
     const bytes = post();
     expectAcknowledged(await exchange(serving.port, ...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))));
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('D02 stops a chunked body at the limit, without its end, and lets nobody go on sending', async () => {
+  it('D02 stops a chunked body at the limit, before its end, and lets no sender go on', async () => {
     const serving = await serve(host);
     const body = bodyOf(LIMIT + 1);
     const wire = await begin(

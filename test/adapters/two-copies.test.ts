@@ -57,7 +57,7 @@ describe('two copies of @paylink/node in one process', () => {
     request.on('error', () => undefined).end(rawBody);
     expect([500, 'broken off']).toContain(await answered);
     expect(told[0]).toContain('body_consumed');
-    // Whoever would read the body after all has had it by then.
+    // A second reader of the body would have had it by then.
     await once(server.close(), 'close');
     expect(credited.length).toBeLessThanOrEqual(1);
   });

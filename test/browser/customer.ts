@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
 import type { PageGlobals } from './in-page.js';
 
-/** Somebody with a browser of their own: cookies, language and screen. */
+/** A customer with a browser of their own: cookies, language and screen. */
 export interface Customer {
   readonly page: Page;
   /** What no page may do: break its own policy, ask another machine for something, log an error, open a dialog, throw. */

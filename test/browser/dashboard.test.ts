@@ -233,7 +233,7 @@ describeInChromium('the dashboard in Chromium', () => {
     });
   });
 
-  it.each(Object.entries(HOSTILE))('is neither run nor broken by what somebody wrote: %s', async (_, text) => {
+  it.each(Object.entries(HOSTILE))('neither runs a hostile text nor breaks on it: %s', async (_, text) => {
     const url = await shop.createLink({ reference: text, description: text });
     await openDashboard(page, shop);
     await shop.emulator.pay(text);

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Shop } from './shop.js';
 
-/** The parts of the dashboard, as somebody who uses it in English finds them. */
+/** The parts of the dashboard, as a developer who uses it in English finds them. */
 
 export async function openDashboard(page: Page, shop: Shop): Promise<void> {
   await page.goto(shop.emulator.dashboardUrl);

@@ -7,7 +7,7 @@ import type { PageElement, PageGlobals, PageNode } from './in-page.js';
 import { amountField, overhang, payButton, skipTheBrowsersChecks } from './pay-page.js';
 import { openShop, type Shop } from './shop.js';
 
-describeInChromium('what somebody wrote to harm the customer', () => {
+describeInChromium('a text that was written to harm the customer', () => {
   let browser: Browser;
   let shop: Shop;
   let customer: Customer;

@@ -18,7 +18,7 @@ describe.each(Object.entries(AUTHENTICATIONS))('5 %s', (_, headersFor) => {
     expect(isSuccess(await readPayment(service, fields.reference, headersFor(service.apiKey)))).toBe(true);
   });
 
-  it('5.1 is refused with a key that is nobody’s', async () => {
+  it('5.1 is refused with an unknown key', async () => {
     const fields = fixedLink();
     expect((await createLink(service, fields, headersFor(WRONG_KEY))).status).not.toBe(201);
     expect((await createLink(service, fields)).status).toBe(201);

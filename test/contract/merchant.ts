@@ -9,13 +9,13 @@ export interface Answer {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Small, since the amounts end up in somebody's books: in the smallest unit of XOF, which is the franc. */
+/** Small, since the amounts end up in real books: in the smallest unit of XOF, which is the franc. */
 const AMOUNT = 100;
 
 // For a service that never answers; a real one may be far away.
 const PATIENCE = 15_000;
 
-/** A reference that nobody else has, and that tells a merchant who finds it where it comes from. */
+/** A reference that is used nowhere else, and that shows a merchant who finds it where it comes from. */
 export function newReference(): string {
   return `paylink-contract-suite-${randomUUID()}`;
 }

@@ -11,7 +11,7 @@ export interface Service {
 /** The real service, where the environment names one. */
 const REAL = readEnvironment();
 
-/** Whether the suite talks to a service that somebody else runs: there nothing is paid, and no webhook URL can be set. */
+/** Whether the suite talks to a service of another operator: there nothing is paid, and no webhook URL can be set. */
 export const isReal = REAL !== undefined;
 
 /** Gives the service that the environment names, else a new emulator. */

@@ -10,7 +10,7 @@ export interface Verdict {
   readonly lost: number;
   /** Credited more than once. */
   readonly doubled: number;
-  /** Credited, and nobody was told 2xx. */
+  /** Credited, and never acknowledged. */
   readonly alien: number;
   /** Acknowledged before the credit could be read by another connection. */
   readonly early: number;

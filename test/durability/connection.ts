@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Long past every time limit of the receiver: whoever waits so long has found a reply that never comes. */
+/** Long past every time limit of the receiver: a reply that takes longer never comes. */
 const REPLY_TIMEOUT = 30_000;
 
 /** The receiver went away before its reply was complete: what became of the delivery is unknown. */
@@ -9,7 +9,7 @@ export class ConnectionCut extends Error {
   override name = 'ConnectionCut';
 }
 
-/** Nobody listens: the delivery has not left. */
+/** No receiver listens: the delivery has not left. */
 export class Unreachable extends Error {
   override name = 'Unreachable';
 }
@@ -46,7 +46,7 @@ export class Connection {
     try {
       await once(socket, 'connect');
     } catch (cause) {
-      throw new Unreachable('nobody listens', { cause });
+      throw new Unreachable('no receiver listens', { cause });
     }
     return new Connection(socket);
   }

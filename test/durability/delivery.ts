@@ -9,7 +9,7 @@ export function genuine(reference: string): Buffer {
   return signed(reference, SECRET);
 }
 
-/** By somebody who does not know the secret. */
+/** By a sender who does not know the secret. */
 export function forged(reference: string): Buffer {
   return signed(reference, 'a-guess-at-the-secret');
 }

@@ -30,7 +30,7 @@ async function killed(
     `${design}: ${kills} kills in ${seconds.toFixed(1)} s, ${cut} replies cut, ${acknowledged} acknowledged, ` +
       `${lost} lost, ${doubled} doubled, ${early} early`,
   );
-  // Kills that meet nobody at work prove nothing.
+  // Kills that meet no run at work prove nothing.
   expect(cut).toBeGreaterThan(kills);
   expect(acknowledged).toBeGreaterThan(kills);
   return report;
@@ -68,7 +68,7 @@ describe.skipIf(withoutRedis())('two receivers under SIGKILL, with a lease on Re
     expect(doubled).toBeGreaterThan(0);
   }, 180_000);
 
-  it('I03 I09 lose and double no order when the credit marks the order by itself', async ({ annotate }) => {
+  it('I03 I09 lose and double no order when the credit itself marks the order', async ({ annotate }) => {
     const { acknowledged, ...report } = await killed('redisStore-paid-at', FEW_KILLS, annotate, redis.url);
     expect(report).toMatchObject({ credited: acknowledged, lost: 0, doubled: 0, alien: 0, early: 0 });
   }, 180_000);

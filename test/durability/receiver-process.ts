@@ -34,7 +34,7 @@ process.on('message', (order: Order) => {
     tell({ port: (server.address() as AddressInfo).port });
   });
 });
-// Nobody is left to kill it.
+// Its parent is gone and cannot kill it.
 process.on('disconnect', () => process.exit());
 
 // Connected before it is ready, so that a spare can take over at once.

@@ -45,7 +45,7 @@ class ReceiverProcess {
       stream.on('data', (text: Buffer) => (this.#output = (this.#output + text.toString()).slice(-4_000)));
     }
     this.#ready = this.#told('ready');
-    // Whoever needs it will ask; until then a failure is nobody's.
+    // A caller asks when it needs it; until then no one handles a failure.
     this.#ready.catch(() => undefined);
   }
 
@@ -62,11 +62,11 @@ class ReceiverProcess {
     return memory;
   }
 
-  /** SIGKILL; resolves when the kernel has taken its sockets away. @throws when it had ended by itself: a crash is a fault. */
+  /** SIGKILL; resolves when the kernel has taken its sockets away. @throws when it had already ended: a crash is a fault. */
   async kill(): Promise<void> {
     const { exitCode, signalCode } = this.#process;
     if (exitCode !== null || signalCode !== null) {
-      throw new Error(`a receiver ended by itself (${signalCode ?? String(exitCode)}):\n${this.#output}`);
+      throw new Error(`a receiver ended on its own (${signalCode ?? String(exitCode)}):\n${this.#output}`);
     }
     const ended = once(this.#process, 'exit');
     this.#process.kill('SIGKILL');

@@ -11,13 +11,13 @@ export interface Attempts {
   refused: number;
   /** Sent, and no reply: the receiver was killed at it. */
   cut: number;
-  /** Nobody listened. */
+  /** No receiver listened. */
   unreachable: number;
 }
 
 /** How long a sender waits before it comes again. The service's own way is not shown; a short wait makes for more attempts. */
 const RETRY_MS = 20;
-/** Whoever is not acknowledged for so long never will be. */
+/** A delivery that is not acknowledged for so long never will be. */
 const PATIENCE_MS = 120_000;
 
 /** Sends as the service would: until it is told 2xx, and at times twice. */

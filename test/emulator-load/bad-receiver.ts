@@ -5,12 +5,12 @@ import { paymentWebhook } from '@paylink/express';
 import type { Random } from '../durability/random.js';
 import express, { type NextFunction, type Request, type Response } from 'express';
 
-/** What befalls a request, and how often: together 30 of 100. */
+/** What goes wrong with a request, and how often: together 30 of 100. */
 const TROUBLES = [
-  { share: 0.15, befall: answer500 },
-  { share: 0.07, befall: cutBefore },
-  { share: 0.06, befall: cutAfter },
-  { share: 0.02, befall: hang },
+  { share: 0.15, happen: answer500 },
+  { share: 0.07, happen: cutBefore },
+  { share: 0.06, happen: cutAfter },
+  { share: 0.02, happen: hang },
 ] as const;
 
 /** A merchant on Express with Paylink's middleware, in a bad way. */
@@ -18,7 +18,7 @@ export class BadReceiver {
   readonly secret = 'the secret of a merchant in a bad way';
   /** How often each order was credited, by its reference. */
   readonly credited = new Map<string, number>();
-  /** Requests that came in, and those of them that something befell. */
+  /** Requests that came in, and those of them with which something went wrong. */
   arrived = 0;
   troubled = 0;
   /** The most requests that were open at once. */
@@ -34,7 +34,7 @@ export class BadReceiver {
       '/webhooks/payments',
       (req, res, next) => {
         this.#count(res);
-        this.#befall(random.next(), req, res, next);
+        this.#maybeFail(random.next(), req, res, next);
       },
       paymentWebhook(
         { secret: this.secret, idempotency: memoryStore() },
@@ -71,7 +71,7 @@ export class BadReceiver {
     await closed;
   }
 
-  /** From now on nothing befalls a request. */
+  /** From now on nothing goes wrong with a request. */
   recover(): void {
     this.#healthy = true;
   }
@@ -83,7 +83,7 @@ export class BadReceiver {
     res.once('close', () => (this.#open -= 1));
   }
 
-  #befall(chance: number, req: Request, res: Response, next: NextFunction): void {
+  #maybeFail(chance: number, req: Request, res: Response, next: NextFunction): void {
     let bound = 0;
     const trouble = TROUBLES.find(({ share }) => chance < (bound += share));
     if (this.#healthy || trouble === undefined) {
@@ -91,7 +91,7 @@ export class BadReceiver {
       return;
     }
     this.troubled += 1;
-    trouble.befall(req, res, next);
+    trouble.happen(req, res, next);
   }
 }
 
@@ -114,5 +114,5 @@ function cutAfter(req: Request, res: Response, next: NextFunction): void {
 }
 
 function hang(): void {
-  // The service has to give up by itself.
+  // The service has to give up.
 }

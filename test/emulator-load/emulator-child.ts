@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** What the process can be told of `assumed`: functions do not go over IPC. */
+/** What of `assumed` the process can be given: functions do not go over IPC. */
 export type Switches = Readonly<Record<string, number>>;
 
 export type Question =
@@ -15,7 +15,7 @@ export interface Answer {
   readonly failed?: string;
   /** Payments that succeeded. */
   readonly paid?: number;
-  /** Deliveries that it still shows, and how many of these nobody has acknowledged. */
+  /** Deliveries that it still shows, and how many of these are not acknowledged. */
   readonly kept?: number;
   readonly owed?: number;
   /** Attempts that it still shows, of all of them. */

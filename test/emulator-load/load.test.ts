@@ -96,7 +96,7 @@ it(
 );
 
 it(
-  'M06 holds 2,000 notifications that nobody takes, and what came of each attempt, in bounded memory, and delivers them after all',
+  'M06 holds 2,000 notifications that no receiver takes, and the outcome of each attempt, in bounded memory, and delivers them in the end',
   async ({ annotate }) => {
     const owed = 2_000;
     await start({ linksKept: 100, firstRetryDelay: 1, longestRetryDelay: 1, attemptsKept: 10 });

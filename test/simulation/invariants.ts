@@ -23,7 +23,7 @@ export class Invariants {
   onReply({ tenant, reference, kind, signedFor }: Notification, status: number, outcome: string | undefined): void {
     if (status >= 300) return;
     if (signedFor !== tenant) {
-      this.violated('unproven', `a ${kind} for ${tenant}/${reference} that nobody signed was answered ${status}`);
+      this.violated('unproven', `a ${kind} for ${tenant}/${reference} that was not signed for it was answered ${status}`);
       return;
     }
     if (outcome === 'ignored') return;

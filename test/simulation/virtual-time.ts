@@ -43,7 +43,7 @@ export class VirtualTime {
 
   constructor(readonly random: Random) {}
 
-  /** Schedules on behalf of `owner`; default: whoever acts. */
+  /** Schedules on behalf of `owner`; default: the one that acts now. */
   after(milliseconds: number, run: () => void, owner: Owner | null = this.acting): Happening {
     const happening = { at: this.now + Math.max(0, milliseconds), order: this.#order++, owner, run, cancelled: false };
     this.#push(happening);

@@ -105,13 +105,13 @@ describe('the test itself', () => {
   const expected = mac(secrets[0]!).toString('hex');
   const [onNode] = ways as [(typeof ways)[0]];
 
-  // Behind WebCrypto’s promises so little is not to be seen, and nobody on the other side of a network sees more.
+  // Behind WebCrypto’s promises so little cannot be seen, and the other side of a network sees no more.
   it('J03 sees it where a comparison stops at the first difference', async () => {
     const subject = { run: onNode.leaky(secrets.slice(0, 1)), inputs: wrongAtEitherEnd, batch: onNode.batch };
     expect(await largest(subject, SAMPLES, 3 * THRESHOLD)).toBeGreaterThan(3 * THRESHOLD);
   }, 240_000);
 
-  it('J03 sees a comparison by itself that stops at the first difference', async () => {
+  it('J03 sees a bare comparison that stops at the first difference', async () => {
     const subject = { run: (given: string) => Number(leakyEqual(given, expected)), inputs: wrongAtEitherEnd, batch: 20 };
     expect(await largest(subject, SAMPLES, 10 * THRESHOLD)).toBeGreaterThan(10 * THRESHOLD);
   }, 240_000);

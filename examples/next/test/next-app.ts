@@ -17,14 +17,14 @@ export class NextInstallation {
     this.#folder = folder;
   }
 
-  /** Copies the example, with files of the test's own beside its own, to a folder that nobody else builds in. */
+  /** Copies the example, with files of the test's own beside its own, to a folder in which nothing else is built. */
   copyExample(name: string, files: Readonly<Record<string, string>> = {}): NextApp {
     const folder = join(this.#folder, '.cache', name);
     rmSync(folder, { recursive: true, force: true });
     for (const part of ['app', 'lib', 'pages', 'package.json', 'tsconfig.json']) {
       cpSync(join(EXAMPLE, part), join(folder, part), { recursive: true });
     }
-    // As an installation would: each package by itself, so that its peer is the Next.js of this folder.
+    // As an installation would: each package alone, so that its peer is the Next.js of this folder.
     for (const part of ['core', 'node', 'fetch', 'next'].flatMap((one) => [`${one}/dist`, `${one}/package.json`])) {
       if (this.#folder !== EXAMPLE) cpSync(join(PACKAGES, part), join(folder, 'node_modules/@paylink', part), { recursive: true });
     }

@@ -56,7 +56,7 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'told'> {
   story.say('');
   story.say('When a customer has paid, the payment service tells the shop so by a message over the internet. But anybody can send');
   story.say('messages. So the service and the shop share a secret, and the service puts a signature on each message: a code that');
-  story.say('only somebody with the secret can work out, and that is another one as soon as one letter of the message changes.');
+  story.say('only a holder of the secret can compute, and that changes with every letter of the message.');
 
   const shop = new ShopClient(shopUrl);
   const paid = await drivePurchase(story, shop, demo);

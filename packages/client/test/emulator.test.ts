@@ -64,7 +64,7 @@ describe('against the emulator', () => {
     await expect(client.getPayment('order-1', { tenant: 'bolt' })).rejects.toMatchObject({ option: 'tenant' });
   });
 
-  it('tells a wrong key, and a reference that nobody has used', async () => {
+  it('names a wrong key, and a reference that was never used', async () => {
     expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'not_found', status: 404 });
     client = createClient({ baseUrl: emulator.baseUrl, apiKey: API_KEY });
     expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'unauthorized', status: 401 });

@@ -106,7 +106,7 @@ async function startRecorder(emulatorBaseUrl: string) {
   };
 }
 
-/** A call is given up after three retries; whoever comes again with its key still gets the one link. */
+/** A call is given up after three retries; a later call with its key still gets the one link. */
 async function persist(create: (options: { idempotencyKey: string | undefined }) => Promise<PaymentLink>): Promise<string> {
   for (let idempotencyKey: string | undefined; ;) {
     try {

@@ -117,7 +117,7 @@ describe('reconcile', () => {
     expect([report.unknown, onSuccess.mock.calls]).toEqual([['r'], []]);
   });
 
-  it('L11 never credits the payment of another reference, whoever read it', async () => {
+  it('L11 never credits the payment of another reference, whatever client read it', async () => {
     const onSuccess = vi.fn();
     for (const answer of [{ reference: 'other' }, { reference: undefined }]) {
       const report = await reconcile({ client: reader(() => answer), references: ['r'], idempotency: memoryStore(), onSuccess });
@@ -213,7 +213,7 @@ describe('reconcile', () => {
 });
 
 describe('reconcile and the webhook', () => {
-  /** A merchant with both ways to be told of a success, and how often each order was credited. */
+  /** A merchant with a webhook and with reconcile, and how often each order was credited. */
   function merchant(idempotency: CoreStore = memoryStore(), key?: (event: { readonly reference: string }) => string) {
     const credits = new Map<string, number>();
     const credit = async (reference: string): Promise<void> => {

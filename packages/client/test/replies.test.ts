@@ -193,7 +193,7 @@ describe('a bad reply', () => {
     expect(await create()).toMatchObject({ code: 'network_error', idempotencyKey: 'key-1' });
   });
 
-  it('is a network_error with its reason where nobody listens', async () => {
+  it('is a network_error with its reason where nothing listens', async () => {
     await start(hang);
     await server.close();
     const error = (await get()) as PaylinkError;
@@ -285,7 +285,7 @@ describe('a reply against what was asked', () => {
     },
   );
 
-  it('reads a free amount that nobody has chosen yet', async () => {
+  it('reads a free amount before the customer has chosen it', async () => {
     await start(answer(200, changed({ amount: undefined, status: 'pending' })));
     expect(await client.getPayment('order-1')).not.toHaveProperty('amount');
   });

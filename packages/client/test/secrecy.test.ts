@@ -102,7 +102,7 @@ describe('what the service said', () => {
     const client = await start(answer(400, { reason: BODY }));
     const error = await failure(client.getPayment('r'));
     expect((error as PaylinkError).body).toEqual({ reason: BODY });
-    // With getters called, a debugger or a test runner shows it to whoever asked for that.
+    // With getters called, a debugger or a test runner shows it where a person asks for that.
     const views = [inspect(error, { showHidden: true, depth: 10 }), JSON.stringify(error), String(error), (error as Error).stack];
     expect(views.join('\n')).not.toContain(BODY);
   });

@@ -222,7 +222,7 @@ describe('GET /v1/payments/{reference}', () => {
     },
   );
 
-  it('answers 404 for a reference that nobody has used, or that is not encoded', async () => {
+  it('answers 404 for a reference that was never used, or that is not encoded', async () => {
     expect(await readPayment(emulator, 'nobody')).toMatchObject({ error: { code: 'not_found' } });
     const headers = { 'X-Api-Key': emulator.apiKey };
     expect((await fetch(`${emulator.baseUrl}/v1/payments/%ff`, { headers })).status).toBe(404);

@@ -44,7 +44,7 @@ describe('disturb', () => {
     expect(await readPayment(emulator, 'a')).toMatchObject({ status: 'success' });
   });
 
-  it('survives a body that cannot be made, also where nobody sends it', async () => {
+  it('survives a body that cannot be made, also where it is not sent', async () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     const notificationBody = ({ reference }: { reference: string }) => ({ reference, toJSON: () => undefined });
     const { emulator } = await setUp({ assumed: { notificationBody } });

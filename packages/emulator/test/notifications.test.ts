@@ -130,7 +130,7 @@ describe('a delivery', () => {
     expect(emulator.deliveries()[0]!.attempts[0]!.error).toBe('no answer in 50 ms');
   });
 
-  it('goes on while nobody listens', async () => {
+  it('goes on while no receiver listens', async () => {
     const { receiver, emulator } = await setUp(undefined, { assumed: FAST });
     await receiver.close();
     await payOne(emulator);

@@ -132,7 +132,7 @@ describe('paymentWebhook as a gate', () => {
     );
   });
 
-  it('acknowledges kinds that are not configured by itself, unless they are to pass', async () => {
+  it('acknowledges kinds that are not configured, unless they are to pass', async () => {
     const next = vi.fn((_req: express.Request, res: express.Response) => void res.sendStatus(204));
     const app = express()
       .post('/closed', paymentWebhook({ secret }), next)

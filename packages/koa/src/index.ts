@@ -56,7 +56,7 @@ function handling(options: Options, handlers: ReceiverHandlers<NoEvents, Confirm
   };
 }
 
-/** What a handler changes that answers by itself. By Koa's own mark too, since a status can be set to the 404 that it has. */
+/** What a handler changes that sends its own answer. Koa's own mark too, since a status can be set to the 404 that it has. */
 function answerOf({ respond, body, status, response, headerSent }: Context): unknown[] {
   return [respond, body, status, headerSent, (response as { _explicitStatus?: boolean })._explicitStatus];
 }

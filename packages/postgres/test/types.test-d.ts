@@ -85,7 +85,7 @@ postgresStore('postgres://localhost/shop');
 postgresStore(pool, { tabel: 'marks' });
 // @ts-expect-error -- no such isolation
 postgresStore(pool, { isolation: 'snapshot' });
-// @ts-expect-error -- PGlite begins its transactions by itself
+// @ts-expect-error -- PGlite begins its own transactions
 postgresStore(lite, { isolation: 'serializable' });
 // @ts-expect-error -- a date, not a number of days
 void postgresStore(pool).forget({ olderThan: 30 });

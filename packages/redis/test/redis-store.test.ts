@@ -289,7 +289,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await running).toBe('done');
   }, 30_000);
 
-  it('takes its own lease up again when nobody else has had it since', async () => {
+  it('takes its own lease up again when no other run has had it since', async () => {
     const store = storeOf({ leaseMs: 60_000 });
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
@@ -335,8 +335,8 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     }
   }, 20_000);
 
-  it('marks nothing when the handler ends after the lease was lost to somebody else', async () => {
-    // A renewal that never comes in time, and a lease that somebody else got.
+  it('marks nothing when the handler ends after another run took the lease', async () => {
+    // A renewal that never comes in time, and a lease that another run got.
     const store = storeOf({ leaseMs: 60_000 });
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
@@ -362,7 +362,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const reason = new Error('its time is over');
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
-    // It may still be at work, so nobody is let in beside it.
+    // It may still be at work, so no other run is let in beside it.
     expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('in_progress');
     open();
     await vi.waitFor(async () => expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('done'));
@@ -464,7 +464,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await expect(store.isDone(key)).rejects.toThrow('Redis gave no answer in 150 ms');
       await expect(store.run(key, work, { signal: never })).rejects.toThrow('Redis gave no answer in 150 ms');
       own.thaw();
-      // What Redis then did all the same, for nobody, was taken back.
+      // What Redis granted after the wait was given back.
       const patient = redisStore(other.client, { commandTimeout: 10_000 });
       await vi.waitFor(async () => expect(await patient.run(key, work, { signal: never })).toBe('done'), 10_000);
       expect(work).toHaveBeenCalledOnce();

@@ -95,7 +95,7 @@ export interface Capabilities {
   /** Headers that the host itself puts on every reply. */
   readonly banners: readonly string[];
   /**
-   * When what the handler responds by itself goes out: as it is given, so that nothing can take it back; or when the handler
+   * When the handler's own response goes out: as it is given, so that nothing can take it back; or when the handler
    * has returned, so that an error takes its place.
    */
   readonly responds: 'at once' | 'on return';

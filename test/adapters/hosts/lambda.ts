@@ -44,7 +44,7 @@ async function eventOf(req: IncomingMessage): Promise<LambdaEvent> {
   return { httpMethod: req.method ?? 'POST', multiValueHeaders, body, isBase64Encoded: true };
 }
 
-/** A sender that went away has nobody to read a reply. */
+/** A sender that went away reads no reply. */
 function fail({ onError }: Setup, res: ServerResponse, error: unknown): void {
   if (!res.destroyed) onError(error);
   res.destroy();

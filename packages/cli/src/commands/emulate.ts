@@ -50,7 +50,7 @@ export function emulateCommand(): Command {
     .option('--host <host>', 'the address that it listens on (default: 127.0.0.1)')
     .option('--webhook <url>', 'where notifications go: your own server')
     .option('--allow-host <host>', 'send notifications also to this host, which is not on this machine; can be repeated', collect)
-    .option('--allow-remote', 'listen also where others can reach it: whoever does can mark payments as paid')
+    .option('--allow-remote', 'listen also where others can reach it: anyone who does can mark payments as paid')
     .option('--assume <name=value>', 'answer otherwise where the contract says nothing; can be repeated', collect);
   command.option('--state <file>', 'keep links, payments and notifications in this file, over a restart and a kill');
   addSecretOptions(command);
@@ -146,7 +146,7 @@ const FLAGS: Record<string, string> = {
   state: '--state',
 };
 
-const MENDS: Record<string, string> = {
+const FIXES: Record<string, string> = {
   host: '--allow-remote lets it listen there all the same',
   'webhook.url': '--allow-host <host> lets it send there all the same',
 };
@@ -156,7 +156,7 @@ function explainStart(error: unknown, { port, host = '127.0.0.1' }: Flags, apiKe
     const { option } = error;
     const name =
       option === 'apiKey' ? (apiKey?.source ?? KEPT_SECRETS) : (FLAGS[option] ?? option.replace(/^assumed\./, '--assume '));
-    return usageFailure(`${name}${error.message.slice(option.length)}`, MENDS[option]);
+    return usageFailure(`${name}${error.message.slice(option.length)}`, FIXES[option]);
   }
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {

@@ -1,4 +1,4 @@
-/** How much one diagnosis may try. It is work that whoever sends a body can cause, so every bound is a hard one. */
+/** How much one diagnosis may try. Any sender of a body can cause this work, so every bound is a hard one. */
 export interface Budget {
   /** Bytes of the longest body that is hashed. */
   readonly body: number;

@@ -30,7 +30,7 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
   let handler: FetchHandler = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request) => handler(request),
-    // The process belongs to whoever starts an emulator in it: its Request and Response stay what they are.
+    // The process belongs to the code that starts an emulator in it: its Request and Response stay what they are.
     overrideGlobalObjects: false,
     serverOptions: { requestTimeout: 30_000, headersTimeout: 10_000 },
   }) as Server;

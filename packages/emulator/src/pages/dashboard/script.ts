@@ -58,7 +58,7 @@ export const DASHBOARD_SCRIPT = `(() => {
     };
   };
 
-  // A page that nobody sees holds no connection: a browser opens only a few to one host.
+  // A hidden page holds no connection: a browser opens only a few to one host.
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) return connect();
     clearTimeout(retry);
