@@ -19,7 +19,7 @@ const RACE_SIZES = { '200 B': 200, '10 kB': 10_000 };
 
 export type RaceSize = keyof typeof RACE_SIZES;
 
-const NAMES: Record<ContestantName, string> = { bare: 'bare', byHand: 'by hand', paylink: 'paylink' };
+const NAMES: Record<ContestantName, string> = { bare: 'bare', byHand: 'by hand', least: 'least', paylink: 'paylink' };
 
 interface Sample {
   readonly perSecond: number;
@@ -35,7 +35,7 @@ export async function measureHost(host: HostName, plan: RacePlan): Promise<Secti
     return {
       title: HOSTS[host].title,
       notes: [
-        'req/s and CPU µs (the CPU time that the server used for a request): medians. /bare and /by hand: median ratio over the rounds.',
+        'req/s and CPU µs (the CPU time that the server used for a request): medians. /bare, /by hand and /least: median ratio over the rounds.',
         'cores: how busy the server was. Below 0.9 something else held it up, and only the CPU time tells anything.',
       ],
       rows,
@@ -71,9 +71,11 @@ function figuresOf(samples: readonly Sample[][], index: number): Row['figures'] 
     'req/s': median(valuesOf('perSecond', index)),
     'req/s /bare': ratioOf('perSecond', 'bare'),
     'req/s /by hand': ratioOf('perSecond', 'byHand'),
+    'req/s /least': ratioOf('perSecond', 'least'),
     'CPU µs': median(valuesOf('cpuMicros', index)),
     'CPU /bare': ratioOf('cpuMicros', 'bare'),
     'CPU /by hand': ratioOf('cpuMicros', 'byHand'),
+    'CPU /least': ratioOf('cpuMicros', 'least'),
     cores: median(valuesOf('cores', index)),
   };
 }

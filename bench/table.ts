@@ -4,6 +4,8 @@ import { isReached, type Goal, type Report, type Section } from './report.js';
 export function formatReport({ node, cpu, sections, goals }: Report): string {
   const parts = [`Paylink beside the usual ways. Node ${node}, ${cpu}`, ...sections.map(formatSection)];
   if (goals.length > 0) parts.push(formatGoals(goals));
+  const hosts = sections.filter(({ rows }) => rows.some((row) => 'req/s /bare' in row.figures));
+  if (hosts.length > 0) parts.push(formatHosts(hosts, goals));
   return parts.join('\n\n');
 }
 
@@ -26,6 +28,22 @@ function formatGoals(goals: readonly Goal[]): string {
     isReached(goal) ? 'pass' : 'missed',
   ]);
   return [heading('Goals'), '', ...formatTable([['', '', 'goal', 'reached', ''], ...cells])].join('\n');
+}
+
+/** All hosts at a glance: by the CPU time of a request, which other work on the machine disturbs least. */
+function formatHosts(sections: readonly Section[], goals: readonly Goal[]): string {
+  const cells = sections.flatMap(({ title, rows }) =>
+    rows
+      .filter(({ contestant }) => contestant === 'paylink')
+      .map(({ load, figures }) => {
+        const own = goals.filter((goal) => goal.title.startsWith(`${title} at ${load}, requests a CPU second`));
+        const ratios = ['bare', 'by hand', 'least'].map((of) => formatNumber(1 / figures[`CPU /${of}`]!));
+        const wanted = own.map((goal) => `${goal.goal} of ${goal.title.split(' of ').at(-1)!}`).join(', ');
+        return [title, load, ...ratios, wanted || '-', own.length === 0 ? '-' : own.every(isReached) ? 'yes' : 'no'];
+      }),
+  );
+  const columns = ['host', 'size', 'to bare', 'to by hand', 'to least', 'goals', 'reached'];
+  return [heading('Requests a CPU second with paylink, as ratios'), '', ...formatTable([columns, ...cells])].join('\n');
 }
 
 function heading(title: string): string {

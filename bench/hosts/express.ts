@@ -3,6 +3,7 @@ import { paymentWebhook } from '@paylink/express';
 import express, { type RequestHandler } from 'express';
 import { SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
+import { receiveLeast } from './least.js';
 import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 const drain: RequestHandler = (req, res) => {
@@ -19,6 +20,7 @@ const checkByHand: RequestHandler = (req, res) => {
 export const host: Host = {
   bare: () => serve(drain),
   byHand: () => serve(express.raw({ type: '*/*' }), checkByHand),
+  least: () => serve(receiveLeast),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
 };
 

@@ -5,6 +5,7 @@ import rawBody from 'fastify-raw-body';
 import { isSigned } from '../by-hand.js';
 import { SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
+import { receiveLeast } from './least.js';
 import { credit, handlers } from './merchant.js';
 
 export const host: Host = {
@@ -30,6 +31,18 @@ export const host: Host = {
       // Fastify has parsed it meanwhile.
       if (kind === 'payment.succeeded') credit(request.body.reference);
       return reply.send({ received: true });
+    });
+    return serve(app);
+  },
+  least() {
+    const app = fastify();
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', (_request, payload, done) => {
+      done(null, payload);
+    });
+    app.post(URL_PATH, (request, reply) => {
+      reply.hijack();
+      receiveLeast(request.raw, reply.raw);
     });
     return serve(app);
   },

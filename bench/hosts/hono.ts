@@ -1,10 +1,11 @@
 import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
-import { paymentWebhook } from '@paylink/fetch';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { paymentWebhook } from '@paylink/hono';
 import { Hono, type Handler } from 'hono';
 import { SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
-import { handlers, receiveByHand } from './merchant.js';
+import { creditLeast, readLeast } from './least.js';
+import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 const drain: Handler = async (c) => {
   await c.req.arrayBuffer();
@@ -12,18 +13,26 @@ const drain: Handler = async (c) => {
 };
 
 const checkByHand: Handler = async (c) => {
-  const body = Buffer.from(await c.req.arrayBuffer());
+  const body = Buffer.from(await c.req.text());
   const received = receiveByHand(body, c.req.header('x-service-signature'), c.req.header('x-service-event'));
   return received ? c.json({ received: true }) : c.json({ error: 'invalid_signature' }, 401);
+};
+
+const least: Handler = (c) => {
+  const incoming = (c.env as HttpBindings).incoming;
+  return new Promise((resolve) => {
+    readLeast(incoming, (body) => {
+      const status = creditLeast(body, incoming) ? 200 : 401;
+      resolve(new Response(RECEIVED, { status, headers: { 'content-type': HEADERS['content-type'] } }));
+    });
+  });
 };
 
 export const host: Host = {
   bare: () => serve(drain),
   byHand: () => serve(checkByHand),
-  paylink() {
-    const webhook = paymentWebhook({ secret: SECRET }, handlers);
-    return serve((c) => webhook(c.req.raw));
-  },
+  least: () => serve(least),
+  paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
 };
 
 function serve(handler: Handler): Server {

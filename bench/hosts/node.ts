@@ -3,6 +3,7 @@ import { paymentWebhook } from '@paylink/node';
 import getRawBody from 'raw-body';
 import { SECRET } from '../delivery.js';
 import type { Host } from './host.js';
+import { receiveLeast } from './least.js';
 import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 export const host: Host = {
@@ -11,6 +12,7 @@ export const host: Host = {
     createServer((req, res) => {
       checkByHand(req, res).catch(() => res.writeHead(400).end());
     }),
+  least: () => createServer(receiveLeast),
   paylink: () => createServer(paymentWebhook({ secret: SECRET }, handlers)),
 };
 

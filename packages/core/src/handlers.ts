@@ -42,6 +42,12 @@ export type HostContext<Scope, Always, Responding> = Always & ([Scope] extends [
 /** A handler as the receiver sees it: which events and what context it takes is between its author and the types. */
 export type AnyHandler = Handler<WebhookEvent, object>;
 
+/** How to fix a kind that is not configured: the configured one that begins alike, and all of them. */
+function fixOf(kind: string, kinds: readonly string[]): string {
+  const alike = kinds.find((known) => known.startsWith(kind.slice(0, Math.ceil(kind.length * 0.7))));
+  return `${alike === undefined ? '.' : `: did you mean '${alike}'?`} Configured kinds: ${kinds.join(', ')}; others need \`events\``;
+}
+
 /** Checks and copies the handlers at set-up, and gives the one for an event type, if there is one. */
 export function readHandlers(handlers: unknown, kinds: ReadonlyMap<string, unknown>): (type: string) => AnyHandler | undefined {
   if (typeof handlers === 'function') return (type) => (type === 'unrecognized' ? undefined : (handlers as AnyHandler));
@@ -50,7 +56,7 @@ export function readHandlers(handlers: unknown, kinds: ReadonlyMap<string, unkno
   const map = new Map(Object.entries(handlers) as [string, AnyHandler][]);
   for (const [kind, handler] of map) {
     const option = `handlers['${kind}']`;
-    check(kind === 'unrecognized' || kinds.has(kind), option, 'is for no configured kind: a misspelling, or missing in `events`');
+    check(kind === 'unrecognized' || kinds.has(kind), option, `is for no configured kind${fixOf(kind, [...kinds.keys()])}`);
     check(typeof handler === 'function', option, 'must be a function');
   }
   check(map.has('payment.succeeded'), "handlers['payment.succeeded']", 'is missing, so payments would be acknowledged and lost');

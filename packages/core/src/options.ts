@@ -113,7 +113,9 @@ function checkNames(options: unknown, known: object): void {
     check(
       Object.hasOwn(known, name) || value === undefined,
       name,
-      `is an unknown option. Valid options: ${Object.keys(known).join(', ')}`,
+      name === 'handlers'
+        ? 'is the second argument, not an option: paymentWebhook({ secret }, handlers)'
+        : `is an unknown option. Valid options: ${Object.keys(known).join(', ')}`,
     );
   }
 }

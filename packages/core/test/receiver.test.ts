@@ -191,6 +191,13 @@ describe('handlers', () => {
     expect(reply).toMatchObject({ ...received, value: 'value' });
   });
 
+  it('that are given as an option are said to be the second argument', () => {
+    const given = { secret, handlers: () => undefined };
+    expect(() => createReceiver(given)).toThrow(
+      'handlers is the second argument, not an option: paymentWebhook({ secret }, handlers)',
+    );
+  });
+
   it.each([
     ['undefined', undefined, 'handlers must be a function or a map'],
     ['null', null, 'handlers must be a function or a map'],
@@ -199,7 +206,17 @@ describe('handlers', () => {
     [
       'a map with a misspelt kind',
       { 'payment.succeded': () => undefined },
-      "handlers['payment.succeded'] is for no configured kind",
+      "handlers['payment.succeded'] is for no configured kind: did you mean 'payment.succeeded'? Configured kinds: payment.succeeded;",
+    ],
+    [
+      'a map with the status of a payment for a kind',
+      { 'payment.success': () => undefined },
+      "handlers['payment.success'] is for no configured kind: did you mean 'payment.succeeded'?",
+    ],
+    [
+      'a map with a kind unlike all',
+      { 'charge.paid': () => undefined },
+      "handlers['charge.paid'] is for no configured kind. Configured kinds: payment.succeeded; others need `events`",
     ],
     ['a map with a value that is no function', { 'payment.succeeded': 1 }, "handlers['payment.succeeded'] must be a function"],
     [

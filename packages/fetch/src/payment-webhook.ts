@@ -25,5 +25,6 @@ export function paymentWebhook<
   handlers: ReceiverHandlers<Events, Payment, Scope, FetchHost<Extra>>,
 ): FetchHandler<Extra> {
   const respond = createResponder<Events, Payment, Scope, FetchHost<Extra>>(options, handlers);
-  return (request, host) => respond(deliveryOf(request), { ...host, request } as FetchHost<Extra>);
+  // A host's own request takes the place of a Request.
+  return (request, host) => respond(deliveryOf(request), { ...host, request: request as Request } as FetchHost<Extra>);
 }

@@ -47,7 +47,9 @@ export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknow
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }
 
-type Host = { readonly c: Context };
+interface Host {
+  readonly c: Context;
+}
 
 function handling(
   options: ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>,
@@ -58,16 +60,16 @@ function handling(
 }
 
 function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
-  const { admit, warnUnanswered } = createReceiver(options);
+  const receiver = createReceiver(options);
   const proven = new WeakMap<Context, WebhookEvent>();
   const gate: MiddlewareHandler = async (c, next) => {
     const delivery = deliveryOf(c);
-    const { event, reply } = await admit(delivery, { c });
+    const { event, reply } = await receiver.admit(delivery, { c });
     if (reply !== undefined) return toResponse(delivery, reply);
     proven.set(c, event);
     events.set(c, event);
     await next();
-    if (c.res.status === 404 && !read.has(c)) warnUnanswered();
+    if (c.res.status === 404 && !read.has(c)) receiver.warnUnanswered();
     return undefined;
   };
   return Object.assign(gate, { event: (c: Context) => eventOf(proven, c) });
