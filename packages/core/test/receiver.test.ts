@@ -277,7 +277,7 @@ describe('what a handler throws', () => {
 
 it('reports what a handler refuses as failed, with any status, and logs no refusal that the handler chose', async () => {
   const observe = vi.fn();
-  let thrown = new WebhookError('unknown_order', { status: 404 });
+  let thrown: WebhookError = new WebhookError('unknown_order', { status: 404 });
   const receiver = createReceiver({ secret, observe, logger }, () => {
     throw thrown;
   });
