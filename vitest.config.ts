@@ -19,6 +19,7 @@ export default defineConfig({
   test: {
     // One for each core of the smallest machine that this runs on.
     maxWorkers: 2,
+    coverage: { include: ['packages/*/src/**'], reporter: ['text-summary'] },
     projects: [
       { ...fromSources(), test: { name: 'core on node:crypto', include: ['packages/core/test/**/*.test.ts'] } },
       { ...fromSources('workerd'), test: { name: 'core on WebCrypto', include: ['packages/core/test/**/*.test.ts'] } },

@@ -1,5 +1,6 @@
 /** `pnpm types`: compiles everything, and generates first what Prisma's example is typed by. */
-import { statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ROOT, run } from './bootstrap.mjs';
@@ -16,6 +17,11 @@ async function generatePrismaClient() {
   return run(process.execPath, [prisma, 'generate'], { cwd: orms, env, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
+// An incremental compiler does not notice what an installation adds, so each lockfile has a cache of its own.
+const installed = createHash('sha256')
+  .update(readFileSync(join(ROOT, 'pnpm-lock.yaml')))
+  .digest('hex')
+  .slice(0, 8);
 const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '--noEmit', '--incremental'];
-const cache = ['--tsBuildInfoFile', join(ROOT, 'node_modules/.cache/types.tsbuildinfo')];
+const cache = ['--tsBuildInfoFile', join(ROOT, `node_modules/.cache/types-${installed}.tsbuildinfo`)];
 process.exitCode = (await generatePrismaClient()) || (await run(process.execPath, [...tsc, ...cache]));

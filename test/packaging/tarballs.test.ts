@@ -6,6 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packAll, publishedPackages } from './pack.js';
 
+interface Doors {
+  readonly bin?: object;
+  readonly exports: object;
+  readonly imports?: object;
+}
+
 const packages = publishedPackages();
 const folder = mkdtempSync(join(tmpdir(), 'paylink-tarballs-'));
 
@@ -26,6 +32,22 @@ describe('the tarballs', () => {
 
   it.each([...packages.keys()])('of %s have no door to the sources', (name) => {
     expect(contentsOf(tarballs[name]!)).not.toContain('@paylink/source');
+  });
+
+  it.each([...packages])('of %s hold what its manifest names, the types that these share, and no other file', (name, folder) => {
+    const { bin = {}, exports, imports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Doors;
+    const named = JSON.stringify([bin, exports, imports]).match(/\.\/dist\/[^"]+/g) ?? [];
+    // A door that differs by runtime names its types once, and each file has its own beside it.
+    const types = name === '@paylink/cli' ? [] : named.map((file) => file.replace(/(?<!\.d)\.(c?)js$/, '.d.$1ts'));
+    const packed = execFileSync('tar', ['-tzf', tarballs[name]!]).toString().trim().split('\n').sort();
+    const shared = packed.filter((file) => /^package\/dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(file));
+    const alone = ['LICENSE', 'README.md', 'package.json'];
+    expect(packed).toEqual(
+      [...new Set([...alone, ...[...named, ...types].map((file) => file.slice(2))])]
+        .map((file) => `package/${file}`)
+        .concat(shared)
+        .sort(),
+    );
   });
 });
 
@@ -50,5 +72,5 @@ describe('npm pack', () => {
     expect(contents).toContain('"@paylink/core": "^');
     expect(contents).not.toMatch(/@paylink\/source|workspace:/);
     expect(readFileSync(join(cwd, 'package.json'), 'utf8')).toBe(before);
-  }, 30_000);
+  }, 120_000);
 });
