@@ -1,16 +1,16 @@
 import { check } from '@paylink/core/idempotency';
 
-/** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or ::1. The URL parser has brought it into one spelling. */
+/** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or ::1. The URL parser has normalised it. */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** Checks the service's address and gives it without a slash at its end. @throws ConfigurationError */
+/** Checks the service's address and removes slashes at its end. @throws ConfigurationError */
 export function readBaseUrl(baseUrl: unknown): string {
   check(baseUrl !== undefined && baseUrl !== null && baseUrl !== '', 'baseUrl', 'is missing: is its environment variable set?');
   check(typeof baseUrl === 'string', 'baseUrl', 'must be a string');
-  check(baseUrl.trim() === baseUrl, 'baseUrl', 'has a blank or a line break at one end: remove it where it is stored');
-  check(/^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl), 'baseUrl', 'must be a whole URL, such as https://host/api');
+  check(baseUrl.trim() === baseUrl, 'baseUrl', 'must not start or end with whitespace: remove it where it is stored');
+  check(/^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl), 'baseUrl', 'must be an absolute URL, such as https://host/api');
   const url = new URL(baseUrl);
   check(url.username === '' && url.password === '', 'baseUrl', 'must not have a user or a password');
   check(!baseUrl.includes('?') && !baseUrl.includes('#'), 'baseUrl', 'must not have a query or a fragment');

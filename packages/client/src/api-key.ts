@@ -2,7 +2,7 @@ import { check } from '@paylink/core/idempotency';
 
 /**
  * Checks the API key's form (docs/service.md 5.1): `sk_live_`, an identifier, a dot, a secret. Nothing is repaired. The
- * contract does not show keys other than live ones; `sk_<another word>_` is let through, since a test key may look so.
+ * contract does not show keys other than live ones; `sk_<another word>_` is accepted, since a test key may have that form.
  *
  * @throws ConfigurationError that names the fault, never the value.
  */
@@ -10,8 +10,8 @@ export function readApiKey(apiKey: unknown): string {
   check(apiKey !== undefined && apiKey !== null && apiKey !== '', 'apiKey', 'is missing: is its environment variable set?');
   check(typeof apiKey === 'string', 'apiKey', 'must be a string');
   check(apiKey.trim() !== '', 'apiKey', 'is blank');
-  check(apiKey.trim() === apiKey, 'apiKey', 'has a blank or a line break at one end: remove it where it is stored');
-  check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: "Bearer" is added to it');
+  check(apiKey.trim() === apiKey, 'apiKey', 'must not start or end with whitespace: remove it where it is stored');
+  check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: the client adds "Bearer"');
   check(
     apiKey.startsWith('sk_'),
     'apiKey',

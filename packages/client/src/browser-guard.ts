@@ -8,14 +8,14 @@ interface Surroundings {
 
 /**
  * Refuses to run where the API key could be extracted (docs/service.md 1.6): in a browser, a web worker or React Native.
- * Workers of a server runtime have neither a document nor a user agent that begins as every browser's does.
+ * Workers of a server runtime have neither a document nor the user agent of a browser.
  */
 export function refuseBrowser({ window, document, navigator }: Surroundings = globalThis as Surroundings): void {
   const isBrowser = (window !== undefined && document !== undefined) || String(navigator?.userAgent).startsWith('Mozilla/');
   if (!isBrowser && navigator?.product !== 'ReactNative') return;
   throw new ConfigurationError(
     'createClient',
-    'runs on a server only: in a browser or an app anybody could read the API key. Call it from your own backend. ' +
+    'runs on a server only: in a browser or an app the API key would be public. Call it from your own backend. ' +
       'In a test under jsdom, set the test environment of this file to node.',
   );
 }

@@ -1,4 +1,4 @@
-/** In a browser or an app the API key would be public: loading this package there is the fault itself. */
+/** In a browser or an app the API key would be public, so loading this package there throws. */
 export * from './index.js'; // the names that a bundler links; the next line runs before any of them can be used
 
 throw new Error(

@@ -1,4 +1,4 @@
-/** What a PaylinkError says of one try, and what it must not: the API key, or a body in its message. */
+/** What a PaylinkError says of one try. It must not say the API key, nor a body in its message. */
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
 import type { Settings } from './options.js';
 import type { Call } from './request.js';
@@ -48,12 +48,12 @@ function readable(body: Uint8Array, apiKey: string): unknown {
   }
 }
 
-/** A copy without the key and without its secret part, wherever a service has quoted them: after JSON's escapes are resolved. */
+/** A copy without the API key and without its secret half, after JSON's escapes are resolved. */
 export function withoutKey(value: unknown, apiKey: string): unknown {
   if (typeof value === 'string') {
     const secretPart = apiKey.slice(apiKey.lastIndexOf('.') + 1);
     const text = value.replaceAll(apiKey, '[API key]');
-    // One so short would stand in other words as well, and no service gives it.
+    // A shorter one would be part of other words, and no service issues it.
     return secretPart.length < 8 ? text : text.replaceAll(secretPart, '[API key]');
   }
   if (typeof value !== 'object' || value === null) return value;
@@ -75,8 +75,8 @@ export function interruption(
 }
 
 /**
- * A copy of what a network fault says of itself. The fault itself is not passed on: a `fetch` of the merchant's own, or an
- * HTTP library, may hang the request with its headers on it.
+ * A copy of the messages of a network fault. The fault itself is not passed on: the merchant's own `fetch`, or an HTTP library,
+ * may attach the request with its headers to it.
  */
 function describe(error: unknown, apiKey: string): Error & { code?: string } {
   const texts: string[] = [];
@@ -87,7 +87,7 @@ function describe(error: unknown, apiKey: string): Error & { code?: string } {
     if (typeof link.code === 'string' && /^[A-Z0-9_]{1,64}$/.test(link.code)) code ??= link.code;
     link = link.cause as typeof link;
   }
-  const message = (texts.join(': ') || code) ?? 'no more is known';
+  const message = (texts.join(': ') || code) ?? 'no reason given';
   const description: Error & { code?: string } = new Error(String(withoutKey(message, apiKey)).slice(0, 300));
   if (code !== undefined) description.code = code;
   return description;

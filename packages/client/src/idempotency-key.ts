@@ -1,24 +1,24 @@
 import { PaylinkError } from './errors.js';
 import { sha256 } from './text.js';
 
-/** Keys that are remembered with what they stood for: about 3 MB at the most. */
+/** How many keys are remembered with their links: about 3 MB at the most. */
 const REMEMBERED = 10_000;
 
-/** Checks a key of the caller's, or draws one. @throws PaylinkError `invalid_idempotency_key` */
+/** Checks the caller's key, or makes a random one. @throws PaylinkError `invalid_idempotency_key` */
 export function readIdempotencyKey(key: unknown): string {
   if (key === undefined) return crypto.randomUUID();
   if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() !== key) {
     throw new PaylinkError(
       'invalid_idempotency_key',
-      'idempotencyKey must be 1 to 255 characters of printable ASCII without a blank at either end: ' +
-        'if it is made from a reference, take its SHA-256 in hex',
+      'idempotencyKey must be 1 to 255 characters of printable ASCII, and must not start or end with whitespace. ' +
+        'To make one from a reference, use the SHA-256 of the reference in hex',
     );
   }
   return key;
 }
 
 /**
- * Knows which link each key was last sent with. A key that comes again with another link would, at the service, be the old
+ * Knows which link each key was last sent with. For a key that is sent again with a different link the service may give the old
  * link with the old amount, or an error (docs/service.md 4.1.4 does not state which).
  */
 export class SentKeys {
@@ -31,11 +31,11 @@ export class SentKeys {
     if (known !== undefined && known !== fingerprint) {
       throw new PaylinkError(
         'idempotency_key_reused',
-        'this idempotencyKey was used for another link: use a new key whenever a field changes, such as the amount',
+        'this idempotencyKey was used for a different link: use a new key whenever a field changes, such as the amount',
         { idempotencyKey: key },
       );
     }
-    // Again at the end, so that the one forgotten is the one that was not used for longest.
+    // Moved to the end, so that the key that was not used for the longest time is forgotten first.
     this.#links.delete(key);
     this.#links.set(key, fingerprint);
     if (this.#links.size > REMEMBERED) this.#links.delete(this.#links.keys().next().value!);

@@ -9,7 +9,7 @@ interface AnyLink {
   readonly return_url?: string | undefined;
   /** Where the customer is sent after cancelling. */
   readonly cancel_url?: string | undefined;
-  /** `true` for an order: a link that can be paid twice gives two payments that nothing tells apart. */
+  /** `true` for an order: two payments of one link cannot be told apart. */
   readonly single_use?: boolean | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface FreeAmountLink extends AnyLink {
 /** What a payment link is created from: an amount, or bounds in its place. */
 export type PaymentLinkRequest = FixedAmountLink | FreeAmountLink;
 
-/** A link that was found fit to be sent. */
+/** A link that was checked. */
 export interface CheckedLink {
   readonly reference: string;
   /** The fixed amount; nothing for a free one. */
@@ -51,7 +51,7 @@ export function readLink(link: unknown): CheckedLink {
   const given: Fields = { ...link };
   const unknown = Object.keys(given).find((name) => !FIELDS.includes(name) && given[name] !== undefined);
   // A misspelt single_use would be a link that can be paid twice.
-  if (unknown !== undefined) refuse(unknown, `is no field of a payment link; there are ${FIELDS.join(', ')}`);
+  if (unknown !== undefined) refuse(unknown, `is not a field of a payment link. Valid fields: ${FIELDS.join(', ')}`);
 
   const fault = faultOfReference(given['reference']);
   if (fault !== undefined) refuse('reference', fault);
@@ -70,11 +70,11 @@ export function readLink(link: unknown): CheckedLink {
 function readPrice(given: Fields): { amount?: number; amount_min?: number; amount_max?: number } {
   const { amount, amount_min: min, amount_max: max } = given;
   if (amount !== undefined) {
-    if (min !== undefined || max !== undefined)
-      refuse('amount', 'must not stand beside amount_min and amount_max: give one or the other');
+    if (min !== undefined || max !== undefined) refuse('amount', 'excludes amount_min and amount_max: give one or the other');
     return { amount: readAmount('amount', amount) };
   }
-  if (min === undefined && max === undefined) refuse('amount', 'is missing, and so are amount_min and amount_max in its place');
+  if (min === undefined && max === undefined)
+    refuse('amount', 'is missing. Give it, or amount_min, amount_max and description in its place');
   const bounds = { amount_min: readAmount('amount_min', min), amount_max: readAmount('amount_max', max) };
   if (bounds.amount_min > bounds.amount_max) refuse('amount_min', 'must not be more than amount_max');
   return bounds;
@@ -90,14 +90,14 @@ function readText(given: Fields, name: string): string | undefined {
   const text = given[name];
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || text.trim() === '') refuse(name, 'must be a string that is not blank');
-  if (!isWellFormed(text)) refuse(name, 'must not have lone surrogates, which UTF-8 cannot say');
+  if (!isWellFormed(text)) refuse(name, 'must not contain lone surrogates, which UTF-8 cannot encode');
   return text;
 }
 
 function readUrl(given: Fields, name: string): string | undefined {
   const text = readText(given, name);
   if (text === undefined) return undefined;
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) refuse(name, 'must be a whole http or https URL');
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) refuse(name, 'must be an absolute http or https URL');
   return text;
 }
 

@@ -82,7 +82,7 @@ export function readPayment(reply: unknown, asked: string): Payment {
   const answer = new Answer(reply, { status: 200 });
   const reference = answer.text('reference');
   if (reference !== asked) answer.contradicts('reference');
-  // What a success of another kind of record would be, the contract does not show: a refund's is not to be credited.
+  // The contract does not show other kinds of records: the success of a refund must not be credited.
   if (answer.text('type') !== 'payment') answer.fails('is of another `type` than payment', 'response_mismatch');
   const amount = answer.amount();
   return Object.freeze({
@@ -94,14 +94,14 @@ export function readPayment(reply: unknown, asked: string): Payment {
   });
 }
 
-/** A customer is sent to https only; the emulator's pages are on this machine, as it is itself. */
+/** Customers are sent to https only; to http where page and service are on this machine, as with the emulator. */
 function isSafePage(text: string, baseUrl: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url) && isLoopback(new URL(baseUrl)));
 }
 
-/** Reads the fields of a reply, and says what is wrong with them without quoting any. */
+/** Reads the fields of a reply. Its errors quote none of them. */
 class Answer {
   readonly #fields: Fields;
   readonly #details: { readonly status: number; readonly idempotencyKey?: string };
@@ -121,7 +121,7 @@ class Answer {
   amount(): number | undefined {
     const { amount } = this.#fields;
     if (amount === undefined || amount === null) return undefined;
-    if (!Number.isSafeInteger(amount) || (amount as number) < 0) this.fails('has an `amount` that is no whole number');
+    if (!Number.isSafeInteger(amount) || (amount as number) < 0) this.fails('has an `amount` that is not a whole number');
     return amount as number;
   }
 
@@ -131,7 +131,7 @@ class Answer {
   }
 
   contradicts(name: string): never {
-    this.fails(`has another \`${name}\` than was asked for`, 'response_mismatch');
+    this.fails(`has a different \`${name}\` than was asked for`, 'response_mismatch');
   }
 
   fails(problem: string, code: PaylinkErrorCode = 'invalid_response'): never {

@@ -1,6 +1,6 @@
 /**
- * Milliseconds that a `Retry-After` asks to wait (RFC 9110 section 10.2.3): seconds, or a date in the form that RFC 9110 asks
- * senders for. Anything else asks nothing.
+ * Milliseconds that a `Retry-After` asks to wait (RFC 9110 section 10.2.3): seconds, or a date in the form that RFC 9110 requires
+ * of senders. Anything else is ignored.
  */
 export function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;

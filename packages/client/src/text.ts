@@ -1,4 +1,4 @@
-/** Whether the text has no lone surrogate, which UTF-8 cannot say and which would stand for other texts as well. */
+/** Whether the text has no lone surrogate, which UTF-8 cannot encode and which would read as other texts too. */
 export function isWellFormed(text: string): boolean {
   return !/[\ud800-\udfff]/.test(text) || !/\p{Surrogate}/u.test(text);
 }

@@ -56,7 +56,7 @@ describe('against the emulator', () => {
     expect([(await client.getPayment('a')).status, (await client.getPayment('b')).status]).toEqual(['failed', 'cancelled']);
   });
 
-  it('N04 reads for one tenant alone, since it has one API key', async () => {
+  it('reads for one tenant alone, since it has one API key (N04)', async () => {
     await client.createPaymentLink({ amount: 1, reference: 'order-1' });
     for (const tenant of ['acme', undefined, 'acme']) {
       expect(await client.getPayment('order-1', { tenant })).toMatchObject({ status: 'pending' });
@@ -70,7 +70,7 @@ describe('against the emulator', () => {
     expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'unauthorized', status: 401 });
   });
 
-  it('L02 makes one link of one key, whatever the service does with a key that comes again', async () => {
+  it('makes one link of one key, whatever the service does with a key that comes again (L02)', async () => {
     const link = { amount: 1, reference: 'order-1' };
     const options = { idempotencyKey: 'order-1' };
     const first = await client.createPaymentLink(link, options);
@@ -90,7 +90,7 @@ describe('against the emulator', () => {
   });
 
   it.each(['a/b', 'a?b#c', '100%', 'a%2Fb', 'café', '../x', '...', '%2e%2e', 'a b', '+', '😀', ';=&', "'()*!~"])(
-    'L04 encodes the reference %s once, and finds its payment',
+    'encodes the reference %s once, and finds its payment (L04)',
     async (reference) => {
       await client.createPaymentLink({ amount: 1, reference });
       expect(await client.getPayment(reference)).toMatchObject({ reference, status: 'pending' });
@@ -103,7 +103,7 @@ describe('the path of a reading', () => {
     .string({ unit: 'grapheme', minLength: 1 })
     .filter((text) => text.trim() !== '' && !text.includes('\0') && text !== '.' && text !== '..');
 
-  it('L04 is the reference again once it is decoded, for every reference', async () => {
+  it('is the reference again once it is decoded, for every reference (L04)', async () => {
     let asked = '';
     const fetch = (url: string): Promise<Response> => {
       asked = new URL(url).href;
@@ -129,7 +129,7 @@ describe('the path of a reading', () => {
   });
 
   it.each(['.', '..', '', ' ', 'a\0', '\ud800', 'x\udfffy', 42, null, undefined, ['a']])(
-    'L05 is not asked for %j: a typed error, and nothing is sent',
+    'is not asked for %j: a typed error, and nothing is sent (L05)',
     async (reference) => {
       const never = (): never => {
         throw new Error('sent');

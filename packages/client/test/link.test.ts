@@ -39,7 +39,7 @@ describe('a link that is not fit to be sent', () => {
     ['a bound with a fraction', { ...free, amount: undefined, amount_min: 0.5 }, 'amount_min'],
     ['a free amount without a description', { ...free, amount: undefined, description: undefined }, 'description'],
     ['a free amount with a blank description', { ...free, amount: undefined, description: ' ' }, 'description'],
-  ])('L09 is refused before sending: %s', async (_, change, field) => {
+  ])('is refused before sending: %s (L09)', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
       name: 'PaylinkError',
@@ -54,7 +54,7 @@ describe('a link that is not fit to be sent', () => {
     ['a reference with the halves swapped', { reference: '\ude00\ud83d' }, 'reference'],
     ['a description with a lone surrogate', { description: '\udc00' }, 'description'],
     ['a return_url with a lone surrogate', { return_url: 'https://shop.example/\ud800' }, 'return_url'],
-  ])('L05 is refused with a typed error: %s', async (_, change, field) => {
+  ])('is refused with a typed error: %s (L05)', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({ code: 'invalid_link', message: expect.stringMatching(`^${field} .*surrogate`) as string });
     expect(server.requests).toEqual([]);
@@ -144,17 +144,17 @@ describe('the Idempotency-Key', () => {
     ['with a blank at its end, which HTTP drops', 'a '],
     ['a number', 42],
     ['null', null],
-  ])('L14 is refused: %s', async (_, idempotencyKey) => {
+  ])('is refused: %s (L14)', async (_, idempotencyKey) => {
     expect(await failure(create(fixed, { idempotencyKey }))).toMatchObject({ code: 'invalid_idempotency_key' });
     expect(server.requests).toEqual([]);
   });
 
-  it('L14 can have 255 characters of printable ASCII', async () => {
+  it('can have 255 characters of printable ASCII (L14)', async () => {
     await create(fixed, { idempotencyKey: '~'.repeat(255) });
     expect(server.requests[0]!.headers['idempotency-key']).toBe('~'.repeat(255));
   });
 
-  it('L13 is refused for a second link with another amount, and sent again for the same one', async () => {
+  it('is refused for a second link with another amount, and sent again for the same one (L13)', async () => {
     await create(fixed, { idempotencyKey: 'order-1' });
     await create({ reference: 'order-1', amount: 15_000 }, { idempotencyKey: 'order-1' });
     const error = await failure(create({ ...fixed, amount: 20_000 }, { idempotencyKey: 'order-1' }));
@@ -162,14 +162,14 @@ describe('the Idempotency-Key', () => {
     expect(server.requests.map(({ body }) => body)).toEqual([server.requests[0]!.body, server.requests[0]!.body]);
   });
 
-  it('L13 is refused for another link at the same moment', async () => {
+  it('is refused for another link at the same moment (L13)', async () => {
     const links = [1, 2, 3, 4].map((amount) => create({ ...fixed, amount }, { idempotencyKey: 'order-1' }));
     const results = await Promise.allSettled(links);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(server.requests).toHaveLength(1);
   });
 
-  it('L13 is remembered for the 10,000 that were used last', async () => {
+  it('is remembered for the 10,000 that were used last (L13)', async () => {
     const { SentKeys } = await import('../src/idempotency-key.js');
     const keys = new SentKeys();
     for (let index = 0; index < 10_000; index++) await keys.remember(`key-${index}`, 'a');

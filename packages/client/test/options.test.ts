@@ -40,7 +40,7 @@ describe('createClient', () => {
     'ftp://service.example/api',
     'javascript:alert(1)',
     'file:///etc/passwd',
-  ])('L08 refuses %s, where the API key would go over the wire as it is', (baseUrl) => {
+  ])('refuses %s, where the API key would go over the wire as it is (L08)', (baseUrl) => {
     expect(configurationFault(() => createClient({ ...good, baseUrl })).option).toBe('baseUrl');
   });
 
@@ -48,12 +48,12 @@ describe('createClient', () => {
     [undefined, /missing.*environment/],
     ['', /missing/],
     [42, /string/],
-    ['service.example/api', /whole URL/],
+    ['service.example/api', /absolute URL/],
     ['https://user:hunter2@service.example/api', /user or a password/],
     ['https://service.example/api?x=1', /query/],
     ['https://service.example/api?', /query/],
     ['https://service.example/api#x', /fragment/],
-    ['https://service.example/api\n', /line break/],
+    ['https://service.example/api\n', /start or end with whitespace/],
     ['https://service.example/api/v1', /before \/v1/],
     ['https://service.example/api/v1/', /before \/v1/],
   ])('refuses the address %j, and says what to change', (baseUrl, message) => {
@@ -66,10 +66,10 @@ describe('createClient', () => {
   it.each([
     [undefined, /missing.*environment/],
     ['', /missing/],
-    ['  ', /blank/],
+    ['  ', /is blank/],
     [42, /string/],
-    [`${API_KEY}\n`, /line break/],
-    [` ${API_KEY}`, /blank/],
+    [`${API_KEY}\n`, /start or end with whitespace/],
+    [` ${API_KEY}`, /start or end with whitespace/],
     [`Bearer ${API_KEY}`, /alone/],
     ['whsec_of_the_portal_0123456789abcdef', /webhook secret/],
     ['sk_live_id42', /as a whole/],
@@ -119,7 +119,7 @@ describe('createClient', () => {
   });
 });
 
-describe('where the API key could be read by anybody', () => {
+describe('where the API key would be public', () => {
   const browser = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36';
 
   it.each([
@@ -130,7 +130,7 @@ describe('where the API key could be read by anybody', () => {
   ])('refuses to run: %s', (_, surroundings) => {
     expect(() => {
       refuseBrowser(surroundings);
-    }).toThrow(/anybody could read the API key/);
+    }).toThrow(/the API key would be public/);
   });
 
   it.each([

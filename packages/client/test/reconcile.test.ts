@@ -106,7 +106,7 @@ describe('reconcile', () => {
     expect(credited).toEqual([`${paid}: 1000`]);
   });
 
-  it.each(['unknown', 'Success', 'refunded'])('L12 never credits a payment in the status %s', async (status) => {
+  it.each(['unknown', 'Success', 'refunded'])('never credits a payment in the status %s (L12)', async (status) => {
     const onSuccess = vi.fn();
     const report = await reconcile({
       client: reader(() => ({ status })),
@@ -117,7 +117,7 @@ describe('reconcile', () => {
     expect([report.unknown, onSuccess.mock.calls]).toEqual([['r'], []]);
   });
 
-  it('L11 never credits the payment of another reference, whatever client read it', async () => {
+  it('never credits the payment of another reference, whatever client read it (L11)', async () => {
     const onSuccess = vi.fn();
     for (const answer of [{ reference: 'other' }, { reference: undefined }]) {
       const report = await reconcile({ client: reader(() => answer), references: ['r'], idempotency: memoryStore(), onSuccess });

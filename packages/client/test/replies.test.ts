@@ -46,12 +46,12 @@ describe('an answer to a creation that is not 201', () => {
     [500, 'service_error'],
     [503, 'service_error'],
     [599, 'service_error'],
-  ])('L02 is a typed error, also where it holds a good link: %d', async (status, code) => {
+  ])('is a typed error, also where it holds a good link: %d (L02)', async (status, code) => {
     await start(status === 204 ? (socket) => socket.end(head(204, { Connection: 'close' })) : answer(status, link));
     expect(await create()).toMatchObject({ name: 'PaylinkError', code, status, idempotencyKey: 'key-1' });
   });
 
-  it('L02 has what the service said as its body, and what it calls the request', async () => {
+  it('has what the service said as its body, and what it calls the request (L02)', async () => {
     await start(answer(422, { error: { code: 'other_payload' } }, { 'X-Request-Id': 'req-7' }));
     const error = (await create()) as PaylinkError;
     expect(error.body).toEqual({ error: { code: 'other_payload' } });
@@ -82,7 +82,7 @@ describe('an answer to a reading', () => {
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('L07 is an error and is not followed: %d', async (status) => {
+  it.each([301, 302, 303, 307, 308])('is an error and is not followed: %d (L07)', async (status) => {
     const elsewhere = await startRawServer(created);
     try {
       await start(answer(status, '', { Location: `${elsewhere.baseUrl}/v1/payment-links` }), { retries: 3 });
@@ -95,7 +95,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('L07 is an error where a fetch has followed it all the same, or shows no more than that it was one', async () => {
+  it('is an error where a fetch has followed it all the same, or shows no more than that it was one (L07)', async () => {
     await start(hang);
     for (const odd of [{ redirected: true }, { type: 'opaqueredirect', status: 0 }]) {
       const response = Object.defineProperties(
@@ -116,20 +116,20 @@ describe('a bad reply', () => {
     ['an array', '[]'],
     ['null', 'null'],
     ['a text', '"order-1"'],
-  ])('L10 is a typed error: %s', async (_, body) => {
+  ])('is a typed error: %s (L10)', async (_, body) => {
     await start((socket, request) => answer(request.line.startsWith('GET') ? 200 : 201, body)(socket, request));
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
     expect(await create()).toMatchObject({ code: 'invalid_response', status: 201, idempotencyKey: 'key-1' });
   });
 
-  it('L10 is a typed error: bytes that are not UTF-8', async () => {
+  it('is a typed error: bytes that are not UTF-8 (L10)', async () => {
     await start((socket) =>
       socket.end(Buffer.concat([Buffer.from(head(200, { 'Content-Length': '3' })), Buffer.from([0x22, 0xff, 0x22])])),
     );
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
   });
 
-  it('L10 is read up to 1 MiB, whether its length is told, not told or packed, and no further', async () => {
+  it('is read up to 1 MiB, whether its length is told, not told or packed, and no further (L10)', async () => {
     const large = JSON.stringify({ filler: 'x'.repeat(10_000_000) });
     const packed = gzipSync(large);
     for (const behaviour of [
@@ -147,7 +147,7 @@ describe('a bad reply', () => {
     }
   });
 
-  it('L10 lets go of a reply without an end as soon as it is too large', async () => {
+  it('lets go of a reply without an end as soon as it is too large (L10)', async () => {
     let written = 0;
     let close: () => void;
     const closed = new Promise<void>((resolve) => (close = resolve));
@@ -165,7 +165,7 @@ describe('a bad reply', () => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  it('L10 is a typed error where it is cut off', async () => {
+  it('is a typed error where it is cut off (L10)', async () => {
     await start((socket) => socket.end(`${head(200, { 'Content-Length': '500' })}{"reference":`));
     expect(await get()).toMatchObject({ code: 'network_error' });
   });
@@ -174,12 +174,12 @@ describe('a bad reply', () => {
     ['before its head', hang],
     ['within its head', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-')],
     ['within its body', (socket) => void socket.write(`${head(200, { 'Content-Length': '500' })}{"reference":`)],
-  ])('L10 is given up after the timeout where it hangs %s', async (_, behaviour) => {
+  ])('is given up after the timeout where it hangs %s (L10)', async (_, behaviour) => {
     await start(behaviour, { timeout: 300 });
     expect(await get()).toMatchObject({ code: 'timeout' });
   });
 
-  it('L10 tells the key that a link was to be created under where it hangs', async () => {
+  it('tells the key that a link was to be created under where it hangs (L10)', async () => {
     await start(hang, { timeout: 300 });
     expect(await create()).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1' });
   });
@@ -217,12 +217,12 @@ describe('a reply against what was asked', () => {
     ['a URL that is data', { url: 'data:text/html,x' }],
     ['a URL that is a path', { url: '/link/t' }],
     ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
-  ])('L11 is an error of a link: %s', async (_, change) => {
+  ])('is an error of a link: %s (L11)', async (_, change) => {
     await start(answer(201, changed(change)));
     expect(await create()).toMatchObject({ code: 'response_mismatch', status: 201, idempotencyKey: 'key-1' });
   });
 
-  it('L11 takes a page on this machine from a service on this machine, and from no other', async () => {
+  it('takes a page on this machine from a service on this machine, and from no other (L11)', async () => {
     await start(answer(201, changed({ url: 'http://127.0.0.1:4000/link/t' })));
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ url: 'http://127.0.0.1:4000/link/t' });
     client = createClient({
@@ -236,7 +236,7 @@ describe('a reply against what was asked', () => {
   it.each([
     ['another reference', { reference: 'order-2' }],
     ['a record of another kind', { type: 'refund' }],
-  ])('L11 is an error of a payment: %s', async (_, change) => {
+  ])('is an error of a payment: %s (L11)', async (_, change) => {
     await start(answer(200, changed(change)));
     expect(await get()).toMatchObject({ code: 'response_mismatch', status: 200 });
   });
@@ -268,7 +268,7 @@ describe('a reply against what was asked', () => {
   );
 
   it.each(['Success', 'success ', 'SUCCESS', 'succeeded', 'paid', 'unknown', '__proto__'])(
-    'L12 reads the status %j as unknown, and never as a success',
+    'reads the status %j as unknown, and never as a success (L12)',
     async (status) => {
       await start((socket, request) => answer(request.line.startsWith('GET') ? 200 : 201, changed({ status }))(socket, request));
       await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'unknown', sentStatus: status });

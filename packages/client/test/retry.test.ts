@@ -47,7 +47,7 @@ describe('a retry', () => {
     ['429', answer(429, {})],
     ['500', answer(500, {})],
     ['503 that is cut off', (socket) => socket.end(`${head(503, { 'Content-Length': '500' })}{`)],
-  ])('L01 has the same Idempotency-Key and the same bytes after %s', async (_, fault) => {
+  ])('has the same Idempotency-Key and the same bytes after %s (L01)', async (_, fault) => {
     await start([fault, fault, created], { timeout: 500 });
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
     expect(server.requests).toHaveLength(3);
@@ -61,7 +61,7 @@ describe('a retry', () => {
     await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'success' });
   });
 
-  it.each([200, 400, 401, 403, 404, 409, 422, 301])('is not made after %d, which would only come again', async (status) => {
+  it.each([200, 400, 401, 403, 404, 409, 422, 301])('is not made after %d, which a retry would only repeat', async (status) => {
     await start([answer(status, {}), created]);
     expect(await failure(client.createPaymentLink(fixed))).toMatchObject({ status });
     expect(server.requests).toHaveLength(1);
@@ -76,7 +76,7 @@ describe('a retry', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('L15 is made three times at most, and as often as was asked for', async () => {
+  it('is made three times at most, and as often as was asked for (L15)', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     await start([answer(503, { attempt: 'last' })]);
     const error = (await failure(client.getPayment('order-1'))) as PaylinkError;
@@ -109,7 +109,7 @@ describe('the wait before a retry', () => {
     return tries;
   }
 
-  it('L15 is drawn from 0 to a bound that doubles: full jitter', async () => {
+  it('is drawn from 0 to a bound that doubles: full jitter (L15)', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('service_error', 'x');
     expect(await triesOf(error, { random: 0 })).toEqual([0, 0, 0, 0]);
@@ -119,7 +119,7 @@ describe('the wait before a retry', () => {
     expect(await triesOf(error, { random: 1 })).toEqual([0, 250, 750, 1750]);
   });
 
-  it('L15 is never less than the service asked for', async () => {
+  it('is never less than the service asked for (L15)', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0 })).toEqual([0, 3_000, 6_000, 9_000]);
@@ -127,13 +127,13 @@ describe('the wait before a retry', () => {
     expect(await triesOf(error, { random: 1 })).toEqual([0, 3_250, 6_750, 10_750]);
   });
 
-  it('L15 is not begun where it would pass the deadline', async () => {
+  it('is not begun where it would pass the deadline (L15)', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0, deadline: 6_500 })).toEqual([0, 3_000, 6_000]);
   });
 
-  it('L15 is what Retry-After says on the wire', async () => {
+  it('is what Retry-After says on the wire (L15)', async () => {
     await start([answer(429, {}, { 'Retry-After': '1' }), read]);
     const started = performance.now();
     await client.getPayment('order-1');
@@ -141,7 +141,7 @@ describe('the wait before a retry', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('L15 is not begun for an hour: the caller is told at once, and told how long', async () => {
+  it('is not begun for an hour: the caller is told at once, and told how long (L15)', async () => {
     await start([answer(429, {}, { 'Retry-After': '3600' }), read]);
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'rate_limited', retryAfter: 3_600_000 });
     expect(server.requests).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('the wait before a retry', () => {
 });
 
 describe('the deadline', () => {
-  it('L15 ends the whole call, whatever tries are left', async () => {
+  it('ends the whole call, whatever tries are left (L15)', async () => {
     await start([hang], { timeout: 400, deadline: 600 });
     const started = performance.now();
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
@@ -186,7 +186,7 @@ describe('an abortion by the caller', () => {
     ['within the reply', (socket) => void socket.write(`${head(201, { 'Content-Length': '500' })}{"token":`)],
     ['within the reply of an error', (socket) => void socket.write(`${head(400, { 'Content-Length': '500' })}{"error":`)],
     ['while it waits for a retry', answer(503, {}, { 'Retry-After': '15' })],
-  ])('L10 ends the call at once %s, and tells the key', async (_, behaviour) => {
+  ])('ends the call at once %s, and tells the key (L10)', async (_, behaviour) => {
     const controller = new AbortController();
     let closed: Promise<void> | undefined;
     await start([
@@ -218,7 +218,7 @@ describe('an abortion by the caller', () => {
     expect(removed).toHaveBeenCalledTimes(added.mock.calls.length);
   });
 
-  it('ends a call whose fetch heeds no signal', async () => {
+  it('ends a call whose fetch ignores its signal', async () => {
     await start([hang]);
     client = createClient({
       baseUrl: server.baseUrl,

@@ -35,7 +35,7 @@ async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {})
 }
 
 describe('the API key', () => {
-  it.each(['bearer', 'x-api-key'] as const)('J01 is in no view of a client (%s)', async (authentication) => {
+  it.each(['bearer', 'x-api-key'] as const)('is in no view of a client (%s) (J01)', async (authentication) => {
     const client = await start(hang, { authentication });
     expect(shown(client)).not.toContain(SECRET);
     expect(shown(client.getPayment)).not.toContain(SECRET);

@@ -16,7 +16,7 @@ it.each(sources)('runs on every runtime, since it imports nothing but its own fi
   expect(text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '')).not.toMatch(/\b(process|Buffer|require)\b/);
 });
 
-it('B18 is replaced by a file that throws in browsers and apps only', () => {
+it('is replaced by a file that throws in browsers and apps only (B18)', () => {
   const { import: esm } = (manifest['exports'] as Record<string, Record<string, Record<string, string>>>)['.']!;
   const chosen = (...conditions: string[]): string =>
     Object.entries(esm!).find(([name]) => name === 'default' || conditions.includes(name))![1];
