@@ -119,6 +119,17 @@ const DASHBOARD: readonly PageState[] = [
       await openDelivery(page, shop, await delivered(shop, reference));
     },
   },
+  {
+    name: 'dashboard-timeline',
+    async show(page, shop) {
+      const reference = newReference();
+      await shop.createLink({ reference });
+      await shop.tryLink({ amount: 1, reference });
+      await shop.emulator.pay(reference);
+      await delivered(shop, reference);
+      await page.goto(`${shop.emulator.dashboardUrl}/timeline`);
+    },
+  },
 ];
 
 export const PAGE_STATES: readonly PageState[] = [...PAY_PAGE, ...DASHBOARD];

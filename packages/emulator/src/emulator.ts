@@ -147,7 +147,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.route('/api', createApi({ apiKey: settings.apiKey, ledger, requests, assumed }));
   app.route('/control', createControl({ apiKey: settings.apiKey, actions }));
   app.route('/link', createHostedPage(ledger));
-  app.route('/dashboard', createDashboard({ ledger, outbox, faults, streams, settings, baseUrl: `${server.origin}/api` }));
+  app.route(
+    '/dashboard',
+    createDashboard({ ledger, outbox, faults, streams, requests, settings, baseUrl: `${server.origin}/api` }),
+  );
   app.get('/', (c) => c.redirect('/dashboard', 303));
   app.onError((error, c) => {
     report(error);

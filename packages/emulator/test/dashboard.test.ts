@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FAULTS, startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
-import { createLink, FIXED, FREE, readPayment } from './merchant.js';
+import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
 const open: { close(): Promise<void> }[] = [];
@@ -354,6 +356,80 @@ describe('a delivery’s page', () => {
     await createLink(emulator);
     const { delivery } = await emulator.sendFault('order-1', 'gzip');
     expect((await read(emulator, `/deliveries/${delivery.id}`)).markup).toContain('<pre>1f 8b 08 ');
+  });
+});
+
+describe('a delivery that is sent again', () => {
+  it('goes to another address on this machine by the form, and that answer does not end it', async () => {
+    const { emulator } = await setUp(() => 503, { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } });
+    const other = await startReceiver();
+    open.push(other);
+    await createLink(emulator);
+    await emulator.pay('order-1');
+    await emulator.waitForDelivery({ reference: 'order-1', status: 503 });
+    const [before] = emulator.deliveries();
+    const path = `/deliveries/${before!.id}`;
+    expect((await post(emulator, `${path}/resend`, { url: other.url })).status).toBe(303);
+    await until(() => other.received.length === 1);
+    const [delivery] = emulator.deliveries();
+    expect(delivery).toMatchObject({ state: 'pending', attemptCount: 2, nextAttemptAt: before!.nextAttemptAt! });
+    expect(delivery!.attempts[1]!.request.url).toBe(other.url);
+    for (const url of ['https://shop.example/hook', 'nothing', 'http://10.0.0.1/']) {
+      const refused = await post(emulator, `${path}/resend`, { url });
+      expect(refused.status).toBe(422);
+      expect(await refused.text()).toMatch(/aria-invalid="true".*role="alert"/s);
+    }
+    expect(emulator.deliveries()[0]!.attemptCount).toBe(2);
+  });
+
+  it.each(['duplicate', 'gzip', 'bom', 'two_signatures', 're_serialised'] as const)(
+    'is copied as a curl line that sends the same bytes: %s',
+    async (fault) => {
+      const { emulator, receiver } = await setUp();
+      await createLink(emulator, { ...FIXED, reference: "it's [1-3] {a,b} é" });
+      const { delivery } = await emulator.sendFault("it's [1-3] {a,b} é", fault, fault === 'duplicate' ? { times: 1 } : {});
+      const { markup } = await read(emulator, `/deliveries/${delivery.id}`);
+      const shown = /<pre id="curl-1-text">(.*?)<\/pre>/s.exec(markup)![1]!;
+      const line = shown.replace(
+        /&(amp|lt|gt|quot|#39);/g,
+        (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" })[name]!,
+      );
+      expect(line).toContain(' -g ');
+      await promisify(execFile)('/bin/sh', ['-c', line]);
+      const [sent, copied] = receiver.received;
+      expect(receiver.received).toHaveLength(2);
+      expect(copied!.body).toEqual(sent!.body);
+      for (const name of ['x-service-event', 'x-service-signature', 'content-type', 'content-encoding']) {
+        expect(copied!.headers[name]).toBe(sent!.headers[name]);
+      }
+    },
+  );
+});
+
+describe('the timeline', () => {
+  it('shows requests, refused ones too, payments and notifications in one order, and filters them', async () => {
+    const { emulator } = await setUp();
+    await fetch(`${emulator.baseUrl}/v1/payments/order-1`, { headers: { 'X-Api-Key': 'sk_live_wrong.key' } });
+    await createLink(emulator);
+    await createLink(emulator, { ...FIXED, reference: 'order-2' });
+    await postLink(emulator, { ...FIXED, amount: 1 });
+    await emulator.pay('order-1');
+    await emulator.waitForDelivery({ reference: 'order-1' });
+    const kinds = async (query: string): Promise<string[]> =>
+      [...(await read(emulator, query)).markup.matchAll(/data-kind="(\w+)"/g)].map(([, kind]) => kind!);
+    expect((await kinds('/timeline')).sort()).toEqual(
+      ['delivery', 'payment', 'payment', 'payment', 'request', 'request', 'request', 'request'].sort(),
+    );
+    expect((await kinds('/timeline'))[0]).toBe('delivery');
+    expect(await kinds('/timeline?kind=request')).toEqual(Array(4).fill('request'));
+    expect((await kinds('/timeline?q=order-2')).sort()).toEqual(['payment', 'request']);
+    const { markup } = await read(emulator, '/timeline');
+    expect(markup).toContain('reference_taken: another payment link has this reference');
+    expect(markup).toContain('unauthorized: the API key is missing or wrong');
+    expect(markup).not.toContain('sk_live_');
+    const { token } = await emulator.createLink({ ...FIXED, reference: 'order-3' });
+    expect(await kinds(`/payments/${token}`)).toEqual(['payment']);
+    expect((await read(emulator)).markup).toContain('href="/dashboard/timeline"');
   });
 });
 

@@ -121,6 +121,9 @@ form:has([value=fixed]:checked) .free, form:has([value=free]:checked) .fixed { d
 .actions button, .actions .button, .search button, .fault button, .fields button { min-height: 2.75rem; padding: .5rem 1rem; }
 .fault { display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; gap: .5rem 1rem; padding: .875rem 0; border-top: 1px solid var(--rule); }
 .faults { margin-top: .75rem; }
+.resend { margin: 0; padding: 0; border: 0; }
+.curl { margin-top: .75rem; }
+.curl button { width: auto; min-height: 2.5rem; margin-top: .5rem; padding: .25rem 1rem; }
 .run-all { margin-top: .75rem; }
 .fault a { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; min-height: 1.5rem; margin-top: .25rem; }
 .fault:first-child { border-top: 0; }

@@ -3,6 +3,7 @@ import type { DeliveryAttempt, SentRequest } from '../../deliveries/attempt.js';
 import { DashboardFrame } from './frame.js';
 import { Instant, nameOfFault, StateBadge, Verdict } from './parts.js';
 import { DASHBOARD_TEXTS } from './texts.js';
+import { toCurl } from '../../deliveries/curl.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import { expectedText, FAULT_TEXTS } from './fault-texts.js';
 import { isFault } from '../../faults/faults.js';
@@ -18,11 +19,13 @@ export interface DeliveryPageProps {
   readonly paymentPath: string | undefined;
   /** Which statuses of an answer end a delivery. */
   readonly acknowledged: Acknowledged;
+  /** An address to send again to that is not allowed. */
+  readonly wrongTarget?: string | undefined;
 }
 
 /** One notification: its state, and each attempt with the request and the answer. */
 export function DeliveryPage(props: DeliveryPageProps) {
-  const { language, delivery, paymentPath } = props;
+  const { language, delivery, paymentPath, wrongTarget } = props;
   const texts = DASHBOARD_TEXTS[language];
   return (
     <DashboardFrame language={language} title={texts.delivery}>
@@ -40,7 +43,24 @@ export function DeliveryPage(props: DeliveryPageProps) {
         </div>
         <Facts {...props} />
         {isResendable(delivery) && (
-          <form method="post" action={`/dashboard/deliveries/${delivery.id}/resend`} class="actions">
+          <form method="post" action={`/dashboard/deliveries/${delivery.id}/resend`} class="search resend">
+            <div>
+              <label for="url">{texts.sendTo}</label>
+              <input
+                id="url"
+                name="url"
+                inputmode="url"
+                autocomplete="off"
+                value={wrongTarget ?? delivery.url}
+                aria-invalid={wrongTarget === undefined ? undefined : 'true'}
+                aria-describedby={wrongTarget === undefined ? undefined : 'url-hint'}
+              />
+              {wrongTarget !== undefined && (
+                <p class="hint wrong" id="url-hint" role="alert">
+                  {texts.wrongTarget}
+                </p>
+              )}
+            </div>
             <button type="submit" class="strong">
               {texts.resend}
             </button>
@@ -157,6 +177,13 @@ function Attempt({ attempt, delivery: { fault, paymentStatus = 'success' }, ackn
         <div>
           <h3>{texts.request}</h3>
           <RequestText request={request} language={language} />
+          <details class="curl" id={`curl-${number}`}>
+            <summary id={`curl-${number}-summary`}>{texts.asCurl}</summary>
+            <pre id={`curl-${number}-text`}>{toCurl(request)}</pre>
+            <button type="button" hidden data-copy={`curl-${number}-text`} data-copied={texts.copied}>
+              {texts.copy}
+            </button>
+          </details>
         </div>
         <div>
           <h3>{texts.reply}</h3>

@@ -41,6 +41,11 @@ export function OverviewPage(props: OverviewProps) {
         <div>
           <h1>{texts.name}</h1>
           <p class="lead">{texts.secretsHint}</p>
+          <p class="lead">
+            <a id="to-timeline" href="/dashboard/timeline">
+              {texts.timeline}
+            </a>
+          </p>
         </div>
         <Tiles {...props} />
         <Addresses {...props} />

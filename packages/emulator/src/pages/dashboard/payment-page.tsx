@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { DashboardFrame } from './frame.js';
 import { DeliveryRows, Instant, StatusBadge, Verdict } from './parts.js';
 import { DASHBOARD_TEXTS } from './texts.js';
+import { Timeline } from './timeline-page.js';
+import type { Happening } from './timeline.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import { expectedText, FAULT_TEXTS } from './fault-texts.js';
 import { describeFault, FAULT_NAMES } from '../../faults/faults.js';
+import type { Acknowledged } from '../../faults/verdict.js';
 import { formatAmount, type Language } from '../language.js';
 import { CURRENCY, type Link } from '../../payments/payment.js';
 import { Visible } from '../visible.js';
@@ -17,6 +20,9 @@ export interface PaymentPageProps {
   /** Whether there is a webhook for notifications. */
   readonly hasWebhook: boolean;
   readonly deliveries: readonly EmulatorDelivery[];
+  /** What happened to this payment, newest first. */
+  readonly happenings: readonly Happening[];
+  readonly acknowledged: Acknowledged;
   /** The newest delivery of each fault. */
   readonly lastFaults: ReadonlyMap<EmulatorDelivery['fault'], EmulatorDelivery>;
   /** An entered amount that the link does not allow. */
@@ -52,6 +58,12 @@ export function PaymentPage(props: PaymentPageProps) {
           <h2 id="deliveries-heading">{texts.deliveries}</h2>
           <div id="deliveries" data-live>
             <DeliveryRows deliveries={deliveries} language={language} by="kind" />
+          </div>
+        </section>
+        <section class="card" aria-labelledby="timeline-heading">
+          <h2 id="timeline-heading">{texts.timeline}</h2>
+          <div id="timeline" data-live>
+            <Timeline {...{ language, happenings: props.happenings, acknowledged: props.acknowledged }} />
           </div>
         </section>
         {hasWebhook && <Faults {...props} />}

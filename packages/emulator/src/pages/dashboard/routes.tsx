@@ -12,6 +12,7 @@ import { readAmount } from '../../payments/entered-amount.js';
 import type { Ledger } from '../../payments/ledger.js';
 import type { LinkFormProps } from './link-form.js';
 import { createFromForm, newReference } from './link-from-form.js';
+import type { RequestLog } from '../../api/request-log.js';
 import type { LiveStreams } from './live-stream.js';
 import type { Settings } from '../../options.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
@@ -23,12 +24,16 @@ import { PaymentPage } from './payment-page.js';
 import type { Link, PaymentStatus } from '../../payments/payment.js';
 import { report } from '../../report.js';
 import { isFromOwnPage } from '../../server/request-guard.js';
+import { readTarget, type Target } from '../../server/target.js';
+import { TimelinePage } from './timeline-page.js';
+import { KINDS, timelineOf, type TimelineSources } from './timeline.js';
 
 export interface DashboardOptions {
   readonly ledger: Ledger;
   readonly outbox: Outbox | undefined;
   readonly faults: FaultSender | undefined;
   readonly streams: LiveStreams;
+  readonly requests: RequestLog;
   readonly settings: Settings;
   readonly baseUrl: string;
 }
@@ -36,6 +41,7 @@ export interface DashboardOptions {
 // A link's texts at their default limits, percent-encoded.
 const FORM_BYTES = 65_536;
 const ROWS = 25;
+const HAPPENINGS = 100;
 /** Milliseconds that a form's answer waits for what the form has started. */
 const SHORTLY = 1_000;
 
@@ -74,6 +80,14 @@ export function createDashboard(options: DashboardOptions): Hono {
       // Without it the server waits for a timer before the first byte, for ever where a test has replaced the timers.
       'Transfer-Encoding': 'chunked',
     });
+  });
+
+  app.get('/timeline', (c) => {
+    const kind = KINDS.find((candidate) => candidate === c.req.query('kind'));
+    const filter = { kind, text: c.req.query('q') ?? '' };
+    const happenings = timelineOf(sourcesOf(options), filter, HAPPENINGS);
+    const { acknowledged } = settings.assumed;
+    return answer(c, <TimelinePage {...{ language: languageOf(c), filter, happenings, acknowledged }} />);
   });
 
   app.get('/payments/:token', (c) => withLink(c, ledger, (link) => payment(c, options, link)));
@@ -119,20 +133,33 @@ export function createDashboard(options: DashboardOptions): Hono {
     }),
   );
 
-  app.get('/deliveries/:id', (c) => {
-    const delivery = outbox?.find(c.req.param('id'));
+  function deliveryPage(c: Context, wrongTarget?: string): Response | Promise<Response> {
+    const delivery = outbox?.find(c.req.param('id') ?? '');
     if (delivery === undefined) return message(c, 'notFound', 404);
     const link = ledger.findByReference(delivery.reference);
     const paymentPath = link === undefined ? undefined : pathOf(link);
     const language = languageOf(c);
     const { acknowledged } = settings.assumed;
-    return answer(c, <DeliveryPage {...{ language, delivery, paymentPath, acknowledged }} />);
-  });
+    return answer(
+      c,
+      <DeliveryPage {...{ language, delivery, paymentPath, acknowledged, wrongTarget }} />,
+      wrongTarget === undefined ? 200 : 422,
+    );
+  }
+
+  app.get('/deliveries/:id', (c) => deliveryPage(c));
 
   app.post('/deliveries/:id/resend', async (c) => {
     const delivery = outbox?.find(c.req.param('id'));
-    if (delivery === undefined) return message(c, 'notFound', 404);
-    await shortly(outbox!.resend(delivery.id).catch(report));
+    if (outbox === undefined || delivery === undefined) return message(c, 'notFound', 404);
+    const url = (await readForm(c)).get('url') ?? delivery.url;
+    let target: Target | undefined;
+    try {
+      if (url !== delivery.url) target = readTarget('url', url, settings.allowHosts);
+    } catch {
+      return deliveryPage(c, url);
+    }
+    await shortly(outbox.resend(delivery.id, target).catch(report));
     return seeOther(c, `/dashboard/deliveries/${delivery.id}`);
   });
 
@@ -183,7 +210,8 @@ function overview(
   return answer(c, <OverviewPage {...props} />, status);
 }
 
-function payment(c: Context, { ledger, outbox }: DashboardOptions, link: Link, wrongAmount?: string): Promise<Response> {
+function payment(c: Context, options: DashboardOptions, link: Link, wrongAmount?: string): Promise<Response> {
+  const { ledger, outbox, settings } = options;
   const props = {
     language: languageOf(c),
     link,
@@ -194,10 +222,22 @@ function payment(c: Context, { ledger, outbox }: DashboardOptions, link: Link, w
     },
     hasWebhook: outbox !== undefined,
     deliveries: outbox?.newest(ROWS, (reference) => reference === link.reference) ?? [],
+    happenings: timelineOf(sourcesOf(options, link.reference), { kind: undefined, text: '' }, ROWS),
+    acknowledged: settings.assumed.acknowledged,
     lastFaults: lastFaultsOf(outbox, link),
     wrongAmount,
   };
   return answer(c, <PaymentPage {...props} />, wrongAmount === undefined ? 200 : 422);
+}
+
+/** What a timeline is made of; with a reference only what belongs to it. */
+function sourcesOf({ ledger, outbox, requests }: DashboardOptions, reference?: string): TimelineSources {
+  const fits = (other: { readonly reference?: string }): boolean => reference === undefined || other.reference === reference;
+  return {
+    requests: requests.list().filter(fits),
+    links: ledger.list().filter(fits),
+    deliveries: outbox?.newest(Infinity, (other) => reference === undefined || other === reference) ?? [],
+  };
 }
 
 /** The newest delivery of each fault of a payment. */

@@ -1,6 +1,6 @@
 /**
- * What makes the dashboard live: it hears that something has changed, asks for the same page again and puts the regions marked
- * `data-live` into the one that is shown. Without it the page is the same, and has to be reloaded.
+ * Keeps the dashboard live: at each change it asks for the same page again, and puts the regions marked `data-live` into the one
+ * that is shown. Without it the page is the same, and has to be reloaded.
  */
 export const DASHBOARD_SCRIPT = `(() => {
   'use strict';
@@ -23,9 +23,22 @@ export const DASHBOARD_SCRIPT = `(() => {
     const open = new Map();
     for (const details of region.querySelectorAll('details[id]')) open.set(details.id, details.open);
     region.replaceChildren(...fresh.childNodes);
+    showCopying();
     for (const details of region.querySelectorAll('details[id]')) if (open.has(details.id)) details.open = open.get(details.id);
     if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
   };
+
+  const showCopying = () => {
+    if (!navigator.clipboard) return;
+    for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
+  };
+  document.addEventListener('click', async ({ target }) => {
+    const { copy, copied } = target.dataset ?? {};
+    if (copy === undefined) return;
+    await navigator.clipboard.writeText(document.getElementById(copy).textContent);
+    target.textContent = copied;
+  });
+  showCopying();
 
   const refresh = async () => {
     if (running) { again = true; return; }

@@ -2,6 +2,7 @@ import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import type { Disturbance } from '../../deliveries/disturbances.js';
 import type { Language } from '../language.js';
 import type { PaymentStatus } from '../../payments/payment.js';
+import type { HappeningKind } from './timeline.js';
 
 export interface DashboardTexts {
   readonly name: string;
@@ -63,6 +64,17 @@ export interface DashboardTexts {
   readonly verdict: Readonly<Record<NonNullable<EmulatorDelivery['verdict']>, string>>;
   readonly judgedAs: (status: string) => string;
   readonly runAll: string;
+  readonly timeline: string;
+  readonly timelineHint: string;
+  readonly filterTimeline: string;
+  readonly happeningLabel: string;
+  readonly happening: Readonly<Record<HappeningKind, string>>;
+  readonly nothingHappened: string;
+  readonly sendTo: string;
+  readonly wrongTarget: string;
+  readonly asCurl: string;
+  readonly copy: string;
+  readonly copied: string;
   readonly unanswered: string;
   readonly notAcknowledged: string;
   readonly delivery: string;
@@ -173,6 +185,17 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     verdict: { expected: 'As expected', tolerated: 'Accepted; stricter is safer', unexpected: 'Not as expected' },
     judgedAs: (status) => `For a payment with the status: ${status}.`,
     runAll: 'Run all faults',
+    timeline: 'Timeline',
+    timelineHint: 'Requests to the API, payments and notifications, newest first.',
+    filterTimeline: 'Filter the timeline',
+    happeningLabel: 'Kind',
+    happening: { request: 'API request', payment: 'Payment', delivery: 'Notification' },
+    nothingHappened: 'Nothing here yet.',
+    sendTo: 'Send to',
+    wrongTarget: 'Enter an http or https address on this machine, or on a host that the emulator was allowed.',
+    asCurl: 'As a curl command',
+    copy: 'Copy',
+    copied: 'Copied',
     unanswered: 'No answer; retrying',
     notAcknowledged: 'Not acknowledged; retrying',
     delivery: 'Delivery',
@@ -277,6 +300,17 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     verdict: { expected: 'Comme attendu', tolerated: 'Acceptée ; plus strict serait plus sûr', unexpected: 'Pas comme attendu' },
     judgedAs: (status) => `Pour un paiement dont le statut est : ${status}.`,
     runAll: 'Lancer tous les défauts',
+    timeline: 'Chronologie',
+    timelineHint: 'Requêtes à l’API, paiements et notifications, les plus récents d’abord.',
+    filterTimeline: 'Filtrer la chronologie',
+    happeningLabel: 'Genre',
+    happening: { request: 'Requête à l’API', payment: 'Paiement', delivery: 'Notification' },
+    nothingHappened: 'Rien ici pour l’instant.',
+    sendTo: 'Envoyer à',
+    wrongTarget: 'Indiquez une adresse http ou https de cette machine, ou d’un hôte autorisé au lancement.',
+    asCurl: 'En commande curl',
+    copy: 'Copier',
+    copied: 'Copié',
     unanswered: 'Sans réponse ; nouvel essai prévu',
     notAcknowledged: 'Non acceptée ; nouvel essai prévu',
     delivery: 'Notification',
