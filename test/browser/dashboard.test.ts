@@ -204,7 +204,7 @@ describeInChromium('the dashboard in Chromium', () => {
     };
 
     it.each(Object.entries(CASES))(
-      'M06 %s',
+      '%s (M06)',
       async (fault, { isPaid, answers, credits }) => {
         const reference = randomUUID();
         await openPayment(page, shop, await shop.createLink({ reference }));
@@ -225,7 +225,7 @@ describeInChromium('the dashboard in Chromium', () => {
       SLOW_FAULTS,
     );
 
-    it('M06 and the page has no other', async () => {
+    it('and the page has no other (M06)', async () => {
       await openPayment(page, shop, await shop.createLink({ reference: randomUUID() }));
       const forms = await page.locator('form[data-fault]').all();
       const shown = await Promise.all(forms.map((form) => form.getAttribute('data-fault')));

@@ -51,7 +51,7 @@ async function settled(bound: number): Promise<number> {
 }
 
 it(
-  'M06 delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory',
+  'delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory (M06)',
   async ({ annotate }) => {
     // Hanging requests are given up soon, and retries come soon, so that hours of trouble fit into seconds.
     await start({ linksKept: 500, deliveriesKept: 500, deliveryTimeout: 1_000, firstRetryDelay: 40, longestRetryDelay: 1_500 });

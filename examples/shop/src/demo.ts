@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const demo = await startDemo(readPort(process.env['PORT']));
   try {
     const outcome = await Promise.race([drive(demo, !values.exit), stop]);
-    if (outcome !== 'told') {
+    if (outcome !== 'done') {
       process.exitCode = SIGNALS[outcome];
       return;
     }
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function drive(demo: RunningDemo, staysUp: boolean): Promise<'told'> {
+async function drive(demo: RunningDemo, staysUp: boolean): Promise<'done'> {
   const { shopUrl, emulator } = demo;
   story.say('One purchase, all the way, over real HTTP');
   story.say('');
@@ -66,7 +66,7 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'told'> {
   story.say('\nEverything came out as it should.');
   if (!staysUp) {
     story.say('To look at it in a browser: npm start');
-    return 'told';
+    return 'done';
   }
   story.say('\nLook for yourself, in a browser:');
   story.say(`  Buy something:            ${shopUrl}/`);
@@ -76,7 +76,7 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'told'> {
   story.say(`  What the service sent:    ${emulator.dashboardUrl} (and everything that can go wrong on the way, to try it)`);
   story.say('\nAttack its webhook as strangers would, and see what holds (in another terminal, after npm run build):');
   story.say(`  ${auditCommand(demo, paid.reference)}`);
-  return 'told';
+  return 'done';
 }
 
 /** The secret in it is of this run alone: it opens nothing but this demo. */

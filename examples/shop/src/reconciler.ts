@@ -11,7 +11,7 @@ export interface ReconcilerOptions {
   readonly idempotency: IdempotencyStore<{ readonly tx: Transaction }>;
   /** Milliseconds from the end of one round to the next. */
   readonly interval: number;
-  /** Told of each order that was credited by asking. */
+  /** Called for each order that was credited by asking. */
   readonly onCredit?: (reference: string) => void;
 }
 

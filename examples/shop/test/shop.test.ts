@@ -79,7 +79,7 @@ describe('the webhook', () => {
     expect(await orders.find(reference)).toMatchObject({ isPaid: false, credits: { count: 0 } });
   });
 
-  it('E06 credits nothing that the service does not confirm', async () => {
+  it('credits nothing that the service does not confirm (E06)', async () => {
     const reference = await order('pending');
     const response = await notify(JSON.stringify({ reference }));
     expect([response.status, await response.json()]).toEqual([503, { error: 'payment_pending' }]);

@@ -1,18 +1,18 @@
 /**
- * Text from outside, made visible. A reference or a reply can hold signs that are not seen and still act: a terminal moves its
- * cursor, a page turns its direction of writing, and what is shown was never said.
+ * Makes text from outside safe to show. A reference or a reply can hold invisible control characters: they move a terminal's cursor
+ * or turn a page's direction of writing, so that a person reads what was never sent.
  */
 
-// The joiners are part of how Persian, Indic scripts and emoji are written, and act on their neighbours only.
+// The joiners are part of how Persian, Indic scripts and emoji are written, and affect their neighbours only.
 const ACTING = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 export interface Piece {
   readonly text: string;
-  /** Whether the text stands for a sign that acts: `U+202E`. */
+  /** Whether the text names an invisible control character: `U+202E`. */
   readonly isSign: boolean;
 }
 
-/** Cuts a text at the signs that act. */
+/** Cuts a text at its invisible control characters. */
 export function piecesOf(text: string, keep = ''): Piece[] {
   const pieces: Piece[] = [];
   let plain = '';
@@ -29,7 +29,7 @@ export function piecesOf(text: string, keep = ''): Piece[] {
   return pieces;
 }
 
-/** A text that a terminal shows and does not act on; lines stay lines. */
+/** A text that a terminal only shows; lines stay lines. */
 export function toTerminal(text: string): string {
   return piecesOf(text, '\n')
     .map(({ text: piece, isSign }) => (isSign ? `<${piece}>` : piece))

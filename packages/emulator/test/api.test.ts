@@ -166,7 +166,7 @@ describe('Idempotency-Key', () => {
     ['in_flight', 409, 'idempotency_in_flight'],
     ['unprocessable', 422, 'idempotency_mismatch'],
     ['fail', 500, 'replay_failed'],
-  ] as const)('L02 answers a key that comes again by %s with %d, for the same body and another', async (answer, status, code) => {
+  ] as const)('answers a key that comes again by %s with %d, for the same body and another (L02)', async (answer, status, code) => {
     await restart({ assumed: { replayedKey: answer, replayedKeyOtherBody: answer } });
     const first = await (await postLink(emulator, FIXED, key)).text();
     for (const body of [FIXED, { ...FIXED, amount: 1 }]) {
@@ -179,7 +179,7 @@ describe('Idempotency-Key', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ amount: 15_000, status: 'pending' });
   });
 
-  it('L02 answers a failed replay with another 5xx where that is assumed', async () => {
+  it('answers a failed replay with another 5xx where that is assumed (L02)', async () => {
     await restart({ assumed: { replayedKey: 'fail', errorStatus: { replay_failed: 503 } } });
     await postLink(emulator, FIXED, key);
     expect((await postLink(emulator, FIXED, key)).status).toBe(503);

@@ -230,7 +230,7 @@ describe('what can be done to a payment', () => {
     expect(emulator.deliveries()).toHaveLength(1);
   });
 
-  it('H08 pays without a notification, this once', async () => {
+  it('pays without a notification, this once (H08)', async () => {
     const { emulator } = await setUp();
     await post(emulator, `${await newPayment(emulator)}/pay`, { notification: 'drop' });
     expect(emulator.deliveries()).toMatchObject([{ state: 'dropped' }]);

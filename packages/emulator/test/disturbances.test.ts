@@ -30,7 +30,7 @@ async function payAll(emulator: Emulator, ...references: string[]): Promise<void
 const until = (holds: () => boolean): Promise<boolean> => vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
 
 describe('disturb', () => {
-  it('H08 drops as many notifications as it is told, which the API knows of all the same', async () => {
+  it('drops as many notifications as it is told, which the API knows of all the same (H08)', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'drop', count: 2 });
     await payAll(emulator, 'a', 'b', 'c');
@@ -56,7 +56,7 @@ describe('disturb', () => {
     expect(await readPayment(emulator, 'b')).toMatchObject({ status: 'success' });
   });
 
-  it('H07 lets a dropped notification come late, by redeliver', async () => {
+  it('lets a dropped notification come late, by redeliver (H07)', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'drop' });
     await payAll(emulator, 'a');
@@ -82,7 +82,7 @@ describe('disturb', () => {
     ).toEqual(['dropped', 'dropped']);
   });
 
-  it('H07 delays, and says when it will come', async () => {
+  it('delays, and says when it will come (H07)', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'delay', delay: 80, count: 1 });
     const before = Date.now();
@@ -93,7 +93,7 @@ describe('disturb', () => {
     expect(emulator.deliveries()[0]!.attempts[0]!.startedAt.getTime() - before).toBeGreaterThanOrEqual(78);
   });
 
-  it('H07 reorders: keeps one back until the next was answered', async () => {
+  it('reorders: keeps one back until the next was answered (H07)', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'reorder' });
     await payAll(emulator, 'a', 'b', 'c', 'd');

@@ -38,7 +38,7 @@ describe('startEmulator', () => {
   });
 
   it.each<[string, EmulatorOptions, string]>([
-    ['M01 a host that others reach', { host: '0.0.0.0' }, 'host'],
+    ['a host that others reach (M01)', { host: '0.0.0.0' }, 'host'],
     ['an IPv6 host that others reach', { host: '::' }, 'host'],
     ['a host with a name', { host: 'example.com' }, 'host'],
     ['an empty host', { host: '' }, 'host'],
@@ -52,14 +52,14 @@ describe('startEmulator', () => {
     ['a host that is empty', { allowHosts: [''] }, 'allowHosts'],
     ['a host that is no text', { allowHosts: [1] } as unknown as EmulatorOptions, 'allowHosts'],
     [
-      'M03 a webhook on a host beside those allowed',
+      'a webhook on a host beside those allowed (M03)',
       { webhook: { url: 'http://b.a.example/' }, allowHosts: ['a.example'] },
       'webhook.url',
     ],
     ['a kind that no header takes', { assumed: { otherEvent: 'a b' } }, 'assumed.otherEvent'],
     ['a content type with a line', { assumed: { notificationContentType: 'a\r\nb' } }, 'assumed.notificationContentType'],
     ['a port that is none', { port: 65_536 }, 'port'],
-    ['M03 a webhook on another machine', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
+    ['a webhook on another machine (M03)', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
     ['a webhook with a foreign name', { webhook: { url: 'https://localhost.example.com/' } }, 'webhook.url'],
     ['a webhook on every address', { webhook: { url: 'http://0.0.0.0/' } }, 'webhook.url'],
     ['a webhook behind a user', { webhook: { url: 'http://localhost@127.0.0.1/' } }, 'webhook.url'],
@@ -92,7 +92,7 @@ describe('startEmulator', () => {
     await expect(startEmulator({ port: Number(new URL(payUrl).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  it('M01 listens where others reach it only if it is told to, and then answers to addresses and its own name', async () => {
+  it('listens where others reach it only if it is told to, and then answers to addresses and its own name (M01)', async () => {
     const emulator = await start({ host: '0.0.0.0', allowRemote: true });
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
     await createLink(emulator);
@@ -106,7 +106,7 @@ describe('startEmulator', () => {
     expect((await named.fetch(new Request('http://localhost/dashboard'))).status).toBe(200);
   });
 
-  it('M03 sends to another host that is allowed, by whatever its name resolves to', async () => {
+  it('sends to another host that is allowed, by whatever its name resolves to (M03)', async () => {
     const emulator = await start({ webhook: { url: 'http://nobody.invalid:9/' }, allowHosts: ['NOBODY.invalid', '[fd00::1]'] });
     await createLink(emulator);
     await emulator.pay('order-1');
@@ -133,7 +133,7 @@ describe('startEmulator', () => {
     await receiver.close();
   });
 
-  it('B17 shows neither secret when it is logged or serialised whole', async () => {
+  it('shows neither secret when it is logged or serialised whole (B17)', async () => {
     const emulator = await start();
     for (const text of [inspect(emulator, { showHidden: true, depth: 9 }), inspect({ emulator }), JSON.stringify(emulator)]) {
       expect(text).toContain(emulator.baseUrl);
@@ -246,7 +246,7 @@ describe('loopback', () => {
   });
 });
 
-it('M04 names every behaviour of its own as a switch, and each switch with its default in the README', async () => {
+it('names every behaviour of its own as a switch, and each switch with its default in the README (M04)', async () => {
   const refused = await startEmulator({ assumed: { sorcery: 1 } as never }).then(() => '', String);
   const switches = refused.split('Valid switches: ')[1]!.split(', ');
   expect(switches.length).toBeGreaterThan(20);

@@ -52,7 +52,7 @@ async function sendOne(fault: Fault, options?: EmulatorOptions) {
 }
 
 describe('sendFault, by the bytes on the wire', () => {
-  it('H02 duplicate: sends the genuine notification ten times, all of them before the first is answered', async () => {
+  it('duplicate: sends the genuine notification ten times, all of them before the first is answered (H02)', async () => {
     const { receiver, emulator } = await setUp();
     const outcome = await emulator.sendFault('order-1', 'duplicate');
     expect(receiver.received).toHaveLength(10);
@@ -66,7 +66,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(receiver.received).toHaveLength(13);
   });
 
-  it('H03 repeated: sends the genuine notification again after the answer', async () => {
+  it('repeated: sends the genuine notification again after the answer (H03)', async () => {
     const { receiver, emulator } = await setUp();
     const { delivery } = await emulator.sendFault('order-1', 'repeated');
     expect(receiver.received.map(({ body }) => body.toString())).toEqual([GENUINE, GENUINE]);
@@ -74,7 +74,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(second!.startedAt.getTime()).toBeGreaterThanOrEqual(Math.floor(first!.startedAt.getTime() + first!.durationMs) - 1);
   });
 
-  it('H07 late: sends nothing before the wait is over', async () => {
+  it('late: sends nothing before the wait is over (H07)', async () => {
     const { receiver, emulator } = await setUp();
     const before = Date.now();
     const { delivery } = await emulator.sendFault('order-1', 'late', { delay: 60 });
@@ -82,7 +82,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(receiver.received.map(({ body }) => body.toString())).toEqual([GENUINE]);
   });
 
-  it('H07 reordered: sends the success, and then the earlier event of another kind', async () => {
+  it('reordered: sends the success, and then the earlier event of another kind (H07)', async () => {
     const { receiver, emulator } = await setUp();
     await emulator.sendFault('order-1', 'reordered');
     expect(receiver.received.map((request) => valuesOf('x-service-event', request))).toEqual([
@@ -93,7 +93,7 @@ describe('sendFault, by the bytes on the wire', () => {
       expect(valuesOf('x-service-signature', request)).toEqual([mac(emulator, request.body)]);
   });
 
-  it('C01 tampered: changes one letter and keeps the genuine signature', async () => {
+  it('tampered: changes one letter and keeps the genuine signature (C01)', async () => {
     const { request, emulator, signatures } = await sendOne('tampered');
     const sent = request.body.toString();
     expect(sent).toHaveLength(GENUINE.length);
@@ -109,53 +109,53 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(signatures).not.toEqual([mac(emulator, GENUINE)]);
   });
 
-  it('A01 unsigned: has no signature line', async () => {
+  it('unsigned: has no signature line (A01)', async () => {
     const { request, signatures, events } = await sendOne('unsigned');
     expect([request.body.toString(), signatures, events]).toEqual([GENUINE, [], ['payment.succeeded']]);
   });
 
-  it('E06 relabelled: signs the payment as it stands, and says that it succeeded', async () => {
+  it('relabelled: signs the payment as it stands, and says that it succeeded (E06)', async () => {
     const notificationBody = ({ reference, status }: { reference: string; status: string }) => ({ reference, status });
     const { request, emulator, signatures, events } = await sendOne('relabelled', { assumed: { notificationBody } });
     expect(JSON.parse(request.body.toString())).toEqual({ reference: 'order-1', status: 'pending' });
     expect([signatures, events]).toEqual([[mac(emulator, request.body)], ['payment.succeeded']]);
   });
 
-  it('E07 unknown_event: has the genuine body and signature under the kind that is assumed', async () => {
+  it('unknown_event: has the genuine body and signature under the kind that is assumed (E07)', async () => {
     const { request, emulator, signatures, events } = await sendOne('unknown_event', {
       assumed: { otherEvent: 'payment.refunded' },
     });
     expect([request.body.toString(), signatures, events]).toEqual([GENUINE, [mac(emulator, GENUINE)], ['payment.refunded']]);
   });
 
-  it('C02 re_serialised: has the same JSON in other bytes under the genuine signature', async () => {
+  it('re_serialised: has the same JSON in other bytes under the genuine signature (C02)', async () => {
     const { request, emulator, signatures } = await sendOne('re_serialised');
     expect(request.body.toString()).not.toBe(GENUINE);
     expect(JSON.parse(request.body.toString())).toEqual(JSON.parse(GENUINE));
     expect(signatures).toEqual([mac(emulator, GENUINE)]);
   });
 
-  it('D12 gzip: compresses the body, says so, and keeps the signature of the bytes before', async () => {
+  it('gzip: compresses the body, says so, and keeps the signature of the bytes before (D12)', async () => {
     const { request, emulator, signatures } = await sendOne('gzip');
     expect(valuesOf('content-encoding', request)).toEqual(['gzip']);
     expect(gunzipSync(request.body).toString()).toBe(GENUINE);
     expect(signatures).toEqual([mac(emulator, GENUINE)]);
   });
 
-  it('A04 two_signatures: sends two header lines, of which one is genuine', async () => {
+  it('two_signatures: sends two header lines, of which one is genuine (A04)', async () => {
     const { request, emulator, signatures } = await sendOne('two_signatures');
     expect(signatures).toEqual([mac(emulator, GENUINE), expect.stringMatching(/^[0-9a-f]{64}$/)]);
     expect(signatures[1]).not.toBe(signatures[0]);
     expect(request.body.toString()).toBe(GENUINE);
   });
 
-  it('C06 bom: puts the mark in front, and signs it', async () => {
+  it('bom: puts the mark in front, and signs it (C06)', async () => {
     const { request, emulator, signatures } = await sendOne('bom');
     expect(request.body.toString('hex')).toBe(`efbbbf${Buffer.from(GENUINE).toString('hex')}`);
     expect(signatures).toEqual([mac(emulator, request.body)]);
   });
 
-  it('D10 slow: sends the genuine body a byte at a time', async () => {
+  it('slow: sends the genuine body a byte at a time (D10)', async () => {
     const { receiver, emulator } = await setUp();
     await emulator.sendFault('order-1', 'slow', { interval: 3 });
     const [request = expect.fail()] = receiver.received;
@@ -164,7 +164,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(request.pieces).toBeGreaterThan(5);
   });
 
-  it('D10 slow: takes the answer that comes before the end, and stops', async () => {
+  it('slow: takes the answer that comes before the end, and stops (D10)', async () => {
     const { receiver, emulator } = await setUp();
     await receiver.close();
     const { createServer } = await import('node:http');
@@ -177,7 +177,7 @@ describe('sendFault, by the bytes on the wire', () => {
     await new Promise((resolve) => early.close(resolve));
   });
 
-  it('D07 aborted: sends half of what it announced, and resets the connection', async () => {
+  it('aborted: sends half of what it announced, and resets the connection (D07)', async () => {
     const { receiver, emulator } = await setUp();
     const { asExpected, delivery } = await emulator.sendFault('order-1', 'aborted');
     expect(delivery.attempts[0]).toMatchObject({ error: 'broken off on purpose' });
@@ -242,7 +242,7 @@ describe('sendFault', () => {
     }
   });
 
-  it('M06 names rows that are in the table of the README, for every fault', () => {
+  it('names rows that are in the table of the README, for every fault (M06)', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     for (const [fault, { rows }] of Object.entries(FAULTS)) {
       const line = readme.split('\n').find((text) => text.startsWith(`| \`${fault}\``));

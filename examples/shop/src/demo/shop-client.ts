@@ -9,7 +9,7 @@ export interface WireNotification {
 
 const TIMEOUT = 10_000;
 
-/** The shop as the demo sees it: by HTTP only, so that whatever is told was asked of the server. */
+/** The shop as the demo sees it: by HTTP only, so that every line was asked of the server. */
 export class ShopClient {
   constructor(readonly url: string) {}
 

@@ -1,4 +1,4 @@
-/** Thrown where a step did not come out as told. */
+/** Thrown where a step failed. */
 class StepFailed extends Error {
   override readonly name = 'StepFailed';
 }

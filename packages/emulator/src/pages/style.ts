@@ -121,7 +121,7 @@ form:has([value=fixed]:checked) .free, form:has([value=free]:checked) .fixed { d
 .actions button, .actions .button, .search button, .fault button, .fields button { min-height: 2.75rem; padding: .5rem 1rem; }
 .fault { display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; gap: .5rem 1rem; padding: .875rem 0; border-top: 1px solid var(--rule); }
 .faults { margin-top: .75rem; }
-.resend { margin: 0; padding: 0; border: 0; }
+.stack > .resend { margin: 1rem 0 0; padding: 0; border: 0; }
 .curl { margin-top: .75rem; }
 .curl button { width: auto; min-height: 2.5rem; margin-top: .5rem; padding: .25rem 1rem; }
 .run-all { margin-top: .75rem; }
@@ -145,7 +145,7 @@ form:has([value=fixed]:checked) .free, form:has([value=free]:checked) .fixed { d
   .tiles { grid-template-columns: repeat(5, 1fr); } .tiles li:last-child { grid-column: auto; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .fields { grid-template-columns: repeat(2, minmax(0, 1fr)); align-items: start; } .fields .wide { grid-column: 1 / -1; }
-  .search { grid-template-columns: 2fr 1fr auto; align-items: end; }
+  .search { grid-template-columns: 2fr 1fr auto; align-items: end; } .search.resend { grid-template-columns: 1fr auto; }
   .actions { display: flex; flex-wrap: wrap; align-items: end; } .actions input { min-height: 2.75rem; } .actions .hint { margin: 0 0 .25rem; } .actions button, .actions .button, .fault button, .fields button, .search button { width: auto; }
 }
 @media (min-width: 64rem) {

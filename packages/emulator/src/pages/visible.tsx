@@ -1,7 +1,7 @@
 import { Fragment } from 'hono/jsx';
 import { piecesOf } from '../visible-text.js';
 
-/** Text from outside in which nothing acts unseen, set apart from the direction of writing around it. */
+/** Text from outside, its invisible control characters named, set apart from the direction of writing around it. */
 export function Visible({ text, keep }: { readonly text: string; /** Signs that stay as they are. */ readonly keep?: string }) {
   return (
     <bdi>

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isLoopbackHost } from './loopback.js';
 
-/** Whether a request asked for this machine by a name of this machine: else a foreign name was bent here (DNS rebinding). */
+/** Whether the Host header names this machine. Any other name that leads here may be DNS rebinding. */
 export function asksForLoopback(request: Request): boolean {
   const host = hostOf(request);
   return host !== undefined && isLoopbackHost(host.hostname);
@@ -18,7 +18,7 @@ export function isFromOwnPage(request: Request): boolean {
   return origin === null || origin === hostOf(request)?.origin;
 }
 
-/** The same where other machines may ask: an address cannot be bent here, and the name that was configured is meant. */
+/** The same where other machines may ask: an address cannot be rebound, and the configured name is expected. */
 export function asksForAddressOr(configured: string, request: Request): boolean {
   const hostname = hostOf(request)?.hostname;
   if (hostname === undefined) return false;

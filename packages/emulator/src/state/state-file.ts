@@ -26,8 +26,8 @@ export const noStore: Store = {
 };
 
 const FIRST_LINE = '{"paylink":"emulator state","version":1}';
-// Many small changes before the file is written anew: at a kilobyte each, some megabytes.
-const LINES_BEFORE_REWRITE = 5_000;
+// Bytes that are appended before the file is rewritten, or four times what the rewritten file holds.
+const BYTES_BEFORE_REWRITE = 1_000_000;
 
 type Line = readonly [kind: string, id: string, value?: unknown];
 
@@ -42,7 +42,8 @@ export function openStateFile(path: string): Store {
   takeLock(lock);
   const state = new Map<string, Map<string, unknown>>();
   let file: number | undefined;
-  let lines = 0;
+  let appended = 0;
+  let written = 0;
   /** Lines that wait for the end of `together`. */
   let waiting: string[] | undefined;
 
@@ -56,13 +57,13 @@ export function openStateFile(path: string): Store {
     const all = [...state].flatMap(([kind, kept]) => [...kept].map(([id, value]): Line => [kind, id, value]));
     const temporary = `${path}.tmp`;
     const fresh = openSync(temporary, 'w', 0o600);
-    writeSync(fresh, [FIRST_LINE, ...all.map((line) => JSON.stringify(line)), ''].join('\n'));
+    written = writeSync(fresh, [FIRST_LINE, ...all.map((line) => JSON.stringify(line)), ''].join('\n'));
     fsyncSync(fresh);
     closeSync(fresh);
     renameSync(temporary, path);
     if (file !== undefined) closeSync(file);
     file = openSync(path, 'a', 0o600);
-    lines = 0;
+    appended = 0;
   }
 
   function append(line: Line): void {
@@ -73,9 +74,8 @@ export function openStateFile(path: string): Store {
 
   function write(texts: readonly string[]): void {
     if (file === undefined || texts.length === 0) return;
-    lines += texts.length;
-    if (lines > LINES_BEFORE_REWRITE) rewrite();
-    else writeSync(file, texts.join(''));
+    if (appended > Math.max(BYTES_BEFORE_REWRITE, 4 * written)) rewrite();
+    else appended += writeSync(file, texts.join(''));
   }
 
   try {

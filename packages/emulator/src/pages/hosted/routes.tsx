@@ -58,7 +58,7 @@ export function createHostedPage(ledger: Ledger): Hono {
     const link = ledger.find(c.req.param('token'));
     if (link === undefined) return message(c, 'notFound', 404);
     const isCancelled = ledger.settle(link.token, 'cancelled');
-    // Who has paid a link that can be paid again, and now goes away, has cancelled nothing but this visit.
+    // A customer who has paid a link that can be paid again cancels only this visit.
     const leaves = isCancelled || ledger.isPayable(link);
     return seeOther(c, leaves && link.cancelUrl !== undefined ? link.cancelUrl : pathOf(link));
   });
