@@ -42,7 +42,7 @@ describe('where something read the body first', () => {
     for (const pieces of ways(BODY)) {
       expectRefused(await exchange(serving.port, ...pieces), 500, 'body_consumed');
     }
-    expect(log()).toMatch(host.capabilities.mend);
+    expect(log()).toMatch(host.capabilities.hint);
     expect(serving.events).toEqual([]);
     expect(serving.errors).toEqual([]);
   });

@@ -21,7 +21,7 @@ export function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]';
 }
 
-/** Handlers, a map or one function, of which a returned Response that is not 2xx is thrown, so that the store undoes the work. */
+/** Handlers, a map or one function, of which a returned Response that is not 2xx is thrown, so that the store rolls the work back. */
 export function holdBack<Handlers extends object>(handlers: Handlers): Handlers {
   if (typeof handlers === 'function') return held(handlers) as Handlers;
   if (typeof handlers !== 'object' || handlers === null) return handlers;

@@ -21,7 +21,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   parserErrors: 'Node',
   // Its requests stand on http.IncomingMessage.
   http2: false,
-  mend: /Register the webhook above the parser.*express\.json\(\{ verify/,
+  hint: /Register the webhook above the parser.*express\.json\(\{ verify/,
 };
 
 const SURROUNDINGS: readonly Surroundings[] = [

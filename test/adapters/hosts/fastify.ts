@@ -35,7 +35,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
         'no error handler',
         'an inflater',
       ],
-      mend: /No preParsing or onRequest hook may read request\.raw/,
+      hint: /No preParsing or onRequest hook may read request\.raw/,
     },
     listen: (setup) => listen(create, setup),
   };
@@ -109,7 +109,7 @@ function respondingBy(reply: FastifyReply | undefined): Omit<MerchantContext, 's
   };
 }
 
-/** What is logged goes to the console. An error that comes when the reply has gone out is told to the log only. */
+/** What is logged goes to the console. An error that comes after the reply is only logged. */
 function loggerFor(onError: (error: unknown) => void): FastifyBaseLogger {
   const write = (...values: unknown[]): void => {
     console.error(format(...values));
@@ -117,7 +117,7 @@ function loggerFor(onError: (error: unknown) => void): FastifyBaseLogger {
   const ignore = (): void => undefined;
   const logger = {
     level: 'info',
-    // Every request is told at the level info, whole, as no logger of anybody's would print it.
+    // At the level info Fastify logs each request whole, with its secrets.
     ...{ fatal: write, warn: write, info: ignore, debug: ignore, trace: ignore, silent: ignore },
     error: (first: string | { readonly err?: unknown }, ...more: unknown[]) => {
       if (typeof first === 'object' && 'err' in first) onError(first.err);

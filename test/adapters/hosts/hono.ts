@@ -11,7 +11,7 @@ import type { MerchantContext, Setup, Surroundings } from './host.js';
 
 const FAILURE = '{"error":"the error handler of the app"}';
 
-const COMMON: Omit<Capabilities, 'gate' | 'surroundings' | 'mend'> = {
+const COMMON: Omit<Capabilities, 'gate' | 'surroundings' | 'hint'> = {
   routes: true,
   failure: FAILURE,
   banners: [],
@@ -41,7 +41,7 @@ export const fetchOnHono: Host = {
     ...COMMON,
     gate: false,
     surroundings: [...SURROUNDINGS, 'another webhook at once'],
-    mend: /Give the webhook the request itself, before any request\.json\(\)/,
+    hint: /Give the webhook the request itself, before any request\.json\(\)/,
   },
   listen(setup) {
     const { options, handler } = setup;
@@ -54,7 +54,7 @@ export const fetchOnHono: Host = {
 
 const ADAPTER: Omit<Capabilities, 'gate' | 'surroundings'> = {
   ...COMMON,
-  mend: /Put the webhook above middleware that reads the body|Give the webhook the request itself/,
+  hint: /Put the webhook above middleware that reads the body|Give the webhook the request itself/,
 };
 
 export const hono: Host = {

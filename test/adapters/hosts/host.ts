@@ -109,7 +109,7 @@ export interface Capabilities {
   readonly http2: boolean;
   readonly surroundings: readonly Surroundings[];
   /** What the log says to change when something read the body first. */
-  readonly mend: RegExp;
+  readonly hint: RegExp;
 }
 
 export interface Host {

@@ -22,7 +22,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   closes: true,
   parserErrors: 'Node',
   http2: true,
-  mend: /Put the webhook above the parser.*app\.use\(bodyParser\(\)\)/,
+  hint: /Put the webhook above the parser.*app\.use\(bodyParser\(\)\)/,
 };
 
 const SURROUNDINGS: readonly Surroundings[] = [

@@ -16,7 +16,7 @@ export const lambda: Host = {
     parserErrors: 'Node',
     http2: false,
     surroundings: [],
-    mend: /never/,
+    hint: /never/,
   },
   listen(setup) {
     const invoke = paymentWebhook(setup.options, (event) =>

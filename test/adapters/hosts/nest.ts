@@ -20,7 +20,7 @@ const CAPABILITIES: Capabilities = {
   parserErrors: 'Node',
   http2: false,
   surroundings: [],
-  mend: /rawBody: true/,
+  hint: /rawBody: true/,
 };
 
 export const nestHosts: readonly Host[] = [

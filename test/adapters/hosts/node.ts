@@ -27,7 +27,7 @@ export const nodeHttp: Host = {
       'every method',
       'an inflater',
     ],
-    mend: /Let nothing read the request before paymentWebhook/,
+    hint: /Let nothing read the request before paymentWebhook/,
   },
   listen: (setup) => listening(serverFor(setup, surround(setup.surroundings, listenerOf(setup)))),
 };
