@@ -19,7 +19,8 @@ const npm = (...args) =>
 /** What the registry says of the signatures, or nothing where it has none to offer, as a mirror. */
 function signatures() {
   try {
-    return JSON.parse(npm('audit', 'signatures', '--json').stdout);
+    const audit = JSON.parse(npm('audit', 'signatures', '--json').stdout);
+    return Array.isArray(audit.invalid) ? audit : undefined;
   } catch {
     return undefined;
   }

@@ -15,6 +15,8 @@ export interface Expectation {
   readonly statuses: readonly number[];
   /** What any correct receiver may answer to each notification of the fault. */
   readonly reactions: readonly Reaction[];
+  /** Whether no answer at all is right as well: `reactions` has `silence`. */
+  readonly silence?: true;
   /** Right as well, though stricter is safer. */
   readonly tolerated?: readonly Reaction[];
   /** Whether at least one answer must acknowledge: a retry of all of them is no credit. */
@@ -139,7 +141,7 @@ export const FAULTS = {
   aborted: {
     rows: ['D07'],
     sends: 'half of the body, then the connection is reset',
-    expected: { statuses: [400], reactions: ['refuse', 'silence'], effect: NO_EFFECT },
+    expected: { statuses: [400], reactions: ['refuse', 'silence'], silence: true, effect: NO_EFFECT },
   },
 } as const satisfies Record<string, FaultDescription>;
 
