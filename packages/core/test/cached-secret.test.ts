@@ -103,6 +103,20 @@ describe('cachedSecret', () => {
     expect(load).toHaveBeenCalledTimes(1_002);
   });
 
+  it('keeps an answer that was renewed longer than those before it', async () => {
+    const load = vi.fn(({ tenant }: Host) => `the-secret-of-${tenant}`);
+    const secret = cachedSecret(load, { key, ttl: 1_000 });
+    await secret({ tenant: 'm0' });
+    vi.advanceTimersByTime(999);
+    await secret({ tenant: 'm1' });
+    vi.advanceTimersByTime(1);
+    await secret({ tenant: 'm0' });
+    for (let index = 2; index <= 1_000; index++) await secret({ tenant: `m${index}` });
+    load.mockClear();
+    await secret({ tenant: 'm0' });
+    expect(load).not.toHaveBeenCalled();
+  });
+
   it.each([undefined, '', 7, {}])('refuses %j as a key, which would be one secret for all', async (name) => {
     const load = vi.fn(() => SECRETS['acme']);
     const secret = cachedSecret(load, { key: () => name as string, ttl: 1_000 });

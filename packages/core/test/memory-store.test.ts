@@ -108,7 +108,9 @@ describe('memoryStore', () => {
     finish();
     await nothing();
     expect(await store.isDone('key')).toBe(false);
-    await expect(store.run('other', nothing, { signal: controller.signal })).rejects.toThrow('over');
+    const work = vi.fn(nothing);
+    await expect(store.run('other', work, { signal: controller.signal })).rejects.toThrow('over');
+    expect(work).not.toHaveBeenCalled();
     expect(await store.run('key', nothing, { signal })).toBe('done');
   });
 
