@@ -7,7 +7,7 @@ import fc from 'fast-check';
 export interface StoreUnderTest<Scope extends object = object> {
   readonly store: IdempotencyStore<Scope>;
   /** Waits for a while that the engine notices. */
-  pause(steps: number): Promise<void>;
+  readonly pause: (steps: number) => Promise<void>;
   /** Where the engine holds the effects too. */
   readonly ledger?: {
     /** Writes the effect of a key under the store's scope. */
@@ -88,7 +88,7 @@ export function linearizableStore<Scope extends object>({ store, pause, ledger }
     };
     const operate = async ({ after, key, does, takes }: (typeof clients)[number][number]): Promise<void> => {
       await pause(after);
-      const event: Event = { key, does: does as Event['does'], begin: now++, end: Infinity, result: 'no' };
+      const event: Event = { key, does: does, begin: now++, end: Infinity, result: 'no' };
       events.push(event);
       if (event.does === 'ask') event.result = (await store.isDone(keys[key]!)) ? 'yes' : 'no';
       else {

@@ -43,7 +43,7 @@ function store(open: () => ReturnType<typeof onMemory> | ReturnType<typeof onPos
   return async (runs, seed) => {
     const opened = await open();
     try {
-      await checking(linearizableStore<never>(opened as never) as fc.IAsyncProperty<unknown>)(runs, seed);
+      await checking(linearizableStore<never>(opened as never))(runs, seed);
     } finally {
       await opened.close();
     }
@@ -55,13 +55,13 @@ const properties: readonly Property[] = [
     name: 'signature',
     says: 'accepted if and only if it is the exact MAC',
     share: 786,
-    run: checking(exactSignature() as fc.IAsyncProperty<unknown>),
+    run: checking(exactSignature()),
   },
   {
     name: 'reading',
     says: 'nothing but a WebhookError is thrown by reading',
     share: 200,
-    run: checking(onlyWebhookErrors() as fc.IAsyncProperty<unknown>),
+    run: checking(onlyWebhookErrors()),
   },
   { name: 'memory', says: 'the histories of memoryStore are linearizable', share: 8, run: store(onMemory) },
   {
@@ -71,7 +71,7 @@ const properties: readonly Property[] = [
     run: async (runs, seed) => {
       const { property, close } = await oneLink();
       try {
-        await checking(property as fc.IAsyncProperty<unknown>)(runs, seed);
+        await checking(property)(runs, seed);
       } finally {
         close();
       }

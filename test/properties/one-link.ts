@@ -67,7 +67,9 @@ async function startService() {
       sent.length = 0;
       coming = [...next];
     },
-    close: () => void server.close().closeAllConnections(),
+    close() {
+      server.close().closeAllConnections();
+    },
   };
 }
 

@@ -29,7 +29,9 @@ export async function onPostgres(): Promise<Closable<{ readonly tx: pg.PoolClien
     store,
     pause: (steps) => sleep(steps),
     ledger: {
-      write: async (key, { tx }) => void (await tx.query('INSERT INTO effects VALUES ($1)', [key])),
+      async write(key, { tx }) {
+        await tx.query('INSERT INTO effects VALUES ($1)', [key]);
+      },
       async count(key) {
         const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM effects WHERE key = $1', [key]);
         return Number(rows[0]!.count);
