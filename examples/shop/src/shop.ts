@@ -77,8 +77,8 @@ export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webh
   app.get('/orders/:reference', async (req, res) => {
     const order = await orders.find(req.params.reference);
     const language = languageOf(req);
-    if (order === undefined) return send(res.status(404), messagePage(TEXTS[language].noOrder, language));
-    send(res, orderPage(order, await orderState(order, cameFrom(req), paylink), language));
+    if (order === undefined) send(res.status(404), messagePage(TEXTS[language].noOrder, language));
+    else send(res, orderPage(order, await orderState(order, cameFrom(req), paylink), language));
   });
 
   app.get('/orders/:reference/events', orderEvents(orders));

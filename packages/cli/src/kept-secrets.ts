@@ -17,7 +17,8 @@ export interface KeptSecrets {
 
 export function readKeptSecrets(): KeptSecrets {
   const values = existsSync(KEPT_SECRETS) ? parseEnv(readFileSync(KEPT_SECRETS, 'utf8')) : {};
-  return { apiKey: values[API_KEY_VARIABLE] || undefined, webhookSecret: values[SECRET_VARIABLE] || undefined };
+  const valueOf = (name: string): string | undefined => (values[name] === '' ? undefined : values[name]);
+  return { apiKey: valueOf(API_KEY_VARIABLE), webhookSecret: valueOf(SECRET_VARIABLE) };
 }
 
 /** Writes both for the owner's eyes only, in a folder that git ignores. @throws Error when the folder cannot be written */

@@ -113,7 +113,10 @@ async function take(
   { folder, ...scene }: Scene & { readonly folder: string },
 ): Promise<void> {
   const body = await readBody(req);
-  if (body === undefined) return answer(res, 413);
+  if (body === undefined) {
+    answer(res, 413);
+    return;
+  }
   const headers: [string, string][] = [];
   for (let index = 0; index < req.rawHeaders.length; index += 2) headers.push([req.rawHeaders[index]!, req.rawHeaders[index + 1]!]);
   const delivery = { receivedAt: new Date().toISOString(), method: req.method ?? 'POST', headers, body };
@@ -168,7 +171,7 @@ async function tell(
   const event = valuesOf(delivery, 'x-service-event').join(', ') || '(no event)';
   const status = typeof forwarded === 'string' ? undefined : forwarded.status;
   const isAcknowledged = status !== undefined && status >= 200 && status <= 299;
-  const outcome = String(status ?? forwarded);
+  const outcome = typeof forwarded === 'string' ? forwarded : String(forwarded.status);
   output.record({
     type: 'delivery',
     at: delivery.receivedAt,
