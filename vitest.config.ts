@@ -19,7 +19,11 @@ export default defineConfig({
   test: {
     // One for each core of the smallest machine that this runs on.
     maxWorkers: 2,
-    coverage: { include: ['packages/*/src/**'], reporter: ['text-summary'] },
+    coverage: {
+      include: ['packages/*/src/**'],
+      reporter: ['text-summary'],
+      thresholds: { 'packages/core/src/**': { statements: 96, branches: 95, functions: 95, lines: 96 } },
+    },
     projects: [
       { ...fromSources(), test: { name: 'core on node:crypto', include: ['packages/core/test/**/*.test.ts'] } },
       { ...fromSources('workerd'), test: { name: 'core on WebCrypto', include: ['packages/core/test/**/*.test.ts'] } },
