@@ -140,7 +140,7 @@ export const peers: readonly Peer[] = [
           res.status = (code) => status(code === 500 && req.body !== undefined ? 200 : code);
           next();
         },
-        polarWebhooks({ webhookSecret: PEER_SECRET }) as unknown as RequestHandler,
+        polarWebhooks({ webhookSecret: PEER_SECRET }),
       ),
     audit: standard('webhook', asIs, PEER_SECRET),
   },

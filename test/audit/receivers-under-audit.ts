@@ -134,8 +134,7 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   'refuses everything else by 418': {
     listener: () => (req, res) => {
       const writeHead = res.writeHead.bind(res) as (status: number, ...rest: unknown[]) => typeof res;
-      res.writeHead = ((status: number, ...rest: unknown[]) =>
-        writeHead(status >= 400 && status < 500 ? 418 : status, ...rest)) as never;
+      res.writeHead = (status: number, ...rest: unknown[]) => writeHead(status >= 400 && status < 500 ? 418 : status, ...rest);
       receiver()(req, res);
     },
     causes: [],

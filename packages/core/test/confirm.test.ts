@@ -24,9 +24,9 @@ describe('confirm as a function', () => {
   });
 
   it('answers 503 while it fails, says why in the log, and is called again by the next delivery', async () => {
-    let apiKey: string | undefined;
+    const environment = { apiKey: '' };
     const confirm = (): typeof source => {
-      if (apiKey === undefined) throw new ConfigurationError('apiKey', 'is missing: is its environment variable set?');
+      if (environment.apiKey === '') throw new ConfigurationError('apiKey', 'is missing: is its environment variable set?');
       return source;
     };
     const logger = { warn: vi.fn(), error: vi.fn() };
@@ -35,7 +35,7 @@ describe('confirm as a function', () => {
     expect(await receiver.receive(deliver(), {})).toMatchObject(unavailable);
     expect(handler).not.toHaveBeenCalled();
     expect(logger.error).toHaveBeenCalledWith(expect.stringContaining('apiKey is missing'));
-    apiKey = 'set';
+    environment.apiKey = 'set';
     expect(await receiver.receive(deliver(), {})).toMatchObject(received);
     expect(handler).toHaveBeenCalledOnce();
   });

@@ -20,7 +20,9 @@ it('acknowledges nothing that a store says is done without having run the handle
 it('K05 verifies no text that express.text made of the body, also where a route calls the verifier itself', async () => {
   const verifier = createVerifier({ secret });
   const app = express().post('/', express.text({ type: '*/*' }), async (req, res) => {
-    const outcome = await verifier.verify(req.body as Uint8Array, req.headers).catch((error: { code: string }) => error.code);
+    const outcome = await verifier
+      .verify(req.body as Uint8Array, req.headers)
+      .catch((error: unknown) => (error as { code: string }).code);
     res.json(outcome);
   });
   await request(app).post('/').set(delivery.headers).send(delivery.body).expect(200, '"body_consumed"');

@@ -26,7 +26,7 @@ it('K05 verifies no text that a content type parser made of the body, also where
     done(null, body);
   });
   app.post('/', async (request) =>
-    verifier.verify(request.body as Uint8Array, request.headers).then(String, (error: { code: string }) => error.code),
+    verifier.verify(request.body as Uint8Array, request.headers).then(String, (error: unknown) => (error as { code: string }).code),
   );
   expect((await app.inject(delivery.toInject('/'))).body).toBe('body_consumed');
 });

@@ -26,5 +26,5 @@ export function paymentWebhook<
 ): FetchHandler<Extra> {
   const respond = createResponder<Events, Payment, Scope, FetchHost<Extra>>(options, handlers);
   // A host's own request takes the place of a Request.
-  return (request, host) => respond(deliveryOf(request), { ...host, request: request as Request } as FetchHost<Extra>);
+  return (request, host) => respond(deliveryOf(request), { ...host, request } as FetchHost<Extra>);
 }

@@ -19,7 +19,7 @@ it('K05 verifies no text that a route handler made of the body, also where it ca
   const verifier = createVerifier({ secret });
   const POST = async (request: Request): Promise<Response> => {
     const verified = verifier.verify((await request.text()) as unknown as Uint8Array, request.headers);
-    return new Response(await verified.then(String, (error: { code: string }) => error.code));
+    return new Response(await verified.then(String, (error: unknown) => (error as { code: string }).code));
   };
   expect(await (await POST(toRequest())).text()).toBe('body_consumed');
 });

@@ -50,7 +50,7 @@ it('K05 verifies no text that a listener made of the body, also where it calls t
   const reply = await deliverTo((req, res) => {
     void text(req).then(async (body) => {
       const verified = verifier.verify(body as unknown as Uint8Array, req.headers);
-      res.end(await verified.then(String, (error: { code: string }) => error.code));
+      res.end(await verified.then(String, (error: unknown) => (error as { code: string }).code));
     });
   });
   expect(reply).toEqual([200, 'body_consumed']);

@@ -33,7 +33,7 @@ export class Aborts {
       const giveUp = (): void => {
         const reason: unknown = this.#signal.reason;
         onAbort?.(reason);
-        reject(reason as Error);
+        reject(reason);
       };
       if (this.aborted) giveUp();
       const leave = this.on(giveUp);
@@ -44,7 +44,7 @@ export class Aborts {
         },
         (error: unknown) => {
           leave();
-          reject(error as Error);
+          reject(error);
         },
       );
     });

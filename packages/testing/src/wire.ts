@@ -112,7 +112,7 @@ export class Wire {
       // A server that has stopped reading would keep this waiting.
       const stop = setTimeout(done, timeout);
       this.#socket.once('close', done);
-      this.#socket.write(piece as string, 'latin1', done);
+      this.#socket.write(piece, 'latin1', done);
     });
   }
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { auditReceiver, type AuditReport } from '@paylink/testing';
+import { auditReceiver } from '@paylink/testing';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { readCredits } from '../audit/credits.js';
 import { toJUnit, toSarif } from '../audit/formats.js';
@@ -135,8 +135,8 @@ async function write(target: string | true | undefined, make: () => string, outp
   const content = output.redact(make());
   if (target === true) process.stdout.write(content);
   else {
-    await writeFile(target, content).catch((error: NodeJS.ErrnoException) => {
-      throw usageFailure(`${target} cannot be written (${error.code ?? 'unknown reason'})`);
+    await writeFile(target, content).catch((error: unknown) => {
+      throw usageFailure(`${target} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`);
     });
   }
 }

@@ -50,9 +50,8 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     } else throw error;
   }
   const { results, notJudged } = audit;
-  const [first = [], rest = []] = [results.slice(0, 1), results.slice(1)];
   const replies = laboratory.replies.map(({ reply }) => reply);
-  return reportOf({ url, results: [...first, ...sorted(rest)], replies, notJudged, stopped, started });
+  return reportOf({ url, results: [...results.slice(0, 1), ...sorted(results.slice(1))], replies, notJudged, stopped, started });
 }
 
 class Audit {

@@ -53,7 +53,10 @@ export const loadProbes: readonly Probe[] = [
     name: 'D07 ends a request whose sender announces that no more will come',
     what: 'a sender that ends in the middle of the body',
     ...cut,
-    perform: (laboratory) => incomplete(laboratory, (wire) => Promise.resolve(wire.finish())),
+    perform: (laboratory) =>
+      incomplete(laboratory, async (wire) => {
+        wire.finish();
+      }),
   },
   {
     id: 'D07',
