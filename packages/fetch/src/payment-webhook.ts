@@ -26,5 +26,8 @@ export function paymentWebhook<
 ): FetchHandler<Extra> {
   const respond = createResponder<Events, Payment, Scope, FetchHost<Extra>>(options, handlers);
   // A host's own request takes the place of a Request.
-  return (request, host) => respond(deliveryOf(request), { ...host, request } as FetchHost<Extra>);
+  return (request, host) => {
+    const context: unknown = { ...host, request };
+    return respond(deliveryOf(request), context as FetchHost<Extra>);
+  };
 }
