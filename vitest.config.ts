@@ -13,7 +13,9 @@ const BUILT = [
   'examples/next/test/*.test.ts',
   'packages/next/test/next-15.test.ts',
 ];
-const exclude = ['**/node_modules/**', ...BUILT];
+/** These compare times, so they run alone, after all others: what runs beside them would be measured too. */
+const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/fire.test.ts'];
+const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED];
 
 export default defineConfig({
   test: {
@@ -36,6 +38,10 @@ export default defineConfig({
         },
       },
       { ...fromSources(), test: { name: 'across packages', include: ['test/**/*.test.ts'], exclude, testTimeout: 20_000 } },
+      {
+        ...fromSources(),
+        test: { name: 'measured', include: MEASURED, testTimeout: 20_000, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
       { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], testTimeout: 20_000 } },
     ],
   },
