@@ -40,10 +40,14 @@ function withoutSource(value) {
   return Object.fromEntries(kept.map(([condition, target]) => [condition, withoutSource(target)]));
 }
 
-/** npm does not know `workspace:` ranges. pnpm has replaced them already. */
+/**
+ * npm does not know `workspace:` ranges; pnpm has replaced them already. Sorted, because pnpm gives them in the order in which it
+ * happened to read their versions, and two builds would differ.
+ */
 function withVersions(dependencies) {
+  const sorted = Object.entries(dependencies).sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(
-    Object.entries(dependencies).map(([name, range]) => {
+    sorted.map(([name, range]) => {
       if (!range.startsWith('workspace:')) return [name, range];
       const { version } = JSON.parse(readFileSync(join(PACKAGES, name.slice('@paylink/'.length), 'package.json'), 'utf8'));
       const sign = range.slice('workspace:'.length);
