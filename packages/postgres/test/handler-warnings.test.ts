@@ -23,8 +23,8 @@ function listening() {
   return { logger: { warn }, warn };
 }
 
-describe('a handler that writes through the pool (N11)', () => {
-  it('is logged by its cause when 30 orders come at once, and then leaves a connection to handlers', async () => {
+describe('a handler that writes through the pool', () => {
+  it('is logged by its cause when 30 orders come at once, and then leaves a connection to handlers (N11)', async () => {
     const pool = shop.pool({ max: 10 });
     const { logger, warn } = listening();
     const throughPool = (_: PoolClient, reference: string) => credit(pool, reference);
@@ -44,7 +44,7 @@ describe('a handler that writes through the pool (N11)', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is logged once when it ends in time, and from then on all stores of the pool leave one connection', async () => {
+  it('is logged once when it ends in time, and from then on all stores of the pool leave one connection (N11)', async () => {
     const pool = shop.pool({ max: 3 });
     const { logger, warn } = listening();
     const [first, second] = [postgresStore(pool, { logger }), postgresStore(pool, { logger })];
@@ -77,7 +77,7 @@ describe('a handler that writes through the pool (N11)', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('gives an aborted run its place back', async () => {
+  it('gives an aborted run its place back (N11)', async () => {
     const pool = shop.pool({ max: 2 });
     const { logger } = listening();
     const store = postgresStore(pool, { logger });
@@ -104,8 +104,8 @@ describe('a handler that writes through the pool (N11)', () => {
   });
 });
 
-describe('`tx` after its handler has returned (N13)', () => {
-  it('is refused and logged, by a forEach that nothing awaits', async () => {
+describe('`tx` after its handler has returned', () => {
+  it('is refused and logged, by a forEach that nothing awaits (N13)', async () => {
     const { logger, warn } = listening();
     const reference = await shop.order();
     const refused: unknown[] = [];
@@ -130,7 +130,7 @@ describe('`tx` after its handler has returned (N13)', () => {
     expect(String(refused[0])).toContain('the transaction is over');
   });
 
-  it('is refused without a word when the handler failed or its time was over: the event is not done', async () => {
+  it('is refused without a word when the handler failed or its time was over: the event is not done (N13)', async () => {
     const { logger, warn } = listening();
     const reference = await shop.order();
     let kept!: PoolClient;
