@@ -145,7 +145,7 @@ describe('the pages', () => {
     }
   });
 
-  it('are told of the credit by server-sent events, once, and no stream is open for an order that is paid', async () => {
+  it('receive the credit by server-sent events, once, and no stream is open for an order that is paid', async () => {
     const reference = await order();
     await orders.setPayUrl(reference, 'http://127.0.0.1/link/x');
     const stream = await fetch(`${url}/orders/${reference}/events`);
