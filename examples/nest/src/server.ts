@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { Controller, HttpCode, Inject, Injectable, Module, Post, UseGuards, type INestApplication } from '@nestjs/common';
+import { Controller, Inject, Injectable, Module, Post, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { PaymentEvent, PaymentWebhookGuard, type WebhookEvent } from '@paylink/nest';
+import { PaymentEvent, PaymentWebhook, PaymentWebhookGuard, type WebhookEvent } from '@paylink/nest';
 
 /** Stands for the merchant's database. */
 @Injectable()
@@ -26,8 +26,7 @@ class WebhooksController {
   constructor(@Inject(Orders) private readonly orders: Orders) {}
 
   @Post('payments')
-  @HttpCode(200)
-  @UseGuards(PaymentsGuard)
+  @PaymentWebhook(PaymentsGuard)
   receive(@PaymentEvent() { reference }: WebhookEvent): { readonly received: true } {
     this.orders.credit(reference);
     return { received: true };

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, HttpCode, UseGuards, UseInterceptors } from '@nestjs/common';
+import type { CanActivate, ExecutionContext, Type } from '@nestjs/common';
 import { ConfigurationError, type EventSchemas, type GateOptions, type WebhookEvent } from '@paylink/core';
 import { createGate, provenEvent, writeReply, type NodeGate } from '@paylink/node';
+import { refuseSuccess } from './refuse-success.js';
 
 export type { ConfiguredEvent, WebhookEvent } from '@paylink/core';
 
@@ -49,11 +51,24 @@ export function paymentWebhookGuard(options: NestWebhookOptions): PaymentWebhook
   return new PaymentWebhookGuard(options);
 }
 
+/**
+ * Proves a notification before the method runs, and answers 200 when it returns. Nest answers a plain error with the status that it
+ * carries: one below 400, as an HTTP client's error of a 200 reply has, becomes 500 here, so that no failed credit is acknowledged.
+ * A guard alone cannot see what the method throws.
+ *
+ * @param webhook the options of a guard, or a class that extends `PaymentWebhookGuard`, which Nest makes with its dependencies
+ * @throws ConfigurationError that names the option and the fault.
+ */
+export function PaymentWebhook(webhook: NestWebhookOptions | Type<PaymentWebhookGuard>): MethodDecorator {
+  const guard = typeof webhook === 'function' ? webhook : paymentWebhookGuard(webhook);
+  return applyDecorators(HttpCode(200), UseGuards(guard), UseInterceptors(refuseSuccess));
+}
+
 /** Gives a parameter the event that a guard proved. @throws ConfigurationError when no guard is in front: it fails closed. */
 export const PaymentEvent = createParamDecorator((_data: unknown, context: ExecutionContext): WebhookEvent => {
   const event = provenEvent(requestOf(context));
   if (event !== undefined) return event;
-  throw new ConfigurationError('PaymentEvent', 'found no verified event: put @UseGuards(paymentWebhookGuard({ secret })) above it');
+  throw new ConfigurationError('PaymentEvent', 'found no verified event: put @PaymentWebhook({ secret }) above the method');
 });
 
 function requestOf(context: ExecutionContext): IncomingMessage {

@@ -7,6 +7,7 @@ import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testi
 import { z } from 'zod';
 import {
   PaymentEvent,
+  PaymentWebhook,
   paymentWebhookGuard,
   PaymentWebhookGuard,
   type NestWebhookOptions,
@@ -191,7 +192,7 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
     const response = await signedDelivery({ secret }).send(`${url}/open`);
     expect(response.status).toBe(500);
     expect(errors).toMatchObject([{ name: 'ConfigurationError', option: 'PaymentEvent' }]);
-    expect(String(errors[0])).toContain('@UseGuards(paymentWebhookGuard({ secret }))');
+    expect(String(errors[0])).toContain('@PaymentWebhook({ secret })');
     expect(seen).toEqual([]);
   });
 
@@ -246,6 +247,91 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
     expect((await signedDelivery({ secret: 'a-secret-of-nobody' }).send(`${url}/webhooks`)).status).toBe(401);
   });
 
+  it('answers 200 by the decorator alone, with a secret by injection too', async () => {
+    @Injectable()
+    class PaymentsGuard extends PaymentWebhookGuard {
+      constructor(@Inject('WEBHOOK_SECRET') injected: string) {
+        super({ secret: injected });
+      }
+    }
+
+    @Controller()
+    class Webhooks {
+      @Post('constant')
+      @PaymentWebhook({ secret })
+      constant(@PaymentEvent() { reference }: WebhookEvent) {
+        return reference;
+      }
+
+      @Post('injected')
+      @PaymentWebhook(PaymentsGuard)
+      injected(@PaymentEvent() { reference }: WebhookEvent) {
+        return reference;
+      }
+    }
+
+    @Module({ controllers: [Webhooks], providers: [{ provide: 'WEBHOOK_SECRET', useValue: secret }] })
+    class AppModule {}
+
+    const { url } = await start(AppModule, {});
+    for (const path of ['constant', 'injected']) {
+      const response = await signedDelivery({ secret }).send(`${url}/${path}`);
+      expect([path, response.status, await response.text()]).toEqual([path, 200, 'order-42']);
+      expect((await signedDelivery({ secret: 'a-secret-of-another' }).send(`${url}/${path}`)).status).toBe(401);
+    }
+  });
+
+  it('N07 answers 500 without a word of what the controller threw, where that carries a status below 400', async () => {
+    const thrown: unknown[] = [
+      ...[200, 201, 204, 302, 0, NaN, 1e9, '200'].map((statusCode) => Object.assign(new Error('of a client'), { statusCode })),
+      ...[200, 204].map((statusCode) => ({ statusCode, message: 'of a client' })),
+      ...[200, 302].map((status) => new common.HttpException('of a client', status)),
+      Object.assign(new Error('of a client'), { status: 200, headers: { 'x-leak': '1' }, expose: true }),
+      undefined,
+    ];
+
+    @Controller()
+    class Webhooks {
+      @Post('webhooks')
+      @PaymentWebhook({ secret })
+      receive(@PaymentEvent() { reference }: WebhookEvent): never {
+        throw thrown[Number(reference)];
+      }
+    }
+
+    @Module({ controllers: [Webhooks] })
+    class AppModule {}
+
+    const { url } = await start(AppModule, {});
+    for (const index of thrown.keys()) {
+      const response = await signedDelivery({ secret, reference: String(index) }).send(`${url}/webhooks`);
+      expect([index, response.status, await response.json()]).toEqual([
+        index,
+        500,
+        { statusCode: 500, message: 'Internal server error' },
+      ]);
+      expect(response.headers.get('x-leak')).toBeNull();
+    }
+  });
+
+  it('leaves a refusal that the controller throws to Nest', async () => {
+    @Controller()
+    class Webhooks {
+      @Post('webhooks')
+      @PaymentWebhook({ secret })
+      receive(@PaymentEvent() _event: WebhookEvent): never {
+        throw new common.ServiceUnavailableException('come back');
+      }
+    }
+
+    @Module({ controllers: [Webhooks] })
+    class AppModule {}
+
+    const { url } = await start(AppModule, {});
+    const response = await signedDelivery({ secret }).send(`${url}/webhooks`);
+    expect([response.status, await response.json()]).toMatchObject([503, { message: 'come back' }]);
+  });
+
   it('takes any content type once Nest keeps the bytes of all', async () => {
     // Nest's parser for Express leaves other types alone, so that the guard reads them itself; Fastify has to be told.
     const all = (adapter: { getInstance(): unknown }): void => {
@@ -280,6 +366,7 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
 describe('paymentWebhookGuard', () => {
   it('throws at set-up what is missing, and what a gate does not do', () => {
     expect(() => paymentWebhookGuard({ secret: undefined })).toThrow(ConfigurationError);
+    expect(() => PaymentWebhook({ secret: undefined })).toThrow(ConfigurationError);
     expect(() => paymentWebhookGuard({ secret, idempotency: {} } as unknown as NestWebhookOptions)).toThrow(/idempotency/);
   });
 });
