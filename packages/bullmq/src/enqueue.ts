@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { WebhookEvent } from '@paylink/core';
-import { check, identify, isWebhookError, WebhookError, withinBounds, type TenantContext } from '@paylink/core/idempotency';
+import {
+  check,
+  identify,
+  isWebhookError,
+  keyedByTenant,
+  WebhookError,
+  withinBounds,
+  type TenantContext,
+} from '@paylink/core/idempotency';
 import type { JobsOptions } from 'bullmq';
 import { kindOf, toJob, type PaymentJob, type VerifiedEvent } from './job-data.js';
 
@@ -61,7 +69,10 @@ export function enqueue(
     return createHash('sha256').update(identity).digest('hex');
   };
 
-  return async (event, { signal, tenant }) => {
+  const handler = async (
+    event: VerifiedEvent,
+    { signal, tenant }: { readonly signal: AbortSignal } & TenantContext,
+  ): Promise<void> => {
     const id = await idOf(event, tenant);
     const placing = place(queue, id, kindOf(event), toJob(event, tenant), options);
     const reason = (aborted: AbortSignal | undefined): unknown =>
@@ -74,6 +85,8 @@ export function enqueue(
       throw new WebhookError('store_unavailable', { message: 'the queue did not take the job', cause: error });
     }
   };
+  // A key of the merchant's own may tell tenants apart by what the event says.
+  return key === undefined ? keyedByTenant(handler) : handler;
 }
 
 function readJobOptions(queue: JobQueue, jobOptions: EnqueueOptions['jobOptions'] = {}): JobsOptions {

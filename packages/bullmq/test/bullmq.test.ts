@@ -315,6 +315,13 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(await queue.getWaitingCount()).toBe(1);
   });
 
+  it('asks at set-up whose jobs these are where the secret is a function (N03)', () => {
+    const secret = () => 'the-webhook-secret-of-acme';
+    expect(() => createReceiver({ secret }, enqueue(openQueue()))).toThrow(/^tenant is missing/);
+    expect(() => createReceiver({ secret }, { 'payment.succeeded': enqueue(openQueue()) })).toThrow(/^tenant is missing/);
+    expect(() => createReceiver({ secret }, enqueue(openQueue(), { key: ({ reference }) => reference }))).not.toThrow();
+  });
+
   it('credits one order number of two tenants once each, by jobs of their own (N03)', async () => {
     const queue = openQueue();
     const secretOf = (tenant: string): string => `the-webhook-secret-of-${tenant}`;

@@ -54,7 +54,7 @@ export function createDispatcher<
   // What its schemas give matters to the merchant's types: here an event is any event.
   const reader = createEventReader<NoEvents>(options.events, options.confirm === undefined ? 'refuse' : 'note');
   const handlerOf = readHandlers(handlers, reader.kinds);
-  const handle = createHandling(options as DispatcherOptions<NoEvents, ConfirmedPayment, object>);
+  const handle = createHandling(options as DispatcherOptions<NoEvents, ConfirmedPayment, object>, handlers);
   const reporter = createReporter(options.observe, readLogger(options.logger));
   return {
     async dispatch({ kind, rawBody, secretIndex, tenant }, host, { signal } = {}) {

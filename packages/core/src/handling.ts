@@ -9,7 +9,7 @@ import { toError } from './host-error.js';
 import { isDone, readIdempotency, runOnce, type Identity } from './idempotency.js';
 import type { AnyReceiverOptions } from './intake.js';
 import { readBound } from './options.js';
-import { readTenant } from './tenant.js';
+import { isKeyedByTenant, readTenant } from './tenant.js';
 
 type HandlingOptions = Pick<AnyReceiverOptions, 'confirm' | 'handlerTimeout' | 'idempotency' | 'tenant'> & {
   readonly secret?: unknown;
@@ -32,13 +32,13 @@ export interface Queued {
 
 export type Handle = (event: WebhookEvent, handler: AnyHandler, host: unknown, queued?: Queued) => Promise<Handled> | Handled;
 
-export function createHandling(options: HandlingOptions): Handle {
+export function createHandling(options: HandlingOptions, handlers: unknown): Handle {
   const { handlerTimeout = 25_000 } = options;
   readBound('handlerTimeout', handlerTimeout);
   const confirm = readConfirm(options.confirm);
   const idempotency = options.idempotency === undefined ? undefined : readIdempotency(options.idempotency);
   const tenantOf = readTenant(options.tenant);
-  checkTenants(options, idempotency?.hasKey);
+  checkTenants(options, handlers, idempotency?.hasKey);
   const isPlain = confirm === undefined && idempotency === undefined && typeof options.tenant !== 'function';
 
   return (event, handler, host, { signal: cancel, tenant: queuedTenant } = {}) => {
@@ -93,11 +93,12 @@ export function createHandling(options: HandlingOptions): Handle {
 }
 
 /** One merchant's order number must not count as another's, and nothing in the delivery says whose it is. */
-function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions, hasKey = false): void {
+function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions, handlers: unknown, hasKey = false): void {
   if (typeof secret !== 'function' || tenant !== undefined) return;
+  const keyed = [handlers, ...Object.values(handlers as object)].some(isKeyedByTenant);
   // A key of the merchant's own speaks for the store; `confirm` still has to know by whose API key to ask.
   check(
-    confirm === undefined && (idempotency === undefined || hasKey),
+    confirm === undefined && !keyed && (idempotency === undefined || hasKey),
     'tenant',
     'is missing: `secret` is a function, so deliveries may be of several merchants, and the order number of one would count as ' +
       "another's. Write `tenant: false` if there is one merchant, else `tenant: (context) => …`, which gives the id under which " +

@@ -80,7 +80,7 @@ function createFullReceiver(options: AnyReceiverOptions, handlers: unknown): Rec
   const reporter = createReporter(options.observe, logger);
   const intake = createIntake(options, logger);
   const handlerOf = readHandlers(handlers, intake.kinds);
-  const handle = createHandling(options);
+  const handle = createHandling(options, handlers);
   const mayRespond = options.idempotency === undefined;
   return {
     verify: verifyBy(intake, reporter),

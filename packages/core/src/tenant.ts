@@ -31,3 +31,18 @@ export function readTenant<Host>(option: TenantOption<Host> | undefined): Tenant
     throw fault('secret_unavailable', 'the function given as `tenant` must give a string that is not empty');
   };
 }
+
+// Registered, since a bundle can hold this file twice.
+const KEYED = Symbol.for('@paylink/core keyed by tenant');
+
+/**
+ * Marks a handler that itself keys what it does by tenant, kind and reference, as one that enqueues a job does: a receiver whose
+ * `secret` is a function then asks for `tenant` at set-up, as it does with `idempotency`.
+ */
+export function keyedByTenant<Handler extends (...args: never[]) => unknown>(handler: Handler): Handler {
+  return Object.defineProperty(handler, KEYED, { value: true });
+}
+
+export function isKeyedByTenant(handler: unknown): boolean {
+  return typeof handler === 'function' && Object.hasOwn(handler, KEYED);
+}

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { signedDelivery } from '@paylink/testing';
-import { identify } from '../src/idempotency.js';
+import { identify, keyedByTenant } from '../src/idempotency.js';
 import { createDispatcher, createReceiver, memoryStore, type IdempotencyStore, type ReceiverOptions } from '../src/index.js';
 import { deliver, received, secret } from './deliver.js';
 
@@ -189,6 +189,15 @@ describe('tenant', () => {
       expect(() => createReceiver({ secret: secretByPath, ...options } as never, () => undefined)).toThrow(
         /^tenant is missing: `secret` is a function.*`tenant: false`.*`tenant: \(context\) => …`/,
       );
+    });
+
+    it('and refuses a handler that keys by tenant itself, alone or in a map', () => {
+      const keying = keyedByTenant(() => undefined);
+      const missing = /^tenant is missing/;
+      expect(() => createReceiver({ secret: secretByPath }, keying)).toThrow(missing);
+      expect(() => createReceiver({ secret: secretByPath }, { 'payment.succeeded': keying })).toThrow(missing);
+      expect(() => createReceiver({ secret: secretByPath, tenant: false }, keying)).not.toThrow();
+      expect(() => createReceiver({ secret: 'the-secret-of-one-merchant' }, keying)).not.toThrow();
     });
 
     const accepted: readonly object[] = [
