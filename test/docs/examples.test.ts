@@ -15,9 +15,15 @@ function documents(): string[] {
   return [join(root, 'README.md'), ...readmes, ...docs].filter((path) => path.endsWith('.md') && ts.sys.fileExists(path));
 }
 
-/** The TypeScript examples of a document, by the path of a file that stands beside it. */
+/** The files of `examples` that a document shows, each in a block whose first line is a comment with its path. */
+function shownFiles(path: string): [string, string][] {
+  const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n\/\/ (examples\/\S+)\n(.*?)^```/gms);
+  return Array.from(blocks, ([, file, code]) => [file!, code!]);
+}
+
+/** The other TypeScript examples of a document, by the path of a file that stands beside it. */
 function examples(path: string): [string, string][] {
-  const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n(.*?)^```/gms);
+  const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n(?!\/\/ examples\/)(.*?)^```/gms);
   // An `export {}` makes each a module, with names and a top-level await of its own.
   return Array.from(blocks, ([, code], index) => [join(dirname(path), `.${index}.example.ts`), `${code}\nexport {};\n`]);
 }
@@ -70,6 +76,14 @@ describe('the documents', () => {
   it('show the adapter that is proven', () => {
     const adapter = readFileSync(join(root, 'examples/adapter/src/adapter.ts'), 'utf8');
     expect(readFileSync(join(root, 'docs/writing-an-adapter.md'), 'utf8')).toContain(`\`\`\`ts\n${adapter}\`\`\``);
+  });
+
+  it('show files of the examples as they are tested', () => {
+    const shown = documents().flatMap((path) =>
+      shownFiles(path).map(([file, code]) => [relative(root, path), file, code] as const),
+    );
+    expect(shown.length).toBeGreaterThan(3);
+    for (const [path, file, code] of shown) expect(code, `${file} in ${path}`).toBe(readFileSync(join(root, file), 'utf8'));
   });
 
   it('show the recipe of the credit as it is tested, in each document that uses it, and no other way to credit', () => {
