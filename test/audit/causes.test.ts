@@ -18,7 +18,8 @@ const SLOW = 4_000;
 async function audit({ listener, books }: ReceiverUnderAudit): Promise<AuditReport> {
   const merchant = books?.();
   const { url, close } = await listen(listener(merchant?.credit ?? (() => 200)));
-  const options = { url, secret: SECRET, bodyLimit: BODY_LIMIT, timeout: SLOW };
+  // Many audits at once, in one process with their receivers: an answer takes its time.
+  const options = { url, secret: SECRET, bodyLimit: BODY_LIMIT, timeout: SLOW, firstAnswer: 15_000 };
   try {
     return await auditReceiver(merchant === undefined ? options : { ...options, reference: ORDERS, credits: merchant.credits });
   } finally {

@@ -23,16 +23,39 @@ describe('auditReceiver', () => {
     await close();
   });
 
-  it('says that a server answers nothing, and stops', async () => {
+  it('says within two seconds that a server answers nothing, and stops', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
-    const { findings, stopped, complete } = await auditReceiver({ url, secret });
+    const { findings, stopped, complete, durationMs } = await auditReceiver({ url, secret });
+    expect(durationMs).toBeLessThan(2_500);
     expect(findings).toMatchObject([{ id: 'H03', actual: undefined, severity: 'high' }]);
-    expect(stopped).toMatchObject({ reason: 'no_answer', message: expect.stringMatching(/no answer in time/) as string });
+    expect(stopped).toMatchObject({ reason: 'no_answer', message: expect.stringMatching(/no answer in 1\.5 s/) as string });
     expect(complete).toBe(false);
     silent.close();
-  }, 20_000);
+  });
+
+  it('waits longer for the first answer where it is told to', async () => {
+    const { url, close } = await listen((req, res) => {
+      setTimeout(() => receiver()(req, res), 1_700);
+    });
+    const controller = new AbortController();
+    const onResult = (): void => controller.abort();
+    const { results } = await auditReceiver({ url, secret, firstAnswer: 20_000, stop: controller.signal, onResult });
+    await close();
+    expect(results[0]).toMatchObject({ id: 'H03', passed: true });
+  });
+
+  it('says within two seconds that a secret is wrong, also to a receiver that leaves forged deliveries without an answer', async () => {
+    const { url, close } = await listen((req, res) => {
+      if (req.headers['x-service-signature'] === undefined || /^0+$/.test(String(req.headers['x-service-signature']))) return;
+      res.writeHead(401).end();
+    });
+    const { stopped, durationMs } = await auditReceiver({ url, secret });
+    await close();
+    expect(stopped).toMatchObject({ reason: 'wrong_secret' });
+    expect(durationMs).toBeLessThan(2_500);
+  });
 
   it.each([
     ['wrong_secret', { secret: 'the-secret-of-another-endpoint' }, {}, /same secret on both sides/],
@@ -130,6 +153,7 @@ describe('auditReceiver', () => {
     ['an empty secret', { secret: '' }, 'secret is empty'],
     ['no secret', { secret: undefined as unknown as string }, 'secret must be'],
     ['a time of zero', { timeout: 0 }, 'timeout'],
+    ['no time for the first answer', { firstAnswer: 0 }, 'firstAnswer'],
     ['too many at once', { concurrency: 33 }, 'concurrency'],
     ['credits that are not a function', { credits: 5 as never }, 'credits'],
     ['headers of a request in place of header names', { headers: OF_A_REQUEST }, 'requestHeaders'],

@@ -21,6 +21,7 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly header?: readonly string[];
   readonly bodyLimit?: number;
   readonly timeout?: number;
+  readonly firstAnswer?: number;
   readonly concurrency?: number;
   readonly allowHost?: readonly string[];
   readonly verbose?: boolean;
@@ -58,6 +59,7 @@ export function auditCommand(): Command {
       wholeNumber(1_024, 100_000_000),
     )
     .option('--timeout <seconds>', 'how long to wait for the answer to a slow body (default: 15)', seconds)
+    .option('--first-answer <seconds>', 'how long to wait for the answer to the first notification (default: 1.5)', seconds)
     .option('--concurrency <n>', 'how many attacks at once (default: 4)', wholeNumber(1, 32))
     .option('--allow-host <host>', 'a host that is not this machine and may be audited; can be repeated', collect)
     .option('--verbose', 'every attack and every finding, not only the causes')
@@ -107,7 +109,7 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  const { reference, bodyLimit, timeout, concurrency } = flags;
+  const { reference, bodyLimit, timeout, firstAnswer, concurrency } = flags;
   const report = await auditReceiver({
     url,
     secret,
@@ -116,6 +118,7 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
     credits,
     bodyLimit,
     timeout,
+    firstAnswer,
     concurrency,
     stop: stop.signal,
     onProgress: progress(output),

@@ -12,19 +12,26 @@ export interface Greeting {
   readonly stop?: AuditStop;
 }
 
-/** @throws Error when there is no connection to the server. */
-export async function greet(laboratory: Laboratory, url: URL): Promise<Greeting> {
+/** What may be accepted in place of a refused delivery gets so many milliseconds at least. */
+const WAY_IN = 400;
+
+/**
+ * @param milliseconds how long the connection and the answer may take
+ * @throws Error when there is no connection to the server.
+ */
+export async function greet(laboratory: Laboratory, url: URL, milliseconds: number): Promise<Greeting> {
   const started = performance.now();
+  const left = (): number => Math.max(WAY_IN, Math.round(started + milliseconds - performance.now()));
   let answer: WireAnswer;
   try {
-    await laboratory.reach();
-    answer = await laboratory.serves();
+    await laboratory.reach(milliseconds);
+    answer = await laboratory.firstAnswer(left());
   } catch (error) {
     throw connectionError(error, url);
   }
   if (typeof answer !== 'string') laboratory.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
   const passed = isAcknowledged(answer);
-  const stop = stopOn(answer);
+  const stop = stopOn(answer, milliseconds);
   const result: AuditResult = {
     id: 'H03',
     name: 'H03 acknowledges a genuine delivery',
@@ -40,7 +47,7 @@ export async function greet(laboratory: Laboratory, url: URL): Promise<Greeting>
     durationMs: Math.round(performance.now() - started),
   };
   if (stop === undefined) return { results: [result] };
-  const others = await wayIn(laboratory);
+  const others = await wayIn(laboratory, left());
   return { results: [result, ...others], stop };
 }
 
@@ -54,15 +61,18 @@ function titleOn(answer: WireAnswer): string {
   return isSuccess(answer) ? `answered ${status} to a genuine delivery` : `refused a genuine delivery (${status})`;
 }
 
-function stopOn(answer: WireAnswer): AuditStop | undefined {
+function stopOn(answer: WireAnswer, milliseconds: number): AuditStop | undefined {
   if (isSuccess(answer)) return undefined;
   const status = statusOf(answer);
   const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
   if (status === undefined) {
-    const what = answer === 'closed' ? 'no answer and closed the connection' : 'no answer in time';
+    const question = 'is this the address of the receiver, and does anything read the body before it?';
+    if (answer === 'closed') return stop('no_answer', `The server gave no answer and closed the connection: ${question}`);
+    const seconds = Number((milliseconds / 1_000).toFixed(1));
     return stop(
       'no_answer',
-      `The server gave ${what}: is this the address of the receiver, and does anything read the body before it?`,
+      `The server accepted the connection and gave no answer in ${seconds} s: ${question} A server that compiles at its first request ` +
+        'may answer when the audit is started again.',
     );
   }
   if (status < 400) return stop('refused', 'A redirect is not followed, by the service either: name the address that it leads to.');
@@ -97,7 +107,7 @@ function stopOn(answer: WireAnswer): AuditStop | undefined {
 }
 
 /** Where the genuine delivery was refused: what is accepted in its place, by a receiver that verifies something else. */
-async function wayIn(laboratory: Laboratory): Promise<AuditResult[]> {
+async function wayIn(laboratory: Laboratory, milliseconds: number): Promise<AuditResult[]> {
   const { material } = laboratory;
   const kit = attacks({ ...kitOptions(material) });
   const first = (test: (what: string, id: string) => boolean) => kit.filter(({ what, id }) => test(what, id));
@@ -110,7 +120,9 @@ async function wayIn(laboratory: Laboratory): Promise<AuditResult[]> {
   const results = await Promise.all(
     tries.map(async (attack): Promise<AuditResult | undefined> => {
       const probe = probeOf(attack);
-      const { answer } = await probe.perform(laboratory).catch(() => ({ answer: 'closed' as const }));
+      const { headers, rawBody } = attack.delivery;
+      const bytes = laboratory.request(Object.entries(headers), rawBody);
+      const answer = await laboratory.exchange(bytes, undefined, milliseconds).catch(() => 'closed' as const);
       if (!isSuccess(answer)) return undefined;
       const { id, name, what, expected, severity, fault, advice } = probe;
       const actual = statusOf(answer);

@@ -20,7 +20,7 @@ import { loadProbes, slowProbes } from './slow-probes.js';
  * Attacks a running receiver over sockets of its own, and says what is wrong with it and how to fix it. It sends forged and broken
  * deliveries and some hundred genuine ones, so run it against servers of your own, and not against the one in production.
  *
- * It stops within two seconds where the genuine delivery is refused, and says why in `stopped`. The report holds no secret, no
+ * It stops within two seconds where the first genuine delivery is refused or not answered, and says why in `stopped`. The report holds no secret, no
  * signature and nothing of a reply but its status.
  *
  * @throws TypeError for an option that is wrong; Error when there is no connection to the server, and what `credits` throws; the
@@ -68,7 +68,7 @@ class Audit {
 
   /** @returns why it ended early */
   async run(): Promise<AuditStop | undefined> {
-    const { url, concurrency, reference, moreReferences, credits } = this.#options;
+    const { url, concurrency, reference, moreReferences, credits, firstAnswer } = this.#options;
     const laboratory = this.#laboratory;
     const books = credits === undefined ? undefined : booksOf(credits);
     const probes = probesOf(this.#options);
@@ -76,7 +76,7 @@ class Audit {
 
     const before = (await books?.count(reference)) ?? 0;
     const nonsense = books && (await watchNonsense(books));
-    const greeting = await greet(laboratory, url);
+    const greeting = await greet(laboratory, url, firstAnswer);
     greeting.results.forEach(this.#add);
     this.#options.signal?.throwIfAborted();
     if (greeting.stop !== undefined) return greeting.stop;

@@ -15,12 +15,14 @@ export interface Laboratory extends Craft {
   /** Every reply of the receiver, with what it was to. */
   readonly replies: { readonly to: string; readonly reply: WireReply }[];
   readonly open: () => Promise<Wire>;
-  /** Sends bytes on a connection of their own, and gives the answer. */
-  readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
+  /** Sends bytes on a connection of their own, and gives the answer, which may take 5 s, or `patience` milliseconds. */
+  readonly exchange: (bytes: Uint8Array, method?: string, patience?: number) => Promise<WireAnswer>;
   /** Sends what must be acknowledged: where the answer is 503, it is sent again for a while. */
   readonly exchangePatiently: (bytes: Uint8Array) => Promise<WireAnswer>;
-  /** Gives up on a connection within 1.5 s: a server that is up takes it at once. */
-  readonly reach: () => Promise<void>;
+  /** Opens a connection within so many milliseconds. @throws the socket's error with its code */
+  readonly reach: (milliseconds: number) => Promise<void>;
+  /** Sends the audit's genuine delivery until it is answered otherwise than by 503, or until so many milliseconds have passed. */
+  readonly firstAnswer: (milliseconds: number) => Promise<WireAnswer>;
   /** Sends a genuine delivery of the audit's order, or of another one, and gives its answer. */
   readonly serves: (body?: Uint8Array) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
@@ -36,14 +38,14 @@ export function createLaboratory(target: Target, material: Material, requestHead
   const { url, timeout, signal } = target;
   const craft = craftOf(material, url.host, url.pathname + url.search, Object.entries(requestHeaders));
 
-  const open = (): Promise<Wire> => Wire.open(url, { timeout: PATIENCE, signal });
+  const open = (timeout = PATIENCE): Promise<Wire> => Wire.open(url, { timeout, signal });
 
-  const exchange: Laboratory['exchange'] = async (bytes, method) => {
-    const wire = await open();
+  const exchange: Laboratory['exchange'] = async (bytes, method, patience = PATIENCE) => {
+    const wire = await open(patience);
     try {
       // Not awaited: some servers answer before they have read everything.
       void wire.write(bytes);
-      return await wire.answer(method, PATIENCE);
+      return await wire.answer(method, patience);
     } finally {
       wire.destroy();
     }
@@ -58,15 +60,30 @@ export function createLaboratory(target: Target, material: Material, requestHead
     return exchange(bytes);
   };
 
+  const genuine = (body: Uint8Array): Uint8Array => craft.request(craft.genuineLines(body), body);
+
+  const firstAnswer = async (milliseconds: number): Promise<WireAnswer> => {
+    const end = performance.now() + milliseconds;
+    const left = (): number => Math.max(1, Math.round(end - performance.now()));
+    let answer = await exchange(genuine(material.body), undefined, left());
+    for (const pause of RETRIES) {
+      if (statusOf(answer) !== 503 || left() <= pause) break;
+      await wait(pause, signal);
+      answer = await exchange(genuine(material.body), undefined, left());
+    }
+    return answer;
+  };
+
   return {
     ...craft,
     timeout,
     replies: [],
-    open,
-    reach: async () => (await Wire.open(url, { timeout: 1_500, signal })).destroy(),
+    open: () => open(),
+    reach: async (milliseconds) => (await open(milliseconds)).destroy(),
+    firstAnswer,
     exchange,
     exchangePatiently,
-    serves: (body = material.body) => exchangePatiently(craft.request(craft.genuineLines(body), body)),
+    serves: (body = material.body) => exchangePatiently(genuine(body)),
     wait: (milliseconds) => wait(milliseconds, signal),
   };
 }

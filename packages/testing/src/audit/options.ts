@@ -32,6 +32,11 @@ export interface AuditOptions {
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get at most 5,000. Default 15,000. */
   readonly timeout?: number | undefined;
+  /**
+   * Milliseconds for the connection and the answer to the first delivery; the audit stops where there is none. Default 1,500, within
+   * which a receiver that runs answers.
+   */
+  readonly firstAnswer?: number | undefined;
   /** How many attacks at once, 1 to 32. Default 4. */
   readonly concurrency?: number | undefined;
   /** Ends the audit, which then rejects with the signal's reason. */
@@ -49,17 +54,20 @@ export interface ReadOptions extends AuditOptions {
   readonly reference: string;
   readonly moreReferences: readonly string[];
   readonly timeout: number;
+  readonly firstAnswer: number;
   readonly concurrency: number;
 }
 
 /** @throws TypeError for an option that is wrong. */
 export function readOptions(options: AuditOptions): ReadOptions {
-  const { secret, timeout = 15_000, concurrency = 4 } = options;
+  const { secret, timeout = 15_000, firstAnswer = 1_500, concurrency = 4 } = options;
   const [reference = 'paylink-audit', ...moreReferences] = [options.reference ?? []].flat();
   const url = readUrl(options.url);
   if (typeof secret !== 'string' && !ArrayBuffer.isView(secret)) throw new TypeError('secret must be a string or a Uint8Array');
   requireSecret(secret);
-  if (!(Number.isFinite(timeout) && timeout >= 1)) throw new TypeError('timeout must be a number of milliseconds, at least 1');
+  for (const [name, value] of Object.entries({ timeout, firstAnswer })) {
+    if (!(Number.isFinite(value) && value >= 1)) throw new TypeError(`${name} must be a number of milliseconds, at least 1`);
+  }
   if (!(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 32)) {
     throw new TypeError('concurrency must be a whole number from 1 to 32');
   }
@@ -74,7 +82,7 @@ export function readOptions(options: AuditOptions): ReadOptions {
       throw new TypeError('requestHeaders has a name or a value that a header cannot have');
     }
   }
-  return { ...options, url, reference, moreReferences, timeout, concurrency };
+  return { ...options, url, reference, moreReferences, timeout, firstAnswer, concurrency };
 }
 
 function readUrl(value: string | URL): URL {
