@@ -21,13 +21,16 @@ export function runs<Flags extends CommonFlags>(command: Command, work: (run: Ru
   return (
     command
       // Not --env-file: Node 20 takes that for itself, wherever it stands, and obeys all of the file.
-      .option('--dotenv <path>', 'take the variables below from a .env file, where they are not set')
+      .option(
+        '--dotenv <path>',
+        'take the variables below from a .env file, where they are not set (default: .env, where there is one)',
+      )
       .option('--json', 'JSON on stdout, for programs')
       .action(async () => {
         const flags = command.opts<Flags>();
         const output = new Output(flags.json === true);
         try {
-          if (flags.dotenv !== undefined) await loadDotenv(flags.dotenv);
+          await loadDotenv(flags.dotenv);
           process.exitCode = await work({ flags, args: command.processedArgs as (string | undefined)[], output });
         } catch (error) {
           process.exitCode = report(error, output);

@@ -3,11 +3,11 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { API_KEY_VARIABLE, loadDotenv } from './settings.js';
 
 const FOLDER = '.paylink';
 /** Where the secrets are kept, from the current folder. */
 export const KEPT_SECRETS = join(FOLDER, 'secrets.env');
+const API_KEY_VARIABLE = 'PAYLINK_API_KEY';
 const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 
 export interface KeptSecrets {
@@ -38,9 +38,4 @@ export async function writeWhole(path: string, content: string): Promise<void> {
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, content, { mode: 0o600 });
   await rename(temporary, path);
-}
-
-/** Reads the project's `.env` where there is one and --dotenv names no other. */
-export async function loadProjectDotenv(dotenv: string | undefined): Promise<void> {
-  if (dotenv === undefined && existsSync('.env')) await loadDotenv('.env');
 }

@@ -1,9 +1,17 @@
 /** How the commands that ask the service find it, and how they say what it refused. */
 import type { Command } from 'commander';
 import { createClient, isPaylinkError, type PaylinkClient, type PaylinkError } from '@paylink/client';
+import { isLocalHost } from './audit/local-host.js';
 import { failure, isConfigurationError, usageFailure, type Failure } from './failure.js';
 import type { Output } from './output.js';
-import { addApiKeyOptions, API_KEY_VARIABLE, BASE_URL_VARIABLE, findApiKey, type ApiKeyFlags } from './settings.js';
+import {
+  addApiKeyOptions,
+  API_KEY_VARIABLE,
+  BASE_URL_VARIABLE,
+  findEmulatorApiKey,
+  findGivenApiKey,
+  type ApiKeyFlags,
+} from './settings.js';
 
 export interface ServiceFlags extends ApiKeyFlags {
   readonly baseUrl?: string;
@@ -15,8 +23,10 @@ export function addServiceOptions(command: Command): Command {
 
 /** @throws Failure when the address or the key is missing, or cannot be one. */
 export async function connect(flags: ServiceFlags, output: Output): Promise<PaylinkClient> {
-  const apiKey = await findApiKey(flags, output);
   const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
+  // What the emulator keeps is for emulators.
+  const isHere = URL.canParse(baseUrl ?? '') && isLocalHost(new URL(baseUrl!).hostname);
+  const apiKey = await (isHere ? findEmulatorApiKey : findGivenApiKey)(flags, output);
   if (!baseUrl) {
     throw usageFailure(
       'no address of the service',

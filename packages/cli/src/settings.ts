@@ -1,9 +1,11 @@
-/** Where secrets and addresses come from: the flag, a file, the environment, a .env file; in this order. */
+/** Where secrets and addresses come from: the flag, a file, the environment, a .env file, what the emulator keeps; in this order. */
+import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { sign } from '@paylink/core';
 import { isConfigurationError, usageFailure } from './failure.js';
 import { readText } from './input.js';
+import { KEPT_SECRETS, readKeptSecrets } from './kept-secrets.js';
 import type { Output } from './output.js';
 
 /** The variables that are read. PAYLINK_WEBHOOK_SECRET goes before WEBHOOK_SECRET, the name that a shop's own code reads. */
@@ -39,11 +41,23 @@ export function addApiKeyOptions(command: Command): Command {
     .option('--api-key-file <path>', 'a file that holds the API key; - is stdin');
 }
 
-/** Takes over the variables of ours from a .env file, where the environment has none. Nothing else in it has an effect. */
-export async function loadDotenv(path: string): Promise<void> {
-  const values = parseEnv(await readText(path, '--dotenv'));
+/** The variables that were found in the project's own .env, which no flag has named. */
+const fromProject = new Set<string>();
+
+/**
+ * Takes over the variables of ours from a .env file, where the environment has none: from the one that was named, else from the
+ * project's own, if there is one. Nothing else in it has an effect.
+ */
+export async function loadDotenv(path: string | undefined): Promise<void> {
+  if (path === undefined && !existsSync('.env')) return;
+  const values = parseEnv(await readText(path ?? '.env', path === undefined ? '.env' : '--dotenv'));
+  const isSecretGiven = SECRET_VARIABLES.some((name) => process.env[name]);
   for (const name of [...SECRET_VARIABLES, API_KEY_VARIABLE, BASE_URL_VARIABLE]) {
-    if (!process.env[name] && values[name]) process.env[name] = values[name];
+    if (process.env[name] || !values[name]) continue;
+    // The environment's secret goes before the file's, whichever of the two names it has.
+    if (isSecretGiven && (SECRET_VARIABLES as readonly string[]).includes(name)) continue;
+    process.env[name] = values[name];
+    if (path === undefined) fromProject.add(name);
   }
 }
 
@@ -60,46 +74,73 @@ export async function requireSecret(flags: SecretFlags, output: Output): Promise
 
 /** As `requireSecret`, where it may be missing. */
 export async function findSecret(flags: SecretFlags, output: Output): Promise<string | undefined> {
+  return (await findGivenSecret(flags, output))?.value ?? keptSecret(output);
+}
+
+/** As `findSecret`, without what the emulator keeps. */
+export async function findGivenSecret(flags: SecretFlags, output: Output): Promise<Setting | undefined> {
   const found = await lookForSecret(flags, output);
   if (found !== undefined) await checkSecret(found);
-  return found?.value;
+  return found;
 }
 
 /** As `requireSecret`, also one that no receiver would take. */
 export async function requireSecretAsIs(flags: SecretFlags, output: Output): Promise<string> {
-  return (await lookForSecret(flags, output))?.value ?? failForSecret();
+  return (await lookForSecret(flags, output))?.value ?? keptSecret(output) ?? failForSecret();
 }
 
 function failForSecret(): never {
-  throw usageFailure('no webhook secret', 'set WEBHOOK_SECRET in the environment, or give --dotenv, --secret-file or --secret');
+  throw usageFailure(
+    'no webhook secret',
+    'set WEBHOOK_SECRET in the environment or in .env, or give --dotenv, --secret-file or --secret',
+  );
+}
+
+function keptSecret(output: Output): string | undefined {
+  const { webhookSecret } = readKeptSecrets();
+  if (webhookSecret !== undefined) output.advise(`the webhook secret is that of ${KEPT_SECRETS}`);
+  output.hide(webhookSecret);
+  return webhookSecret;
 }
 
 async function lookForSecret({ secret, secretFile }: SecretFlags, output: Output): Promise<Setting | undefined> {
-  const found = await find(
-    { flag: ['--secret', secret], file: ['--secret-file', secretFile], variables: SECRET_VARIABLES },
+  return find(
+    { what: 'the webhook secret', flag: ['--secret', secret], file: ['--secret-file', secretFile], variables: SECRET_VARIABLES },
     output,
   );
-  output.hide(found?.value);
-  return found;
 }
 
-/** The API key, hidden from the output from now on. */
-export async function findApiKey({ apiKey, apiKeyFile }: ApiKeyFlags, output: Output): Promise<Setting | undefined> {
-  const found = await find(
-    { flag: ['--api-key', apiKey], file: ['--api-key-file', apiKeyFile], variables: [API_KEY_VARIABLE] },
+/** The API key, hidden from the output from now on; what the emulator keeps is not among it. */
+export async function findGivenApiKey({ apiKey, apiKeyFile }: ApiKeyFlags, output: Output): Promise<Setting | undefined> {
+  return find(
+    { what: 'the API key', flag: ['--api-key', apiKey], file: ['--api-key-file', apiKeyFile], variables: [API_KEY_VARIABLE] },
     output,
   );
-  output.hide(found?.value);
-  return found;
+}
+
+/** As `findGivenApiKey`, else the one that the emulator keeps: only for an emulator on this machine. */
+export async function findEmulatorApiKey(flags: ApiKeyFlags, output: Output): Promise<Setting | undefined> {
+  const found = await findGivenApiKey(flags, output);
+  const { apiKey } = readKeptSecrets();
+  if (found !== undefined || apiKey === undefined) return found;
+  output.hide(apiKey);
+  return { value: apiKey, source: KEPT_SECRETS };
 }
 
 interface Places {
+  readonly what: string;
   readonly flag: readonly [name: string, value: string | undefined];
   readonly file: readonly [name: string, path: string | undefined];
   readonly variables: readonly string[];
 }
 
-async function find({ flag, file, variables }: Places, output: Output): Promise<Setting | undefined> {
+async function find(places: Places, output: Output): Promise<Setting | undefined> {
+  const found = await look(places, output);
+  output.hide(found?.value);
+  return found;
+}
+
+async function look({ what, flag, file, variables }: Places, output: Output): Promise<Setting | undefined> {
   const [flagName, value] = flag;
   const [fileName, path] = file;
   if (value !== undefined && path !== undefined) throw usageFailure(`${flagName} and ${fileName} cannot both be given`);
@@ -113,7 +154,9 @@ async function find({ flag, file, variables }: Places, output: Output): Promise<
   // Editors and echo end a file with a line break, and no secret of the portal does.
   if (path !== undefined) return { value: (await readText(path, fileName)).replace(/\r?\n$/, ''), source: fileName };
   const variable = variables.find((name) => process.env[name]);
-  return variable === undefined ? undefined : { value: process.env[variable]!, source: variable };
+  if (variable === undefined) return undefined;
+  if (fromProject.has(variable)) output.advise(`${what} is that of .env`);
+  return { value: process.env[variable]!, source: variable };
 }
 
 /** Refuses what no receiver of Paylink would take as its secret. */

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { parseEnv, promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pasteCurl } from './curl.js';
 import { API_KEY, newFolder, paylink, SECRET, start, type Running } from './paylink.js';
@@ -69,6 +71,43 @@ describe('paylink emulate', () => {
     await pay((JSON.parse(await pasteCurl(create)) as { url: string }).url);
     await running.until(/\n\d\d:\d\d:\d\d {2}payment\.succeeded order-42 → 200 in \d+ ms\n/);
     expect(shop.credited).toEqual(['order-42']);
+    await stop(running);
+  });
+
+  it('prints lines for a .env that can be pasted as they are, also where a flag gave a secret', async () => {
+    for (const args of [[], ['--secret', SECRET]]) {
+      const folder = newFolder();
+      const running = start(['emulate', '--port', '0', ...args], {}, folder);
+      await running.until(READY);
+      const pasted = /For your \.env:\n([^]*?)\n\n/.exec(running.stdout())![1]!;
+      writeFileSync(join(folder, '.env'), pasted);
+      const printed = await promisify(execFile)('sh', ['-ec', 'set -a; . ./.env; echo "$PAYLINK_BASE_URL $PAYLINK_API_KEY"'], {
+        cwd: folder,
+      });
+      expect(printed.stderr).toBe('');
+      const [baseUrl = '', apiKey = ''] = printed.stdout.trim().split(' ');
+      expect((await fetch(`${baseUrl}/v1/payments/x`, { headers: { 'x-api-key': apiKey } })).status).toBe(404);
+      const read = await paylink(['payments', 'get', 'x'], { cwd: folder });
+      expect(read.stderr).toMatch(/not_found|no payment/);
+      expect(parseEnv(pasted)['WEBHOOK_SECRET']).toEqual(args.length === 0 ? expect.stringMatching(/^[0-9a-f]{64}$/) : undefined);
+      await stop(running);
+    }
+  });
+
+  it.each([
+    [401, /Is it the same secret on both sides, and are the raw bytes verified\?/],
+    [404, /There is no route at this path/],
+    [503, /its log says why/],
+  ])('says under a %i what trigger says of it, once for a delivery', async (status, advice) => {
+    const url = await serve((_req, res) => res.writeHead(status).end());
+    const running = start(['emulate', '--port', '0', '--webhook', url, '--assume', 'firstRetryDelay=20']);
+    await running.until(READY);
+    await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
+    await running.until(new RegExp(`order-42 \\(2\\) → ${status}`));
+    expect(running.stdout()).toMatch(new RegExp(`order-42 → ${status} .*\\n {10}.*${advice.source}`));
+    expect(running.stdout().match(new RegExp(advice.source, 'g'))).toHaveLength(1);
+    const sent = await paylink(['trigger', '--to', url, '--reference', 'order-42'], { env: { WEBHOOK_SECRET: SECRET } });
+    expect(sent.stdout).toMatch(advice);
     await stop(running);
   });
 

@@ -3,11 +3,12 @@ import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { startEmulator, type ApiRequest, type Emulator, type EmulatorOptions } from '@paylink/emulator';
 import { runs, type CommonFlags, type Run } from '../action.js';
+import { adviceFor } from '../answer-advice.js';
 import { watchDeliveries, type LoggedAttempt } from '../delivery-log.js';
 import { EXIT, failure, type Failure, isConfigurationError, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
-import { KEPT_SECRETS, keepSecrets, loadProjectDotenv, readKeptSecrets, type KeptSecrets } from '../kept-secrets.js';
+import { KEPT_SECRETS, keepSecrets, readKeptSecrets, type KeptSecrets } from '../kept-secrets.js';
 import { readFields } from '../notification.js';
 import type { Output } from '../output.js';
 import { text, type SafeText } from '../safe-text.js';
@@ -17,8 +18,8 @@ import {
   addSecretOptions,
   API_KEY_VARIABLE,
   BASE_URL_VARIABLE,
-  findApiKey,
-  findSecret,
+  findGivenApiKey,
+  findGivenSecret,
   SECRET_ENVIRONMENT,
   type ApiKeyFlags,
   type SecretFlags,
@@ -72,8 +73,7 @@ export function emulateCommand(): Command {
 }
 
 async function emulate({ flags, output }: Run<Flags>): Promise<number> {
-  await loadProjectDotenv(flags.dotenv);
-  const given = { secret: await findSecret(flags, output), apiKey: await findApiKey(flags, output) };
+  const given = { secret: await findGivenSecret(flags, output), apiKey: await findGivenApiKey(flags, output) };
   const kept = readKeptSecrets();
   const emulator = await start(flags, given, kept);
   await keep(emulator, given, { kept, output });
@@ -93,7 +93,7 @@ async function emulate({ flags, output }: Run<Flags>): Promise<number> {
 }
 
 interface Given {
-  readonly secret: string | undefined;
+  readonly secret: Setting | undefined;
   readonly apiKey: Setting | undefined;
 }
 
@@ -121,7 +121,7 @@ async function start(flags: Flags, { secret, apiKey }: Given, kept: KeptSecrets)
   const options: EmulatorOptions = {
     port: flags.port,
     apiKey: apiKey?.value ?? kept.apiKey,
-    webhook: { url, secret: secret ?? kept.webhookSecret },
+    webhook: { url, secret: secret?.value ?? kept.webhookSecret },
     ...(flags.host === undefined ? {} : { host: flags.host }),
     ...(flags.allowHost === undefined ? {} : { allowHosts: flags.allowHost }),
     ...(flags.allowRemote === undefined ? {} : { allowRemote: true }),
@@ -206,9 +206,8 @@ function introduce(emulator: Emulator, { flags, given, output }: Scene): void {
   output.line();
   output.line(paint.bold('For your .env:'));
   output.line(`${BASE_URL_VARIABLE}=${emulator.baseUrl}`);
-  // What was given is not repeated: these lines can be added to a .env that has it.
-  if (given.apiKey === undefined) output.line(`${API_KEY_VARIABLE}=${emulator.apiKey}`);
-  if (given.secret === undefined) output.line(`WEBHOOK_SECRET=${emulator.webhookSecret}`);
+  showVariable(API_KEY_VARIABLE, emulator.apiKey, { given: given.apiKey, output });
+  showVariable('WEBHOOK_SECRET', emulator.webhookSecret, { given: given.secret, output });
   if (given.apiKey === undefined || given.secret === undefined) {
     output.line(paint.dim(`# kept in ${KEPT_SECRETS}, which git ignores`));
   }
@@ -221,6 +220,19 @@ function introduce(emulator: Emulator, { flags, given, output }: Scene): void {
   output.line(readLine(emulator.baseUrl, apiKey));
   output.line();
   output.line(paint.dim('Ctrl-C stops it.'));
+}
+
+/**
+ * A line of a .env. What was given is not repeated: it stands in the environment or in the .env already; where a flag gave it, a
+ * comment says so, so that the lines can be pasted as they are.
+ */
+function showVariable(
+  name: string,
+  value: string,
+  { given, output }: { readonly given: Setting | undefined; readonly output: Output },
+): void {
+  if (given === undefined) output.line(`${name}=${value}`);
+  else if (given.source.startsWith('--')) output.line(output.paint.dim(`# ${name}: as given by ${given.source}`));
 }
 
 const SAMPLE = { amount: 15_000, reference: 'order-42', description: 'A basket', single_use: true };
@@ -243,8 +255,15 @@ function authorization(apiKey: string | undefined): string {
 }
 
 function log(attempt: LoggedAttempt, output: Output): void {
-  output.record({ type: 'delivery', ...attempt });
+  const advice = adviceOn(attempt);
+  output.record({ type: 'delivery', ...attempt, ...(advice === undefined ? {} : { advice }) });
   output.line(describeAttempt(attempt, output));
+  if (advice !== undefined) output.line(output.paint.dim(`          ${advice}`));
+}
+
+/** Once for a delivery, not for each retry; a fault that the dashboard sent is refused as it should be. */
+function adviceOn({ number, fault, status }: LoggedAttempt): string | undefined {
+  return number === 1 && fault === undefined && status !== undefined ? adviceFor(status) : undefined;
 }
 
 function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {

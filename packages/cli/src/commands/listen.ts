@@ -7,7 +7,7 @@ import { runs, type CommonFlags, type Run } from '../action.js';
 import { EXIT, failure, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
-import { loadProjectDotenv, makePrivateFolder, readKeptSecrets } from '../kept-secrets.js';
+import { makePrivateFolder } from '../kept-secrets.js';
 import type { Output } from '../output.js';
 import { readRecorded, record, type RecordedDelivery } from '../recorded-delivery.js';
 import { text } from '../safe-text.js';
@@ -62,7 +62,6 @@ export function listenCommand(): Command {
 }
 
 async function listen({ flags, output }: Run<Flags>): Promise<number> {
-  await loadProjectDotenv(flags.dotenv);
   if (flags.forwardTo === undefined) {
     throw usageFailure(
       'no --forward-to: where is your webhook?',
@@ -70,8 +69,7 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
     );
   }
   const target = readUrl(flags.forwardTo, '--forward-to');
-  const secret = (await findSecret(flags, output)) ?? readKeptSecrets().webhookSecret;
-  output.hide(secret);
+  const secret = await findSecret(flags, output);
   if (flags.replay !== undefined) return replay(flags.replay, { target, secret, output });
 
   await makePrivateFolder(flags.record).catch((error: unknown) => {

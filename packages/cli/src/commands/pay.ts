@@ -3,14 +3,14 @@ import { runs, type CommonFlags, type Run } from '../action.js';
 import { EXIT, failure, usageFailure, type Failure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { wholeNumber } from '../input.js';
-import { KEPT_SECRETS, loadProjectDotenv, readKeptSecrets } from '../kept-secrets.js';
+import { KEPT_SECRETS } from '../kept-secrets.js';
 import { text } from '../safe-text.js';
 import {
   addApiKeyOptions,
   API_ENVIRONMENT,
   API_KEY_VARIABLE,
   BASE_URL_VARIABLE,
-  findApiKey,
+  findEmulatorApiKey,
   type ApiKeyFlags,
 } from '../settings.js';
 
@@ -62,13 +62,11 @@ function settleCommand(verb: Verb): Command {
 }
 
 async function settle(verb: Verb, { flags, args: [reference = ''], output }: Run<Flags>): Promise<number> {
-  await loadProjectDotenv(flags.dotenv);
   const url = controlUrl(flags.baseUrl ?? process.env[BASE_URL_VARIABLE] ?? DEFAULT_BASE_URL, verb);
-  const apiKey = (await findApiKey(flags, output))?.value ?? readKeptSecrets().apiKey;
+  const apiKey = (await findEmulatorApiKey(flags, output))?.value;
   if (apiKey === undefined) {
     throw usageFailure('no API key of an emulator', `paylink emulate keeps one in ${KEPT_SECRETS}; or set ${API_KEY_VARIABLE}`);
   }
-  output.hide(apiKey);
   const { status, body } = await post(url, apiKey, { reference, amount: flags.amount });
   if (status !== 200) throw explain(status, body);
   const payment = body as {

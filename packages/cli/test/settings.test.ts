@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { API_KEY, newFolder, paylink, SECRET } from './paylink.js';
+import { inTerminal } from './terminal.js';
+import { openShop, serve } from './servers.js';
+
+const OTHER = 'another-secret-of-a-portal';
+
+/** A project's folder with its own .env, what an emulator keeps, or both. */
+function folderWith({ dotenv, kept }: { readonly dotenv?: string; readonly kept?: string }): string {
+  const folder = newFolder();
+  if (dotenv !== undefined) writeFileSync(join(folder, '.env'), dotenv);
+  if (kept !== undefined) {
+    mkdirSync(join(folder, '.paylink'));
+    writeFileSync(join(folder, '.paylink', 'secrets.env'), kept);
+  }
+  return folder;
+}
+
+const trigger = (url: string): string[] => ['trigger', '--to', url, '--reference', 'order-42'];
+
+describe('the settings of the commands', () => {
+  it.each([
+    ['.env', { dotenv: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
+    ['what the emulator keeps', { kept: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
+    ['.env before what the emulator keeps', { dotenv: `WEBHOOK_SECRET=${SECRET}\n`, kept: `WEBHOOK_SECRET=${OTHER}\n` }, {}],
+    ['the environment before .env', { dotenv: `PAYLINK_WEBHOOK_SECRET=${OTHER}\n` }, { WEBHOOK_SECRET: SECRET }],
+  ])('trigger, audit and doctor take the webhook secret of %s', async (_, files, env) => {
+    const shop = await openShop();
+    const cwd = folderWith(files);
+    expect(await paylink(trigger(shop.url), { cwd, env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await paylink(['doctor', '--to', shop.url], { cwd, env })).toMatchObject({ code: 0, stderr: '' });
+    // A server that refuses whatever is sent ends the audit at its first question, which only one with a secret can ask.
+    const closed = await serve((_req, res) => res.writeHead(401).end());
+    expect((await paylink(['audit', '--to', closed], { cwd, env })).stdout).toMatch(/^stopped/m);
+  });
+
+  it('says at a terminal which file the secret was found in, and shows none of it', async () => {
+    const shop = await openShop();
+    const cwd = folderWith({ kept: `WEBHOOK_SECRET=${SECRET}\n` });
+    const kept = await inTerminal(trigger(shop.url), {}, [], cwd);
+    expect(kept.output).toContain('the webhook secret is that of .paylink/secrets.env');
+    const dotenv = await inTerminal(trigger(shop.url), {}, [], folderWith({ dotenv: `WEBHOOK_SECRET=${SECRET}\n` }));
+    expect(dotenv.output).toContain('the webhook secret is that of .env');
+    const given = await inTerminal(trigger(shop.url), { WEBHOOK_SECRET: SECRET }, [], cwd);
+    expect(given.output).not.toContain('is that of');
+  });
+
+  it('reads nothing else of a .env, and takes --dotenv in its place', async () => {
+    const shop = await openShop();
+    const cwd = folderWith({ dotenv: `WEBHOOK_SECRET=${OTHER}\nFORCE_COLOR=1\nNODE_OPTIONS=--nonsense\n` });
+    writeFileSync(join(cwd, 'test.env'), `WEBHOOK_SECRET=${SECRET}\n`);
+    const result = await paylink([...trigger(shop.url), '--dotenv', 'test.env'], { cwd });
+    expect(result.code).toBe(0);
+    expect(result.stdout).not.toContain('\u001b');
+  });
+
+  it('gives the API key that the emulator keeps to services on this machine only', async () => {
+    const keys: unknown[] = [];
+    const origin = await serve((req, res) => {
+      keys.push(req.headers.authorization);
+      res.writeHead(404).end();
+    });
+    const cwd = folderWith({ kept: `PAYLINK_API_KEY=${API_KEY}\n` });
+    await paylink(['payments', 'get', 'order-42', '--base-url', `${origin}/api`], { cwd });
+    expect(keys).toEqual([`Bearer ${API_KEY}`]);
+    const away = await paylink(['payments', 'get', 'order-42', '--base-url', 'https://pay.example/api'], { cwd });
+    expect(away).toMatchObject({ code: 2, stderr: expect.stringContaining('no API key') as string });
+  });
+});
