@@ -54,6 +54,7 @@ export default defineConfig(
       'test/runtimes/servers/*.cjs',
       '**/.next/**',
       '**/.cache/**',
+      'docs/.vitepress/cache/**',
       '**/next-env.d.ts',
     ],
   },

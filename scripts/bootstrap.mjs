@@ -7,7 +7,7 @@ import { builds, installation } from './up-to-date.mjs';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const { packageManager: PNPM } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
+export const { packageManager: PNPM } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
 
 /** Installs exactly what the lockfile says, unless it lies there already. */
 export async function install() {

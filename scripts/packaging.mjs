@@ -7,10 +7,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pnpm, ROOT, run } from './bootstrap.mjs';
+import { packAll } from './pack.mjs';
 
 const first = await mkdtemp(join(tmpdir(), 'paylink-packages-'));
 const second = await mkdtemp(join(tmpdir(), 'paylink-packages-'));
-const pack = (folder) => pnpm(['--filter', './packages/*', 'exec', 'pnpm', 'pack', '--pack-destination', folder]);
 const hashOf = async (path) =>
   createHash('sha256')
     .update(await readFile(path))
@@ -21,9 +21,9 @@ const fail = (problem) => {
 };
 try {
   await pnpm(['build']);
-  await pack(first);
+  packAll(first);
   await pnpm(['build']);
-  await pack(second);
+  packAll(second);
   for (const tarball of (await readdir(first)).sort()) {
     console.log(`\n${tarball}`);
     const path = join(first, tarball);

@@ -2,33 +2,14 @@
  * Every public name, one a line: the exports of each door, their members, and the strings that a type allows, such as error codes.
  * `node scripts/public-api.mjs` fails when one of public-api.txt is gone; `--update` adds the new ones and drops those.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from './bootstrap.mjs';
+import { doors } from './doors.mjs';
 
 const PACKAGES = join(ROOT, 'packages');
 const REPORT = join(ROOT, 'public-api.txt');
-
-/** The source of each door, by the name that is imported. */
-function doors() {
-  return readdirSync(PACKAGES).flatMap((folder) => {
-    const { name, exports } = JSON.parse(readFileSync(join(PACKAGES, folder, 'package.json'), 'utf8'));
-    return Object.entries(exports)
-      .filter(([door]) => door !== './package.json')
-      .map(
-        ([
-          door,
-          {
-            import: { types },
-          },
-        ]) => {
-          const source = types.replace('./dist/', 'src/').replace('.d.ts', '.ts');
-          return [`${name}${door.slice(1)}`, join(PACKAGES, folder, source)];
-        },
-      );
-  });
-}
 
 function programOf(files) {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);

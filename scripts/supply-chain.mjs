@@ -3,11 +3,11 @@
  * signed by the registry, and, with `--sbom <file>`, a list of all of them in CycloneDX. Build first.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pnpm } from './bootstrap.mjs';
+import { packAll } from './pack.mjs';
 
 const { values } = parseArgs({ options: { sbom: { type: 'string' } } });
 const folder = mkdtempSync(join(tmpdir(), 'paylink-supply-chain-'));
@@ -27,8 +27,7 @@ function signatures() {
 }
 
 try {
-  await pnpm(['--filter', './packages/*', 'exec', 'pnpm', 'pack', '--pack-destination', folder]);
-  const tarballs = readdirSync(folder).map((name) => `file:./${name}`);
+  const tarballs = Object.values(packAll(folder)).map((path) => `file:${path}`);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'paylink', version: '0.0.0', private: true }));
   const installed = npm('install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs);
   if (installed.status !== 0) throw new Error(`npm install failed: ${installed.stderr}`);

@@ -1,0 +1,132 @@
+import { fileURLToPath } from 'node:url';
+import { slug } from 'github-slugger';
+import { defineConfig, type DefaultTheme } from 'vitepress';
+import { writeMarkdownCopies } from './copies.js';
+import { withPolicy } from './diagnose-policy.js';
+import { withSiteLinks } from './links.js';
+import { DOCS, groupsOf, NO_PAGES, pagesIn, titleOf, type Locale } from './pages.js';
+
+const pages = pagesIn();
+
+const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
+
+function sidebarOf(locale: Locale): DefaultTheme.SidebarItem[] {
+  return groupsOf(locale, pages).map(({ text, collapsed, pages }) => ({
+    text,
+    ...(collapsed === undefined ? {} : { collapsed }),
+    items: pages.map((page) => ({ text: titleOf(page), link: `/${page}` })),
+  }));
+}
+
+/** Of these links, those whose page there is. */
+const navOf = (...items: readonly (readonly [text: string, page: string])[]): DefaultTheme.NavItem[] =>
+  items.filter(([, page]) => pages.includes(page)).map(([text, page]) => ({ text, link: `/${page}` }));
+
+export default defineConfig({
+  title: 'Paylink',
+  description: 'Take payments of the Payment Link Service safely, on Node',
+  // Where the site is not at the root of its host: /paylink/
+  base: process.env['PAYLINK_DOCS_BASE'] ?? '/',
+  srcExclude: NO_PAGES.map((folder) => `${folder}/**`),
+  lastUpdated: false,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${process.env['PAYLINK_DOCS_BASE'] ?? '/'}favicon.svg` }]],
+  markdown: {
+    // As where the repository is read, so that one link works on both: an error's code keeps its underscore.
+    anchor: { slugify: slug },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
+  locales: {
+    root: {
+      label: 'English',
+      lang: 'en',
+      themeConfig: {
+        nav: navOf(
+          ['Quick start', 'start/express'],
+          ['Errors', 'errors'],
+          ['Diagnose', 'diagnose'],
+          ['API', 'reference/api/index'],
+        ),
+        sidebar: sidebarOf('en'),
+      },
+    },
+    fr: {
+      label: 'Français',
+      lang: 'fr',
+      description: 'Encaisser sans risque les paiements du Payment Link Service, sur Node',
+      themeConfig: {
+        nav: navOf(['Démarrage rapide', 'fr/start/express'], ['Mise en production', 'fr/going-live'], ['Dépannage', 'fr/runbook']),
+        sidebar: sidebarOf('fr'),
+        outline: { label: 'Sur cette page', level: [2, 3] },
+        docFooter: { prev: 'Page précédente', next: 'Page suivante' },
+        darkModeSwitchLabel: 'Apparence',
+        lightModeSwitchTitle: 'Passer au thème clair',
+        darkModeSwitchTitle: 'Passer au thème sombre',
+        sidebarMenuLabel: 'Menu',
+        returnToTopLabel: 'Haut de la page',
+        langMenuLabel: 'Changer de langue',
+        skipToContentLabel: 'Aller au contenu',
+        notFound: {
+          title: 'Page introuvable',
+          quote: 'Cette page n’existe pas, ou plus.',
+          linkLabel: 'Aller à l’accueil',
+          linkText: 'Accueil',
+        },
+      },
+    },
+  },
+  themeConfig: {
+    // A page is not in every language: the theme's own links would lead nowhere. Layout.vue links those that are.
+    i18nRouting: false,
+    outline: { level: [2, 3] },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          // Found with and without accents.
+          options: { processTerm: (term) => term.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase() },
+        },
+        locales: {
+          fr: {
+            translations: {
+              button: { buttonText: 'Rechercher', buttonAriaLabel: 'Rechercher' },
+              modal: {
+                displayDetails: 'Montrer le détail',
+                resetButtonTitle: 'Effacer la recherche',
+                backButtonTitle: 'Fermer la recherche',
+                noResultsText: 'Aucun résultat pour',
+                footer: {
+                  selectText: 'pour ouvrir',
+                  selectKeyAriaLabel: 'entrée',
+                  navigateText: 'pour choisir',
+                  navigateUpKeyAriaLabel: 'flèche vers le haut',
+                  navigateDownKeyAriaLabel: 'flèche vers le bas',
+                  closeText: 'pour fermer',
+                  closeKeyAriaLabel: 'échap',
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  vite: {
+    plugins: [
+      {
+        name: 'paylink-links',
+        enforce: 'pre',
+        transform: (code, id) => (isPage(id) ? withSiteLinks(code, `docs/${id.slice(DOCS.length)}`) : undefined),
+      },
+    ],
+    resolve: {
+      conditions: ['@paylink/source', 'browser', 'module', 'development|production'],
+      // Only here may core run in a browser, where a secret is refused otherwise: what is typed never leaves the diagnose page.
+      alias: { '#hmac': `${PACKAGES}/core/src/hmac.web.ts` },
+    },
+    build: { chunkSizeWarningLimit: 4_000 },
+  },
+  transformHtml: (html, _id, { page }) => (page === 'diagnose.md' ? withPolicy(html) : html),
+  buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),
+});
+
+const isPage = (id: string): boolean => id.startsWith(DOCS) && id.endsWith('.md');

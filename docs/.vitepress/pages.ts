@@ -1,0 +1,98 @@
+/** Which pages there are, and where each stands in the sidebar. A new page needs its place in GROUPS, and nothing else. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const DOCS = fileURLToPath(new URL('..', import.meta.url));
+
+/** The folder that scripts/docs-reference.mjs writes: the packages' READMEs, and the API from the docstrings. */
+export const REFERENCE = 'reference';
+
+export type Locale = 'en' | 'fr';
+
+export interface Group {
+  readonly text: Readonly<Record<Locale, string>>;
+  /** Paths below docs/ without `.md`. One that ends in `/*` is a folder, in the order of the alphabet. */
+  readonly pages: readonly string[];
+  /** Shown closed, until one of its pages is open. */
+  readonly collapsed?: true;
+}
+
+export const GROUPS: readonly Group[] = [
+  {
+    text: { en: 'Quick start', fr: 'Démarrage rapide' },
+    pages: ['express', 'fastify', 'koa', 'hono', 'next-app', 'next-pages', 'nest', 'lambda', 'node', 'fetch'].map(
+      (host) => `start/${host}`,
+    ),
+  },
+  {
+    text: { en: 'Guides', fr: 'Guides' },
+    pages: ['going-live', 'testing', 'serverless', 'queues', 'hosts', 'migration', 'writing-an-adapter'],
+  },
+  {
+    text: { en: 'When something is wrong', fr: 'En cas de problème' },
+    pages: ['runbook', 'errors', 'diagnose', 'observability', 'faq'],
+  },
+  {
+    text: { en: 'What holds', fr: 'Garanties' },
+    pages: ['security', 'durability', 'performance', 'comparison', 'audit-of-peers', 'attacks'],
+  },
+  {
+    text: { en: 'Background', fr: 'Contexte' },
+    pages: ['service', 'gaps', 'contract-suite', 'architecture'],
+  },
+  { text: { en: 'Packages', fr: 'Paquets' }, pages: [`${REFERENCE}/*`], collapsed: true },
+  { text: { en: 'API', fr: 'API' }, pages: [`${REFERENCE}/api/*`], collapsed: true },
+];
+
+/** Pages that are reached otherwise: the two front pages. */
+const FRONT = ['index', 'fr/index'];
+
+/** Folders of docs/ whose markdown is no page: the pictures' own README is for readers of the repository. */
+export const NO_PAGES = ['screenshots', 'node_modules', 'public', '.vitepress'];
+
+/** Every page, by its path below docs/ without `.md`. */
+export function pagesIn(folder: string = DOCS): string[] {
+  const walk = (below: string): string[] =>
+    readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
+      const path = `${below}${entry.name}`;
+      if (entry.isDirectory()) return NO_PAGES.includes(entry.name) ? [] : walk(`${path}/`);
+      return path.endsWith('.md') ? [path.slice(0, -'.md'.length)] : [];
+    });
+  return walk('').sort();
+}
+
+export interface PlacedGroup extends Omit<Group, 'text' | 'pages'> {
+  readonly text: string;
+  readonly pages: readonly string[];
+}
+
+/** The groups of a language with those of their pages that there are; a group without a page is left out. */
+export function groupsOf(locale: Locale, pages: readonly string[]): PlacedGroup[] {
+  const prefix = locale === 'en' ? '' : `${locale}/`;
+  const there = (path: string): string[] => {
+    const wanted = `${prefix}${path}`;
+    if (!wanted.endsWith('/*')) return pages.includes(wanted) ? [wanted] : [];
+    const folder = wanted.slice(0, -1);
+    return pages.filter((page) => page.startsWith(folder) && !page.slice(folder.length).includes('/'));
+  };
+  return GROUPS.map(({ text, pages: order, ...rest }) => ({ ...rest, text: text[locale], pages: order.flatMap(there) })).filter(
+    (group) => group.pages.length > 0,
+  );
+}
+
+/** Pages that no reader would find: they are in no group. */
+export function pagesWithoutPlace(pages: readonly string[]): string[] {
+  const placed = new Set([
+    ...FRONT,
+    ...(['en', 'fr'] as const).flatMap((locale) => groupsOf(locale, pages).flatMap((group) => group.pages)),
+  ]);
+  return pages.filter((page) => !placed.has(page));
+}
+
+/** A page's first heading. @throws Error where it has none: the sidebar would have nothing to show. */
+export function titleOf(page: string): string {
+  const [, title] = /^# (.+)$/m.exec(readFileSync(join(DOCS, `${page}.md`), 'utf8')) ?? [];
+  if (title === undefined) throw new Error(`docs/${page}.md has no heading "# …"`);
+  return title.replaceAll('`', '').replaceAll('\\', '');
+}

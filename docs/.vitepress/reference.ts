@@ -1,0 +1,72 @@
+/**
+ * Writes docs/reference, which is in no commit: the packages' READMEs as pages, and the API of each door from its docstrings.
+ * `pnpm docs:build` runs it first.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Application, Converter } from 'typedoc';
+import { doors } from '../../scripts/doors.mjs';
+import { pageOfReadme, withSiteLinks } from './links.js';
+import { DOCS, REFERENCE } from './pages.js';
+
+const ROOT = join(DOCS, '..');
+const FOLDER = join(DOCS, REFERENCE);
+
+/** The page of a door, by its name without the scope: `core/idempotency` is `core-idempotency.md`. */
+const pageOfDoor = (name: string): string => name.slice('@paylink/'.length).replaceAll('/', '-');
+
+function writeReadmes(): void {
+  const names = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`);
+  for (const file of ['README.md', 'bench/README.md', ...names]) {
+    const page = pageOfReadme(file)!;
+    writeFileSync(join(ROOT, page), withSiteLinks(readFileSync(join(ROOT, file), 'utf8'), file, page));
+  }
+}
+
+async function writeApi(): Promise<void> {
+  const named = new Map(doors().map(([name, source]) => [source, name]));
+  const doorOfPage = new Map(doors().map(([name]) => [pageOfDoor(name), name]));
+  const app = await Application.bootstrapWithPlugins({
+    plugin: ['typedoc-plugin-markdown'],
+    entryPoints: [...named.keys()],
+    tsconfig: join(DOCS, 'typedoc.tsconfig.json'),
+    out: join(FOLDER, 'api'),
+    router: 'module',
+    readme: 'none',
+    // Compiled by `pnpm types`, and not again here.
+    skipErrorChecking: true,
+    disableSources: true,
+    excludeExternals: true,
+    excludePrivate: true,
+    githubPages: false,
+    logLevel: 'Error',
+    entryFileName: 'index',
+    pageTitleTemplates: {
+      index: 'API',
+      module: ({ name }: { name: string }) => doorOfPage.get(name) ?? name,
+    },
+    hideBreadcrumbs: true,
+    hidePageHeader: true,
+    useCodeBlocks: true,
+    useHTMLEncodedBrackets: true,
+    sanitizeComments: true,
+    parametersFormat: 'table',
+    interfacePropertiesFormat: 'table',
+  } as Parameters<typeof Application.bootstrapWithPlugins>[0]);
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    for (const module of project.children ?? []) {
+      const source = project.getSymbolIdFromReflection(module)?.fileName;
+      const name = source === undefined ? undefined : named.get(source);
+      if (name === undefined) throw new Error(`typedoc names a module ${module.name}, and no door leads to it`);
+      module.name = pageOfDoor(name);
+    }
+  });
+  const project = await app.convert();
+  if (project === undefined) throw new Error('typedoc could not read the sources');
+  await app.generateOutputs(project);
+}
+
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+writeReadmes();
+await writeApi();

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { groupsOf, pagesIn, pagesWithoutPlace, titleOf } from '../../docs/.vitepress/pages.js';
+
+const pages = pagesIn();
+
+describe('the pages of the site', () => {
+  it('have each a place in the sidebar', () => {
+    expect(pages.length).toBeGreaterThan(10);
+    expect(pagesWithoutPlace(pages)).toEqual([]);
+  });
+
+  it('would be missed in the sidebar where no group names them', () => {
+    expect(pagesWithoutPlace([...pages, 'stray', 'fr/stray', 'start/stray'])).toEqual(['stray', 'fr/stray', 'start/stray']);
+  });
+
+  it('are named once, and have a title', () => {
+    const placed = (['en', 'fr'] as const).flatMap((locale) => groupsOf(locale, pages).flatMap((group) => group.pages));
+    expect(placed).toEqual([...new Set(placed)]);
+    for (const page of placed) expect(titleOf(page)).toMatch(/^\S.*\S$/);
+  });
+
+  it('in French are translations: the English page is there too', () => {
+    const french = pages.filter((page) => page.startsWith('fr/'));
+    expect(french).toContain('fr/index');
+    expect(french.filter((page) => !pages.includes(page.slice('fr/'.length)))).toEqual([]);
+  });
+});
