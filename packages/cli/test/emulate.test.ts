@@ -207,6 +207,18 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
+  it('limits the rate of requests where it is told to', async () => {
+    const rate = 'rateLimit={"requests":1,"seconds":60}';
+    const running = start(['emulate', '--port', '0', '--assume', rate], { PAYLINK_API_KEY: API_KEY });
+    await running.until(READY);
+    const env = { PAYLINK_API_KEY: API_KEY, PAYLINK_BASE_URL: variable(running.stdout(), 'PAYLINK_BASE_URL') };
+    for (const text of [/404/, /rate_limited/]) expect((await paylink(['payments', 'get', 'x'], { env })).stderr).toMatch(text);
+    await running.until(/GET \/api\/v1\/payments\/x → 429: too many requests/);
+    await stop(running);
+    const wrong = await paylink(['emulate', '--port', '0', '--assume', 'rateLimit=5']);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringMatching(/--assume rateLimit must be 'off' or/) as string });
+  });
+
   it('says that its port is taken, and which option takes another', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

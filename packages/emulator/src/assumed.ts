@@ -17,6 +17,9 @@ export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
 
 const REPLAY_ANSWERS = ['same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore'] as const;
 
+/** How many requests with a right API key are answered in a window of so many seconds, or `off`. */
+export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
+
 /**
  * Everything that the emulator does and the contract does not show. Each is the emulator's own choice, so your integration must
  * not depend on it: set another value in a test, and check that your code still works.
@@ -50,6 +53,11 @@ export interface Assumed {
   readonly idempotencyKeyLength: number;
   /** Bytes of a request's body. Default 65,536. */
   readonly requestBytes: number;
+  /**
+   * Requests beyond `requests` in `seconds` are answered 429 `rate_limited`, with the seconds that are left in Retry-After; the first
+   * request opens the window. Requests without the right API key do not count. Default `off`.
+   */
+  readonly rateLimit: RateLimit;
   /** Links that are remembered, with their keys; then the oldest is forgotten. Default 10,000. */
   readonly linksKept: number;
   /** The amount that a free-amount payment reads as before the customer chose one; `omit` leaves the field out. Default 0. */
@@ -99,6 +107,7 @@ const ASSUMED: Assumed = {
   urlLength: 2_048,
   idempotencyKeyLength: 255,
   requestBytes: 65_536,
+  rateLimit: 'off',
   linksKept: 10_000,
   amountBeforeChoice: 0,
   transitions: {
@@ -152,6 +161,7 @@ function faultOf(name: keyof Assumed, value: unknown): string | undefined {
   const choices = CHOICES[name];
   if (choices !== undefined) return choices.includes(value as string) ? undefined : `must be one of ${choices.join(', ')}`;
   if (name === 'errorStatus') return faultOfStatuses(value);
+  if (name === 'rateLimit') return faultOfRateLimit(value);
   if (name === 'transitions') return faultOfTransitions(value);
   if (name === 'otherEvent')
     return isEventKind(value) ? undefined : 'must have 1 to 128 of the characters a-z, 0-9, ".", "_" and "-"';
@@ -172,6 +182,17 @@ function faultOfNumber(name: string, value: number): string | undefined {
   const least = name === 'amountBeforeChoice' ? 0 : 1;
   const most = TIMERS.includes(name) ? LONGEST_TIMER : Number.MAX_SAFE_INTEGER;
   return Number.isInteger(value) && value >= least && value <= most ? undefined : `must be a whole number from ${least} to ${most}`;
+}
+
+function faultOfRateLimit(value: unknown): string | undefined {
+  if (value === 'off') return undefined;
+  const limit = value as Readonly<Record<string, unknown>> | null;
+  const isWhole = (part: unknown): boolean => Number.isSafeInteger(part) && (part as number) >= 1;
+  const isLimit =
+    typeof limit === 'object' && limit !== null && Object.keys(limit).every((name) => name === 'requests' || name === 'seconds');
+  return isLimit && isWhole(limit['requests']) && isWhole(limit['seconds'])
+    ? undefined
+    : "must be 'off' or { requests, seconds }, both whole numbers from 1";
 }
 
 function faultOfStatuses(value: unknown): string | undefined {

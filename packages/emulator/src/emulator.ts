@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { Hono } from 'hono';
 import { createControl } from './api/control.js';
 import { createApi } from './api/endpoints.js';
+import { RateLimiter } from './api/rate-limit.js';
 import { RequestLog, type ApiRequest } from './api/request-log.js';
 import type { DeliveryAttempt } from './deliveries/attempt.js';
 import type { EmulatorDelivery, FaultOutcome } from './deliveries/delivery.js';
@@ -126,6 +127,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     waiting.look();
   };
   const requests = new RequestLog(assumed.requestsKept, onChange);
+  const limiter = new RateLimiter(assumed.rateLimit);
   const outbox = target && new Outbox({ ...settings, target, secret: settings.webhookSecret, store, onChange });
   const ledger = new Ledger({
     assumed,
@@ -144,7 +146,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     if (!isMeant(c.req.raw, settings)) return c.text('This emulator does not answer to that host.\n', 421);
     return next();
   });
-  app.route('/api', createApi({ apiKey: settings.apiKey, ledger, requests, assumed }));
+  app.route('/api', createApi({ apiKey: settings.apiKey, ledger, requests, limiter, assumed }));
   app.route('/control', createControl({ apiKey: settings.apiKey, actions }));
   app.route('/link', createHostedPage(ledger));
   app.route(
@@ -207,6 +209,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       waiting.endAll('emulator_reset', 'the emulator was reset');
       random.restart();
       requests.clear();
+      limiter.reset();
       store.clear();
       ledger.reset();
       await outbox?.reset();

@@ -1,5 +1,5 @@
 export type { ApiRequest } from './api/request-log.js';
-export type { Assumed, AssumedOptions, NotificationSource, ReplayAnswer } from './assumed.js';
+export type { Assumed, AssumedOptions, NotificationSource, RateLimit, ReplayAnswer } from './assumed.js';
 export type { DeliveryAttempt, SentRequest } from './deliveries/attempt.js';
 export type { EmulatorDelivery, FaultOutcome } from './deliveries/delivery.js';
 export type { Disturbance } from './deliveries/disturbances.js';

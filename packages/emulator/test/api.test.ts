@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 
@@ -273,6 +273,53 @@ describe('authentication', () => {
     expect(text).not.toContain('of-another');
     expect(text).not.toContain(emulator.apiKey);
   });
+});
+
+describe('the rate limit that is assumed', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  const read = (reference: string): Promise<Response> =>
+    fetch(`${emulator.baseUrl}/v1/payments/${reference}`, { headers: { 'x-api-key': emulator.apiKey } });
+
+  it('answers what is beyond it with 429 and the seconds that are left, until the window is over', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    await restart({ assumed: { rateLimit: { requests: 2, seconds: 30 } } });
+    // Whoever has no key cannot use up the merchant's requests.
+    for (let count = 0; count < 3; count++) {
+      expect((await fetch(`${emulator.baseUrl}/v1/payments/order-1`)).status).toBe(401);
+    }
+    expect((await postLink(emulator, FIXED)).status).toBe(201);
+    vi.setSystemTime(1_010_500);
+    expect((await read('order-1')).status).toBe(200);
+    const refused = await read('order-1');
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('20');
+    expect(await refused.json()).toEqual({ error: { code: 'rate_limited', message: expect.stringContaining('20 s') as string } });
+    expect(emulator.requests().at(-1)).toMatchObject({ status: 429, code: 'rate_limited' });
+    vi.setSystemTime(1_029_999);
+    expect((await read('order-1')).headers.get('retry-after')).toBe('1');
+    vi.setSystemTime(1_030_000);
+    expect((await read('order-1')).status).toBe(200);
+  });
+
+  it('begins again with a reset, and is off unless it is set', async () => {
+    await restart({ assumed: { rateLimit: { requests: 1, seconds: 3_600 } } });
+    expect((await postLink(emulator, FIXED)).status).toBe(201);
+    expect((await postLink(emulator, FIXED)).status).toBe(429);
+    await emulator.reset();
+    expect((await postLink(emulator, FIXED)).status).toBe(201);
+    await restart({});
+    expect(new Set(await Promise.all(Array.from({ length: 200 }, async () => (await read('x')).status)))).toEqual(new Set([404]));
+  });
+
+  it.each([5, null, {}, { requests: 0, seconds: 1 }, { requests: 1, seconds: 0.5 }, { requests: 1, seconds: 1, burst: 2 }])(
+    'refuses %j, which is none',
+    async (rateLimit) => {
+      await expect(startEmulator({ assumed: { rateLimit: rateLimit as never } })).rejects.toThrow(
+        /^assumed\.rateLimit must be 'off'/,
+      );
+    },
+  );
 });
 
 describe('errors', () => {

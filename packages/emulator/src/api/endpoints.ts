@@ -5,6 +5,7 @@ import type { Assumed } from '../assumed.js';
 import { createKeyCheck } from './authentication.js';
 import type { Ledger } from '../payments/ledger.js';
 import { readLinkRequest } from './link-request.js';
+import type { RateLimiter } from './rate-limit.js';
 import { report } from '../report.js';
 import { referenceIn, type LoggedVariables, type RequestLog } from './request-log.js';
 import { refuse, ServiceError } from './service-error.js';
@@ -15,11 +16,12 @@ export interface ApiOptions {
   readonly apiKey: string;
   readonly ledger: Ledger;
   readonly requests: RequestLog;
+  readonly limiter: RateLimiter;
   readonly assumed: Assumed;
 }
 
 /** The two endpoints of the service, mounted at the path of `baseUrl`. */
-export function createApi({ apiKey, ledger, requests, assumed }: ApiOptions): Hono<{ Variables: LoggedVariables }> {
+export function createApi({ apiKey, ledger, requests, limiter, assumed }: ApiOptions): Hono<{ Variables: LoggedVariables }> {
   const api = new Hono<{ Variables: LoggedVariables }>();
   const isAuthentic = createKeyCheck(apiKey);
 
@@ -27,6 +29,11 @@ export function createApi({ apiKey, ledger, requests, assumed }: ApiOptions): Ho
 
   api.use(async (c, next) => {
     if (!isAuthentic(c.req.raw.headers)) throw new ServiceError('unauthorized', 'the API key is missing or wrong');
+    const secondsLeft = limiter.take();
+    if (secondsLeft !== undefined) {
+      c.header('Retry-After', String(secondsLeft));
+      throw new ServiceError('rate_limited', `too many requests: the next one is answered in ${secondsLeft} s`);
+    }
     await next();
     c.header('Cache-Control', 'no-store');
   });

@@ -12,6 +12,7 @@ export const ERROR_STATUSES = {
   reference_taken: 409,
   request_too_large: 413,
   unsupported_media_type: 415,
+  rate_limited: 429,
   internal_error: 500,
 } as const;
 
