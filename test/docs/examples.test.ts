@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -11,8 +11,8 @@ function documents(): string[] {
   const readmes = ['packages', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => join(root, folder, name, 'README.md')),
   );
-  const docs = readdirSync(join(root, 'docs')).map((name) => join(root, 'docs', name));
-  return [join(root, 'README.md'), ...readmes, ...docs].filter((path) => path.endsWith('.md') && ts.sys.fileExists(path));
+  const docs = ts.sys.readDirectory(join(root, 'docs'), ['.md'], ['**/node_modules', '**/.vitepress']);
+  return [join(root, 'README.md'), ...readmes, ...docs].filter((path) => ts.sys.fileExists(path));
 }
 
 /** The files of `examples` that a document shows, each in a block whose first line is a comment with its path. */
@@ -21,12 +21,23 @@ function shownFiles(path: string): [string, string][] {
   return Array.from(blocks, ([, file, code]) => [file!, code!]);
 }
 
-/** The other TypeScript examples of a document, by the path of a file that stands beside it. */
+/**
+ * The other TypeScript examples of a document, by the path of a file that stands beside it. Those of a quick start are one project: each has
+ * the name in its first line, and may import the others.
+ */
 function examples(path: string): [string, string][] {
-  const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n(?!\/\/ examples\/)(.*?)^```/gms);
-  // An `export {}` makes each a module, with names and a top-level await of its own.
-  return Array.from(blocks, ([, code], index) => [join(dirname(path), `.${index}.example.ts`), `${code}\nexport {};\n`]);
+  const blocks = readFileSync(path, 'utf8').matchAll(/^```(tsx?)\n(?!\/\/ examples\/)(.*?)^```/gms);
+  const project = join(dirname(path), `.${basename(path)}`);
+  return Array.from(blocks, ([, language, code], index) => {
+    const title = dirname(path).endsWith('/start') ? /^\/\/ (\S+)\n/.exec(code!)?.[1] : undefined;
+    const file = title === undefined ? join(dirname(path), `.${index}.example.${language}`) : join(project, title);
+    // An `export {}` makes each a module, with names and a top-level await of its own.
+    return [file, `${code}\nexport {};\n`];
+  });
 }
+
+/** Where a relative import leads, without its extension. */
+const besides = (containing: string, text: string): string => join(dirname(containing), text).replace(/\.js$/, '');
 
 /** Compiles the examples as a reader's own project would see them, and gives what the compiler says. */
 function compile(files: ReadonlyMap<string, string>): string[] {
@@ -34,6 +45,7 @@ function compile(files: ReadonlyMap<string, string>): string[] {
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
   // A reader's project rarely has this one, and `process.env.WEBHOOK_SECRET` is how it is written.
   options.noPropertyAccessFromIndexSignature = false;
+  options.declaration = false;
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
   // Imports resolve as from the tests' own folder, where every framework is installed; the recipe of the credit is the shop's.
@@ -42,18 +54,23 @@ function compile(files: ReadonlyMap<string, string>): string[] {
   host.fileExists = (path) => files.has(path) || fileExists.call(host, path);
   host.readFile = (path) => files.get(path) ?? readFile.call(host, path);
   host.resolveModuleNameLiterals = (literals, containing, redirected, compilerOptions) =>
-    literals.map(({ text }) =>
-      ts.resolveModuleName(
-        text,
-        !files.has(containing) ? containing : text === './credit-order.js' ? shop : elsewhere,
-        compilerOptions,
-        host,
-        undefined,
-        redirected,
-      ),
-    );
+    literals.map(({ text }) => {
+      const onThePage = ['.ts', '.tsx'].find(
+        (extension) => text.startsWith('.') && files.has(besides(containing, text) + extension),
+      );
+      if (onThePage !== undefined) {
+        return { resolvedModule: { resolvedFileName: besides(containing, text) + onThePage, extension: onThePage } };
+      }
+      const from = !files.has(containing) ? containing : text === './credit-order.js' ? shop : elsewhere;
+      return ts.resolveModuleName(text, from, compilerOptions, host, undefined, redirected);
+    });
   const program = ts.createProgram([...files.keys()], options, host);
-  return ts.getPreEmitDiagnostics(program).map((diagnostic) => {
+  // Only the examples: what they import is checked by `pnpm types`.
+  const diagnostics = [...files.keys()].flatMap((path) => {
+    const file = program.getSourceFile(path);
+    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+  });
+  return [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...diagnostics].map((diagnostic) => {
     const where = diagnostic.file === undefined ? '' : relative(root, diagnostic.file.fileName);
     return `${where}: ${ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')}`;
   });

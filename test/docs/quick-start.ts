@@ -1,0 +1,211 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { freePort } from '../engines/starting.js';
+import { publishedPackages } from '../packaging/pack.js';
+
+/** What a reader does with a block of a quick start, in the order of the page. */
+export type Step =
+  | { readonly kind: 'file'; readonly path: string; readonly text: string }
+  | { readonly kind: 'run'; readonly command: string; readonly ownTerminal: boolean }
+  | { readonly kind: 'output'; readonly text: string };
+
+const FENCE = /^```(\w+)\n(.*?)^```$/gms;
+const TITLE = /^(?:\/\/|#) ((?:[\w[\].-]+\/)*[\w[\].-]*\.[\w.]+)$/;
+const OWN_TERMINAL = '# another terminal';
+
+/**
+ * Reads a quick start: `sh` is run, in a terminal of its own where its first line says so; `text` is what a command then shows,
+ * `…` standing for what differs; every other block is a file that its first line names.
+ *
+ * @throws Error for a block without a title
+ */
+export function stepsOf(markdown: string): Step[] {
+  return Array.from(markdown.matchAll(FENCE), ([, language, text]): Step => {
+    const [first = ''] = text!.split('\n');
+    if (language === 'sh') return { kind: 'run', command: text!, ownTerminal: first.startsWith(OWN_TERMINAL) };
+    if (language === 'text') return { kind: 'output', text: text!.trimEnd() };
+    const path = TITLE.exec(first)?.[1];
+    if (path === undefined) throw new Error(`a block of ${language} has no line that names its file: ${first}`);
+    return { kind: 'file', path, text: text! };
+  });
+}
+
+/** A reader of a quick start, in an empty folder. */
+export interface Reader {
+  readonly folder: string;
+  do(step: Step): Promise<void>;
+  /** Ends what runs in terminals of its own, and deletes the folder. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param tarballs the packages by name, which are installed in place of those of the registry
+ * @param databaseUrl set in the environment, which goes before what the page writes to .env
+ */
+export async function startReader(tarballs: Readonly<Record<string, string>>, databaseUrl: string): Promise<Reader> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'paylink-quick-start-')));
+  // Another server may have the ports of the page.
+  const ports = new Map([
+    ['3000', await freePort()],
+    ['4010', await freePort()],
+  ]);
+  const terminals: Terminal[] = [];
+  let current = folder;
+  let last: Terminal | undefined;
+
+  const write = async ({ path, text }: { path: string; text: string }): Promise<void> => {
+    const file = join(current, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, withPorts(text, ports));
+  };
+
+  const run = async (command: string, ownTerminal: boolean): Promise<void> => {
+    const said = fromTarballs(withPorts(command, ports), tarballs);
+    last = openTerminal(said, current, environment(databaseUrl));
+    if (ownTerminal) {
+      terminals.push(last);
+      return;
+    }
+    current = await last.ended();
+  };
+
+  return {
+    folder,
+    async do(step) {
+      if (step.kind === 'file') return write(step);
+      if (step.kind === 'run') return run(step.command, step.ownTerminal);
+      const pattern = patternOf(withPorts(step.text, ports));
+      // A terminal that has just been opened shows it itself: an older one may have said the same.
+      const isNew = last !== undefined && last === terminals.at(-1);
+      const shown = isNew ? [last!] : [last!, ...terminals];
+      const aborted = new AbortController();
+      try {
+        await Promise.any(shown.map((terminal) => terminal.shows(pattern, aborted.signal)));
+      } catch {
+        throw new Error(`no terminal shows ${step.text}\n${shown.map(({ output }) => output()).join('\n---\n')}`);
+      } finally {
+        aborted.abort();
+      }
+    },
+    async close() {
+      await Promise.all(terminals.map((terminal) => terminal.end()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function withPorts(text: string, ports: ReadonlyMap<string, number>): string {
+  return text.replace(/\b(?:3000|4010)\b/g, (port) => `${ports.get(port)!}`);
+}
+
+/** `npm install` of a package of ours, with those that it depends on and the page does not name, from tarballs. */
+function fromTarballs(command: string, tarballs: Readonly<Record<string, string>>): string {
+  const named = new Set(command.match(/@paylink\/[a-z]+/g) ?? []);
+  return command.replace(/^npm install .*$/gm, (line) => {
+    const ours = line.match(/@paylink\/[a-z]+/g) ?? [];
+    const unnamed = ours.flatMap(dependenciesOf).filter((name) => !named.has(name));
+    return [line.replace(/@paylink\/[a-z]+/g, (name) => tarballs[name]!), ...new Set(unnamed.map((name) => tarballs[name]!))].join(
+      ' ',
+    );
+  });
+}
+
+const manifests = new Map<string, string[]>();
+
+/** The packages of ours that one needs, with those that these need. */
+function dependenciesOf(name: string): string[] {
+  return (manifests.get(name) ?? []).flatMap((other) => [other, ...dependenciesOf(other)]);
+}
+
+/** Reads what each package of ours depends on, once. */
+export async function readManifests(): Promise<void> {
+  for (const [name, folder] of publishedPackages()) {
+    const { dependencies = {} } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      dependencies?: Record<string, string>;
+    };
+    manifests.set(
+      name,
+      Object.keys(dependencies).filter((other) => other.startsWith('@paylink/')),
+    );
+  }
+}
+
+/** The environment of a reader: nothing of the tests' own. */
+function environment(databaseUrl: string): Record<string, string> {
+  const kept = ['PATH', 'HOME', 'TMPDIR'].map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined);
+  return {
+    ...(Object.fromEntries(kept) as Record<string, string>),
+    DATABASE_URL: databaseUrl,
+    NEXT_TELEMETRY_DISABLED: '1',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_prefer_offline: 'true',
+    npm_config_update_notifier: 'false',
+  };
+}
+
+function patternOf(text: string): RegExp {
+  return new RegExp(
+    text
+      .split('…')
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*'),
+  );
+}
+
+interface Terminal {
+  output: () => string;
+  /** Resolves once the output matches; rejects when the command has ended without it. */
+  shows(pattern: RegExp, signal: AbortSignal): Promise<void>;
+  /** The folder that the command ends in. @throws Error with all that it said, when it fails */
+  ended(): Promise<string>;
+  end(): Promise<void>;
+}
+
+function openTerminal(command: string, folder: string, env: Record<string, string>): Terminal {
+  const child: ChildProcess = spawn('bash', ['-euo', 'pipefail', '-c', `${command}\npwd >&3`], {
+    cwd: folder,
+    env: env as NodeJS.ProcessEnv,
+    // A group of its own, so that what npx started ends with it.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const news = new EventEmitter();
+  let output = '';
+  let folderAtEnd = '';
+  let hasEnded = false;
+  const hear = (piece: Buffer): void => {
+    output += stripVTControlCharacters(piece.toString());
+    news.emit('news');
+  };
+  child.stdout!.on('data', hear);
+  child.stderr!.on('data', hear);
+  (child.stdio[3] as NodeJS.ReadableStream).on('data', (piece: Buffer) => (folderAtEnd += piece.toString()));
+  const closed = once(child, 'close').then(([code]) => {
+    hasEnded = true;
+    news.emit('news');
+    return code as number | null;
+  });
+  return {
+    output: () => output,
+    async shows(pattern, signal) {
+      while (!pattern.test(output)) {
+        if (hasEnded) throw new Error('ended');
+        await once(news, 'news', { signal });
+      }
+    },
+    async ended() {
+      const code = await closed;
+      if (code !== 0) throw new Error(`this ended with ${code}:\n${command}\n${output}`);
+      return folderAtEnd.trim();
+    },
+    async end() {
+      if (!hasEnded) process.kill(-child.pid!, 'SIGTERM');
+      await closed;
+    },
+  };
+}
