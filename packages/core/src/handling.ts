@@ -95,7 +95,7 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
 /** One merchant's order number must not count as another's, and nothing in the delivery says whose it is. */
 function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions, handlers: unknown, hasKey = false): void {
   if (typeof secret !== 'function' || tenant !== undefined) return;
-  const keyed = [handlers, ...Object.values(handlers as object)].some(isKeyedByTenant);
+  const keyed = [handlers].concat(Object.values(handlers as object)).some(isKeyedByTenant);
   // A key of the merchant's own speaks for the store; `confirm` still has to know by whose API key to ask.
   check(
     confirm === undefined && !keyed && (idempotency === undefined || hasKey),
