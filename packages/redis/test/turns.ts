@@ -2,6 +2,7 @@
  * A process that runs the events of one kind for many orders, each with its order's turn, and retries what is in progress.
  * In each run it counts, on Redis itself, how many runs of the order are at work.
  */
+import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { redisStore } from '../src/index.js';
 
@@ -13,7 +14,9 @@ async function runUntilDone(order: number): Promise<void> {
   const work = async (): Promise<void> => {
     const atWork = await redis.incr(`at-work-${order}`);
     if (atWork > 1) await redis.incr('overlaps');
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    // Until the other process was refused, so that the two meet at least once however they are scheduled.
+    if (order === 0) while ((await redis.get('refusals')) === null) await setTimeout(1);
+    await setTimeout(5);
     await redis.incr(`effects-${order}`);
     await redis.decr(`at-work-${order}`);
   };
@@ -22,7 +25,7 @@ async function runUntilDone(order: number): Promise<void> {
     if (result === 'done') return;
     if (result === 'duplicate') throw new Error(`${kind} of order ${order} was taken for another event`);
     await redis.incr('refusals');
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+    await setTimeout(Math.random() * 5);
   }
 }
 
