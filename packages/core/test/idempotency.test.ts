@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReceiver, memoryStore, WebhookError, type DeliveryOutcome, type IdempotencyStore } from '../src/index.js';
 import { identify, isDone, runOnce } from '../src/idempotency.js';
 import { deliver, hang, received, secret } from './deliver.js';
+import { expire, hanging } from './expiry.js';
 
 const logger = { warn: vi.fn(), error: vi.fn() };
 const { signal } = new AbortController();
@@ -190,17 +191,18 @@ describe('idempotency', () => {
   it('I06 of a store that hangs is 503 at the deadline, and its late answer runs nothing', async () => {
     const handler = vi.fn();
     let answer!: (done: boolean) => void;
+    const { hang, begun } = hanging();
     const slow = storeOf(
       async (_key, work) => {
         await work({});
         return 'done';
       },
-      () => new Promise((resolve) => (answer = resolve)),
+      () => Promise.race([hang(), new Promise<boolean>((resolve) => (answer = resolve))]),
     );
     // Asked before the service is.
     const confirm = { getPayment: () => Promise.reject(new Error('asked')) };
     const options = { secret, idempotency: slow, confirm, handlerTimeout: 20, logger };
-    const reply = await createReceiver(options, handler).receive(deliver(), {});
+    const reply = await expire(begun, 20, () => createReceiver(options, handler).receive(deliver(), {}));
     answer(false);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(reply).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
@@ -221,18 +223,22 @@ describe('idempotency', () => {
   });
 
   it('of a store whose commit hangs is 503 store_unavailable: the handler was done in time', async () => {
+    const { hang, begun } = hanging();
     const store = storeOf(async (_key, work) => {
       await work({});
       return hang();
     });
     const receiver = createReceiver({ secret, idempotency: store, handlerTimeout: 20, logger }, () => undefined);
-    expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
+    const reply = await expire(begun, 20, () => receiver.receive(deliver(), {}));
+    expect(reply).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
   });
 
   it('aborts the store when the handler hangs', async () => {
     const idempotency = memoryStore();
+    const { hang, begun } = hanging();
     const receiver = createReceiver({ secret, idempotency, handlerTimeout: 20, logger }, hang);
-    expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 503, body: '{"error":"handler_timeout"}' });
+    const reply = await expire(begun, 20, () => receiver.receive(deliver(), {}));
+    expect(reply).toMatchObject({ status: 503, body: '{"error":"handler_timeout"}' });
     const next = createReceiver({ secret, idempotency }, () => undefined);
     expect(await next.receive(deliver(), {})).toMatchObject(received);
   });

@@ -3,6 +3,7 @@ import { signedDelivery } from '@paylink/testing';
 import { z } from 'zod';
 import { createReceiver, memoryStore, WebhookError, type DeliveryOutcome } from '../src/index.js';
 import { deliver, hang, received, secret } from './deliver.js';
+import { expire, hanging } from './expiry.js';
 
 const logger = { warn: vi.fn(), error: vi.fn() };
 
@@ -320,14 +321,16 @@ describe('what nothing in a delivery tells apart', () => {
 describe('handlerTimeout', () => {
   it('G03 G06 answers 503 and aborts the signal when the handler hangs', async () => {
     let signal: AbortSignal | undefined;
+    const { hang, begun } = hanging();
     const receiver = createReceiver({ secret, handlerTimeout: 50, logger }, (_event, context) => {
       signal = context.signal;
       return hang();
     });
-    const reply = receiver.receive(deliver(), {});
-    await vi.waitUntil(() => signal !== undefined);
-    expect(signal?.aborted).toBe(false);
-    expect(await reply).toMatchObject({ status: 503, body: '{"error":"handler_timeout"}' });
+    const intact = begun.then(() => expect(signal?.aborted).toBe(false));
+    expect(await expire(intact, 50, () => receiver.receive(deliver(), {}))).toMatchObject({
+      status: 503,
+      body: '{"error":"handler_timeout"}',
+    });
     expect(signal?.aborted).toBe(true);
     expect(signal?.reason).toMatchObject({ code: 'handler_timeout' });
   });
@@ -409,10 +412,9 @@ describe('confirm', () => {
       '[paylink] 503 confirm_unavailable: the payment could not be read (Error: ECONNREFUSED)',
     );
     const handler = vi.fn();
-    const reply = await createReceiver({ secret, confirm: { getPayment: hang }, handlerTimeout: 20, logger }, handler).receive(
-      deliver(),
-      {},
-    );
+    const { hang, begun } = hanging();
+    const receiver = createReceiver({ secret, confirm: { getPayment: hang }, handlerTimeout: 20, logger }, handler);
+    const reply = await expire(begun, 20, () => receiver.receive(deliver(), {}));
     expect(reply).toMatchObject({ status: 503, body: '{"error":"confirm_unavailable"}' });
     expect(handler).not.toHaveBeenCalled();
   });
@@ -439,10 +441,11 @@ describe('confirm', () => {
   it('that hung until the deadline starts no handler when it answers at last', async () => {
     const handler = vi.fn();
     let answer!: (payment: { reference: string; status: string }) => void;
-    const confirm = { getPayment: () => new Promise<{ reference: string; status: string }>((resolve) => (answer = resolve)) };
-    expect(await createReceiver({ secret, confirm, handlerTimeout: 20, logger }, handler).receive(deliver(), {})).toMatchObject({
-      status: 503,
-    });
+    const { hang, begun } = hanging();
+    const answered = new Promise<{ reference: string; status: string }>((resolve) => (answer = resolve));
+    const confirm = { getPayment: () => Promise.race([hang(), answered]) };
+    const receiver = createReceiver({ secret, confirm, handlerTimeout: 20, logger }, handler);
+    expect(await expire(begun, 20, () => receiver.receive(deliver(), {}))).toMatchObject({ status: 503 });
     answer({ reference: 'order-42', status: 'success' });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(handler).not.toHaveBeenCalled();
