@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { freePort } from '../engines/starting.js';
-import { publishedPackages } from '../packaging/pack.js';
+import { withItsOwn } from '../packaging/pack.js';
 
 /** What a reader does with a block of a quick start, in the order of the page. */
 export type Step =
@@ -107,31 +107,9 @@ function fromTarballs(command: string, tarballs: Readonly<Record<string, string>
   const named = new Set(command.match(/@paylink\/[a-z]+/g) ?? []);
   return command.replace(/^npm install .*$/gm, (line) => {
     const ours = line.match(/@paylink\/[a-z]+/g) ?? [];
-    const unnamed = ours.flatMap(dependenciesOf).filter((name) => !named.has(name));
-    return [line.replace(/@paylink\/[a-z]+/g, (name) => tarballs[name]!), ...new Set(unnamed.map((name) => tarballs[name]!))].join(
-      ' ',
-    );
+    const unnamed = withItsOwn(ours).filter((name) => !named.has(name));
+    return [line.replace(/@paylink\/[a-z]+/g, (name) => tarballs[name]!), ...unnamed.map((name) => tarballs[name]!)].join(' ');
   });
-}
-
-const manifests = new Map<string, string[]>();
-
-/** The packages of ours that one needs, with those that these need. */
-function dependenciesOf(name: string): string[] {
-  return (manifests.get(name) ?? []).flatMap((other) => [other, ...dependenciesOf(other)]);
-}
-
-/** Reads what each package of ours depends on, once. */
-export async function readManifests(): Promise<void> {
-  for (const [name, folder] of publishedPackages()) {
-    const { dependencies = {} } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
-      dependencies?: Record<string, string>;
-    };
-    manifests.set(
-      name,
-      Object.keys(dependencies).filter((other) => other.startsWith('@paylink/')),
-    );
-  }
 }
 
 /** The environment of a reader: nothing of the tests' own. */

@@ -1,1 +1,1 @@
-export { packAll, publishedPackages } from '../../scripts/pack.mjs';
+export { packAll, publishedPackages, withItsOwn } from '../../scripts/pack.mjs';
