@@ -1,8 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
-/** @paylink packages by their sources. Without the condition a package is what was built. */
+/**
+ * @paylink packages by their sources. Without the condition a package is what was built. Not `module`, which is for bundlers: it
+ * names files that Node cannot load.
+ */
 function fromSources(...conditions: string[]) {
-  const resolve = { conditions: ['@paylink/source', ...conditions, 'node', 'module', 'development|production'] };
+  const resolve = { conditions: ['@paylink/source', ...conditions, 'node', 'development|production'] };
   return { resolve, ssr: { resolve } };
 }
 

@@ -15,6 +15,11 @@ function documents(): string[] {
   return [join(root, 'README.md'), ...readmes, ...docs].filter((path) => ts.sys.fileExists(path));
 }
 
+/** A document without its blocks of code. */
+function proseOf(path: string): string {
+  return readFileSync(path, 'utf8').replace(/^```.*?^```/gms, '');
+}
+
 /** The files of `examples` that a document shows, each in a block whose first line is a comment with its path. */
 function shownFiles(path: string): [string, string][] {
   const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n\/\/ (examples\/\S+)\n(.*?)^```/gms);
@@ -130,9 +135,9 @@ describe('the documents', () => {
 
   it('link to files that exist', () => {
     const broken = documents().flatMap((path) =>
-      Array.from(readFileSync(path, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g), ([, target]) =>
-        join(dirname(path), target!),
-      ).filter((target) => !ts.sys.fileExists(target) && !ts.sys.directoryExists(target)),
+      Array.from(proseOf(path).matchAll(/\]\((?!https?:)([^)#]+)/g), ([, target]) => join(dirname(path), target!)).filter(
+        (target) => !ts.sys.fileExists(target) && !ts.sys.directoryExists(target),
+      ),
     );
     expect(broken).toEqual([]);
   });

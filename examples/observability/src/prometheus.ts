@@ -1,0 +1,30 @@
+import type { ObserveHook } from '@paylink/core';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** For the option `observe`. */
+export function observeIn(register: Registry): ObserveHook {
+  const about = { labelNames: ['outcome', 'code', 'kind'] as const, registers: [register] };
+  const deliveries = new Counter({ name: 'paylink_deliveries_total', help: 'Deliveries, by how they ended', ...about });
+  const seconds = new Histogram({ name: 'paylink_delivery_duration_seconds', help: 'Time for a delivery', ...about });
+  const buckets = [256, 1_024, 4_096, 16_384, 65_536];
+  const bytes = new Histogram({ name: 'paylink_delivery_body_bytes', help: 'Size of a body', buckets, ...about });
+  return ({ outcome, code = '', type = '', bodyBytes, durationMs }) => {
+    const labels = { outcome, code, kind: type };
+    deliveries.inc(labels);
+    seconds.observe(labels, durationMs / 1_000);
+    bytes.observe(labels, bodyBytes);
+  };
+}
+
+/** @param since when the oldest order was made that is unpaid and not given up; `undefined` where there is none */
+export function watchUnpaid(register: Registry, since: () => Promise<Date | undefined>): void {
+  new Gauge({
+    name: 'paylink_orders_oldest_unpaid_age_seconds',
+    help: 'Age of the oldest order that waits for its money',
+    registers: [register],
+    async collect() {
+      const oldest = await since();
+      this.set(oldest === undefined ? 0 : (Date.now() - oldest.getTime()) / 1_000);
+    },
+  });
+}

@@ -1,0 +1,32 @@
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+
+/** Of the span that is active, for the job that carries it: an id of the trace and of the span, and nothing of the event. */
+export function carryTrace(): Record<string, string> {
+  const carrier: Record<string, string> = {};
+  propagation.inject(context.active(), carrier);
+  return carrier;
+}
+
+/**
+ * Runs a job in a span of its own that is linked to the one of the notification. Linked, not below it: the job may run hours later
+ * and more than once.
+ */
+export function runLinked<Result>(queue: string, carrier: Record<string, string>, work: () => Promise<Result>): Promise<Result> {
+  const producer = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, carrier));
+  const options = {
+    kind: SpanKind.CONSUMER,
+    links: producer === undefined ? [] : [{ context: producer }],
+    attributes: { 'messaging.operation.name': 'process', 'messaging.destination.name': queue },
+  };
+  return trace.getTracer('paylink').startActiveSpan(`process ${queue}`, options, ROOT_CONTEXT, async (span) => {
+    try {
+      return await work();
+    } catch (error) {
+      // Without the message, which may quote what the merchant's code was working on.
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
