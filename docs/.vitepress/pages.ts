@@ -35,7 +35,7 @@ export const GROUPS: readonly Group[] = [
   },
   {
     text: { en: 'What holds', fr: 'Garanties' },
-    pages: ['security', 'durability', 'performance', 'comparison', 'audit-of-peers', 'attacks'],
+    pages: ['security', 'guarantees', 'durability', 'performance', 'comparison', 'audit-of-peers', 'attacks'],
   },
   {
     text: { en: 'Background', fr: 'Contexte' },
