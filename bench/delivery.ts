@@ -1,9 +1,9 @@
 /** The one notification that every contestant is given, in the sizes that are measured. */
 import { createHmac } from 'node:crypto';
+import { SECRET } from './secret.js';
 
-export const SECRET = 'whsec_2f8c1b7e0a9d4c63b5e1f0a7d8c9b6e4';
 export const REFERENCE = 'order-000042';
-export const URL_PATH = '/webhooks/payments';
+export { SECRET, URL_PATH } from './secret.js';
 
 /** A JSON object of exactly so many bytes: a payment, and lines of an order up to the size. */
 export function jsonBody(bytes: number): Buffer {
