@@ -17,7 +17,7 @@ const allowed = {
   postgres: STORES,
   redis: STORES,
   bullmq: STORES,
-  cli: ['@paylink/core', '@paylink/core/diagnose', '@paylink/testing', '@paylink/client', '@paylink/emulator'],
+  cli: [...STORES, '@paylink/core/diagnose', '@paylink/testing', '@paylink/client', '@paylink/emulator'],
   ...Object.fromEntries(ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']])),
 };
 

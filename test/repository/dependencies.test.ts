@@ -11,7 +11,17 @@ interface Manifest {
 
 /** What a user gets with each package that is not ours, all the way down. A new one is a decision: it is written here. */
 const THEIRS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['@hono/node-server', 'ansi-regex', 'commander', 'get-east-asian-width', 'hono', 'picocolors', 'string-width', 'strip-ansi'],
+  cli: [
+    '@hono/node-server',
+    'ansi-regex',
+    'commander',
+    'csv-parse',
+    'get-east-asian-width',
+    'hono',
+    'picocolors',
+    'string-width',
+    'strip-ansi',
+  ],
   emulator: ['@hono/node-server', 'hono'],
   ...Object.fromEntries(
     ['express', 'fastify', 'hono', 'koa', 'nest', 'next', 'node'].map((name) => [

@@ -1,6 +1,9 @@
 /** What the exit codes mean; every command's help lists them. */
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
+/** As shells count a command that Ctrl-C ended: 128 and the number of SIGINT. */
+export const INTERRUPTED = 130;
+
 /** Ends a command with a message for people, and no stack trace. */
 export class Failure extends Error {
   readonly exitCode: number;

@@ -24,10 +24,8 @@ export async function readText(path: string, option: string): Promise<string> {
 }
 
 async function readStdin(option: string): Promise<Buffer> {
-  if (stdinTakenBy !== undefined) throw usageFailure(`${stdinTakenBy} and ${option} cannot both be read from stdin`);
-  stdinTakenBy = option;
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  for await (const chunk of takeStdin(option)) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
@@ -91,4 +89,11 @@ export function readHeaders(values: readonly string[] = []): Record<string, stri
     return [name.toLowerCase(), content];
   });
   return Object.fromEntries(headers);
+}
+
+/** Stdin as a stream, for the one option that has it. */
+export function takeStdin(option: string): NodeJS.ReadStream {
+  if (stdinTakenBy !== undefined) throw usageFailure(`${stdinTakenBy} and ${option} cannot both be read from stdin`);
+  stdinTakenBy = option;
+  return process.stdin;
 }

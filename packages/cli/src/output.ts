@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createPaint, wantsColor, type Paint } from './paint.js';
 import { safeJson, text, toSafe, type Printable, type SafeText } from './safe-text.js';
 
@@ -44,6 +45,21 @@ export class Output {
   /** The one JSON document of a command. */
   document(value: unknown): void {
     if (this.isJson) process.stdout.write(`${safeJson(this.#redactDeep(value), 2)}\n`);
+  }
+
+  /** The one JSON document of a command whose list may be longer than memory: it is written as it comes. */
+  async documentWithList(head: object, name: string, list: AsyncIterable<unknown>): Promise<void> {
+    if (!this.isJson) return;
+    const write = async (part: string): Promise<void> => {
+      if (!process.stdout.write(part)) await once(process.stdout, 'drain');
+    };
+    await write(`${safeJson(this.#redactDeep(head), 2).slice(0, -2)},\n  ${JSON.stringify(name)}: [`);
+    let separator = '';
+    for await (const item of list) {
+      await write(`${separator}\n    ${safeJson(this.#redactDeep(item))}`);
+      separator = ',';
+    }
+    await write(`${separator === '' ? '' : '\n  '}]\n}\n`);
   }
 
   /** One line of a stream of JSON. */

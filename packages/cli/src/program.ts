@@ -8,6 +8,7 @@ import { listenCommand } from './commands/listen.js';
 import { linksCommand } from './commands/links.js';
 import { cancelCommand, failCommand, payCommand } from './commands/pay.js';
 import { paymentsCommand } from './commands/payments.js';
+import { proveCommand } from './commands/prove.js';
 import { signCommand } from './commands/sign.js';
 import { triggerCommand } from './commands/trigger.js';
 import { createPaint, wantsColor } from './paint.js';
@@ -29,6 +30,7 @@ const COMMANDS = [
   listenCommand,
   linksCommand,
   paymentsCommand,
+  proveCommand,
 ];
 
 /** The whole of `paylink`. */

@@ -12,6 +12,7 @@ import type { Output } from './output.js';
 export const SECRET_VARIABLES = ['PAYLINK_WEBHOOK_SECRET', 'WEBHOOK_SECRET'] as const;
 export const API_KEY_VARIABLE = 'PAYLINK_API_KEY';
 export const BASE_URL_VARIABLE = 'PAYLINK_BASE_URL';
+export const DATABASE_VARIABLE = 'DATABASE_URL';
 
 export const SECRET_ENVIRONMENT = ['PAYLINK_WEBHOOK_SECRET, WEBHOOK_SECRET', 'the webhook secret; the first that is set'] as const;
 export const API_ENVIRONMENT = [
@@ -52,7 +53,7 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
   if (path === undefined && !existsSync('.env')) return;
   const values = parseEnv(await readText(path ?? '.env', path === undefined ? '.env' : '--dotenv'));
   const isSecretGiven = SECRET_VARIABLES.some((name) => process.env[name]);
-  for (const name of [...SECRET_VARIABLES, API_KEY_VARIABLE, BASE_URL_VARIABLE]) {
+  for (const name of [...SECRET_VARIABLES, API_KEY_VARIABLE, BASE_URL_VARIABLE, DATABASE_VARIABLE]) {
     if (process.env[name] || !values[name]) continue;
     // The environment's secret goes before the file's, whichever of the two names it has.
     if (isSecretGiven && (SECRET_VARIABLES as readonly string[]).includes(name)) continue;
@@ -125,6 +126,29 @@ export async function findEmulatorApiKey(flags: ApiKeyFlags, output: Output): Pr
   if (found !== undefined || apiKey === undefined) return found;
   output.hide(apiKey);
   return { value: apiKey, source: KEPT_SECRETS };
+}
+
+/** The address of the merchant's PostgreSQL; its password is hidden from the output from now on. */
+export function findDatabaseUrl(flag: string | undefined, output: Output): string | undefined {
+  const url = flag ?? process.env[DATABASE_VARIABLE];
+  if (!url) return undefined;
+  output.hide(url);
+  const password = URL.canParse(url) ? new URL(url).password : '';
+  output.hide(password, decoded(password));
+  if (flag !== undefined && password !== '') {
+    output.advise(
+      `--database-url stays in the shell history and shows in the process list; ${DATABASE_VARIABLE} in the environment does not`,
+    );
+  }
+  return url;
+}
+
+function decoded(password: string): string | undefined {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return undefined;
+  }
 }
 
 interface Places {

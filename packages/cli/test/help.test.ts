@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { paylink, start } from './paylink.js';
 
-const COMMANDS = ['init', 'emulate', 'trigger', 'audit', 'doctor', 'diagnose', 'sign', 'links create', 'payments get'];
+const COMMANDS = ['init', 'emulate', 'trigger', 'audit', 'doctor', 'diagnose', 'sign', 'links create', 'payments get', 'prove'];
 
 async function helpOf(command: string): Promise<string> {
   const { code, stdout, stderr } = await paylink([...command.split(' '), '--help']);

@@ -23,7 +23,7 @@ beforeAll(async () => {
     format: 'esm',
     conditions: ['@paylink/source', 'module'],
     // commander is CommonJS, and loads Node's modules by `require`.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
   });
 });
 

@@ -24,6 +24,11 @@ export class RateLimit {
     this.#onPause = onPause;
   }
 
+  /** Pauses that were asked for since the last answer. */
+  get refusals(): number {
+    return this.#refusals;
+  }
+
   /** Whether nothing can be asked any more, since the time of the run ends before the pause does. */
   get isOver(): boolean {
     return Math.max(performance.now(), this.#until) >= this.#end;

@@ -6,10 +6,11 @@ import { readCredits } from '../audit/credits.js';
 import { toJUnit, toSarif } from '../audit/formats.js';
 import { requireAllowedHost } from '../audit/local-host.js';
 import { showReport } from '../audit/show-report.js';
-import { EXIT, Failure, failure, usageFailure } from '../failure.js';
+import { EXIT, Failure, failure, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readHeaders, requireTarget, seconds, showUrl, wholeNumber } from '../input.js';
 import type { Output } from '../output.js';
+import { showProgress } from '../progress.js';
 import { text } from '../safe-text.js';
 import { addSecretOptions, requireSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
 import { readVersion } from '../version.js';
@@ -28,9 +29,6 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly junit?: string | true;
   readonly sarif?: string | true;
 }
-
-/** As shells count it: 128 and the number of SIGINT. */
-const INTERRUPTED = 130;
 
 /** `paylink audit`: the attack kit against a running server. */
 export function auditCommand(): Command {
@@ -144,17 +142,13 @@ async function write(target: string | true | undefined, make: () => string, outp
   }
 }
 
-/** In a pipe, a line after as many milliseconds. */
-const SELDOM = 10_000;
-
 function progress(output: Output): (step: { readonly done: number; readonly total: number; readonly name: string }) => void {
-  let last = performance.now();
-  return ({ done, total, name }) => {
-    output.progress(text`${done} of ${total}  ${name}`);
-    if (process.stderr.isTTY || performance.now() - last < SELDOM) return;
-    last = performance.now();
-    output.note(text`audit: ${done} of ${total}`);
-  };
+  const show = showProgress(output);
+  return ({ done, total, name }) =>
+    show(
+      () => text`${done} of ${total}  ${name}`,
+      () => text`audit: ${done} of ${total}`,
+    );
 }
 
 /** The kit explains on its own that there is no connection. */

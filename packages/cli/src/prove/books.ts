@@ -1,0 +1,49 @@
+/** What the books say of one reference, gathered from the rows of all inputs in whatever order they come. */
+import type { Expected, Row } from './rows.js';
+
+export interface Books {
+  /** Of the mark that the reference has, or would have. */
+  readonly digest: string;
+  /** Missing where there is a mark and nothing else. */
+  reference?: string;
+  /** Rows of the orders. */
+  orders: number;
+  expected?: Expected;
+  currency?: string;
+  /** The rows of the order say different amounts. */
+  contradictory?: true;
+  credits: number;
+  /** Of the last credit; its amount counts only where there is one. */
+  credited?: number;
+  byHand?: true;
+  marked?: true;
+  fault?: string;
+}
+
+export function emptyBooks(digest: string): Books {
+  return { digest, orders: 0, credits: 0 };
+}
+
+export function enter(books: Books, row: Exclude<Row, { kind: 'useless' }>): void {
+  if (row.kind === 'mark') {
+    books.marked = true;
+    return;
+  }
+  books.reference = row.reference;
+  if (row.fault !== undefined) books.fault ??= row.fault;
+  if (row.kind === 'order') {
+    const { expected, currency } = row;
+    const differs = !isSame(books.expected, expected) || books.currency !== currency;
+    if (books.orders++ > 0 && differs) books.contradictory = true;
+    if (expected !== undefined) books.expected = expected;
+    if (currency !== undefined) books.currency = currency;
+  } else {
+    books.credits++;
+    if (row.amount !== undefined) books.credited = row.amount;
+    if (row.byHand === true) books.byHand = true;
+  }
+}
+
+function isSame(a: Expected | undefined, b: Expected | undefined): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

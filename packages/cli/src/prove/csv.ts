@@ -1,0 +1,107 @@
+/** Rows of a CSV file, as they are read: RFC 4180, with or without a byte order mark, with any line break. */
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { usageFailure } from '../failure.js';
+import { takeStdin } from '../input.js';
+
+/** A cell longer than any reference is a quote that was never closed, and would be read to the end of the file. */
+const LONGEST_ROW = 1_000_000;
+
+export interface CsvRow<Column extends string> {
+  readonly cells: Readonly<Partial<Record<Column, string>>>;
+  /** For messages: the input and the line. */
+  readonly where: string;
+}
+
+/**
+ * @param required columns of which each list must have one
+ * @throws Failure where the file cannot be read, is not UTF-8, is not CSV, or lacks a column
+ */
+export async function* readCsv<Column extends string>(
+  path: string,
+  option: string,
+  known: readonly Column[],
+  required: readonly (readonly Column[])[],
+): AsyncGenerator<CsvRow<Column>, void, undefined> {
+  const bytes = path === '-' ? takeStdin(option) : createReadStream(path, { highWaterMark: 1 << 18 });
+  const pieces = decoded(bytes, path, option);
+  const first = await pieces.next();
+  const start = first.done === true ? '' : first.value;
+  const parser = parse({
+    delimiter: delimiterOf(start),
+    info: true,
+    relax_column_count_less: true,
+    skip_empty_lines: true,
+    max_record_size: LONGEST_ROW,
+  });
+  const source = Readable.from(withFirst(start, pieces));
+  // pipe() carries no error over.
+  source.once('error', (error) => parser.destroy(error)).pipe(parser);
+  let places: readonly (readonly [Column, number])[] | undefined;
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
+      if (places === undefined) {
+        const names = record.map((name) => name.trim());
+        for (const columns of required) {
+          if (columns.some((column) => names.includes(column))) continue;
+          throw usageFailure(
+            `${option}: the first line of ${nameOf(path)} names no column ${columns.join(' or ')}`,
+            `the columns that are read: ${known.join(', ')}`,
+          );
+        }
+        places = known.flatMap((column) => (names.includes(column) ? [[column, names.indexOf(column)] as const] : []));
+        continue;
+      }
+      const cells: Partial<Record<Column, string>> = {};
+      for (const [column, place] of places) if (record[place] !== undefined) cells[column] = record[place];
+      yield { cells, where: `${option}, line ${info.lines}` };
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? usageFailure(`${option}: ${nameOf(path)} is not CSV: ${plainly(error)}`) : error;
+  } finally {
+    source.destroy();
+    parser.destroy();
+  }
+  if (places === undefined) throw usageFailure(`${option}: ${nameOf(path)} is empty, it has no line with the names of the columns`);
+}
+
+/** The parser's own message quotes what it has read. */
+function plainly(error: CsvError): string {
+  const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
+  return `${error.code.replace(/^CSV_/, '').toLowerCase().replaceAll('_', ' ')}${line}`;
+}
+
+function nameOf(path: string): string {
+  return path === '-' ? 'stdin' : path;
+}
+
+/** Text, fatally: a file in another encoding would have other references. Takes the byte order mark away. */
+async function* decoded(bytes: AsyncIterable<Buffer>, path: string, option: string): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (piece?: Buffer): string => {
+    try {
+      return decoder.decode(piece, { stream: piece !== undefined });
+    } catch {
+      throw usageFailure(`${option}: ${nameOf(path)} is not UTF-8 text`, 'save it as CSV in UTF-8');
+    }
+  };
+  try {
+    for await (const piece of bytes) yield decode(piece);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw typeof code === 'string' ? usageFailure(`${option}: ${nameOf(path)} cannot be read (${code})`) : error;
+  }
+  yield decode();
+}
+
+async function* withFirst(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  if (first !== '') yield first;
+  for await (const piece of rest) if (piece !== '') yield piece;
+}
+
+/** Of the first line: spreadsheets write semicolons where the comma is part of numbers. */
+function delimiterOf(start: string): string {
+  const line = start.split(/[\r\n]/, 1)[0]!.replace(/"[^"]*"/g, '');
+  return [',', ';', '\t'].find((delimiter) => line.includes(delimiter)) ?? ',';
+}

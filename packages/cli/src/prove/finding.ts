@@ -1,0 +1,52 @@
+import type { Books } from './books.js';
+import { VERDICTS, type Answer, type Stray, type Verdict } from './judge.js';
+
+/** What is wrong: of an order, its verdict; else what was found beside the orders. */
+export interface Finding {
+  readonly finding: Exclude<Verdict, 'right' | 'not_asked'> | Stray;
+  readonly reference?: string;
+  /** For people: what was seen. */
+  readonly reason: string;
+  readonly ordered?: number | { readonly least: number; readonly most: number };
+  readonly credits?: number;
+  readonly credited?: number;
+  /** Whether the store holds its mark; left out where there are no marks to look at. */
+  readonly marked?: boolean;
+  /** The digest of a mark without an order. */
+  readonly mark?: string;
+  readonly status?: string;
+  readonly paid?: number;
+  readonly currency?: string;
+}
+
+export const FINDINGS = [
+  ...VERDICTS.filter((verdict) => verdict !== 'right' && verdict !== 'not_asked'),
+  'credit_without_order',
+  'mark_without_order',
+  'input_fault',
+] as const;
+
+export function findingOf(
+  finding: Finding['finding'],
+  reason: string,
+  books: Books,
+  { hasMarks, answer }: { readonly hasMarks: boolean; readonly answer?: Answer },
+): Finding {
+  const { reference, expected, credits, credited, marked, digest } = books;
+  return {
+    finding,
+    ...(reference === undefined ? { mark: digest } : { reference }),
+    reason,
+    ...(expected === undefined ? {} : { ordered: 'amount' in expected ? expected.amount : expected }),
+    ...(reference === undefined ? {} : { credits }),
+    ...(credits === 1 && credited !== undefined ? { credited } : {}),
+    ...(hasMarks ? { marked: marked === true } : {}),
+    ...(answer === undefined || 'error' in answer
+      ? {}
+      : {
+          status: answer.status,
+          ...('amount' in answer && answer.amount !== undefined ? { paid: answer.amount } : {}),
+          ...('currency' in answer ? { currency: answer.currency } : {}),
+        }),
+  };
+}

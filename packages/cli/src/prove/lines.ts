@@ -1,0 +1,26 @@
+import { createReadStream } from 'node:fs';
+
+export interface Line {
+  readonly text: string;
+  /** Where the next line begins, in bytes. */
+  readonly end: number;
+}
+
+/**
+ * The lines of a file of JSON. Not by readline, which also ends a line at U+2028, and a reference can hold one. What follows the last
+ * line break was cut off by a crash, and is left out.
+ */
+export async function* linesOf(path: string, start = 0): AsyncGenerator<Line, void, undefined> {
+  let rest: Buffer = Buffer.alloc(0);
+  let end = start;
+  for await (const piece of createReadStream(path, { start, highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
+    const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      end += at + 1 - from;
+      yield { text: bytes.toString('utf8', from, at), end };
+      from = at + 1;
+    }
+    rest = bytes.subarray(from);
+  }
+}

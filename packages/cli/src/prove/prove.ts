@@ -1,0 +1,88 @@
+/** A run from its inputs to its findings. */
+import type { PaymentReader } from '@paylink/client';
+import { askService, type Asked } from './ask.js';
+import { conclude, type Outcome, type ReadCredits } from './conclude.js';
+import type { Ask } from './judge.js';
+import { settleByBooks, total, type BookSource } from './settle.js';
+import { nameOfRun, START, type BooksRead, type StateFolder } from './state.js';
+
+export interface ProveOptions {
+  readonly source: BookSource;
+  readonly state: StateFolder;
+  /** What this run is about: another one does not go on with its state. */
+  readonly settings: unknown;
+  readonly ask: Ask;
+  /** There unless `ask` is none. */
+  readonly reader: PaymentReader | undefined;
+  readonly tenant: string | undefined;
+  readonly hasMarks: boolean;
+  readonly isPartial: boolean;
+  readonly currency: string;
+  readonly concurrency: number;
+  readonly rate: number | undefined;
+  readonly readCredits: ReadCredits | undefined;
+  readonly grace: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (step: Step) => void;
+}
+
+export type Step =
+  | { readonly doing: 'reading'; readonly rows: number }
+  | { readonly doing: 'resuming'; readonly readAt: string; readonly asked: number }
+  | { readonly doing: 'asking'; readonly asked: number; readonly questions: number }
+  | { readonly doing: 'waiting'; readonly milliseconds: number }
+  | { readonly doing: 'looking again' };
+
+export interface Proof extends Outcome {
+  /** Whether everything was read and asked that was to be. */
+  readonly complete: boolean;
+  readonly stopped?: string;
+  /** Missing where the run was stopped before the end of the books: nothing is known then. */
+  readonly books?: BooksRead;
+  readonly asked: number;
+}
+
+const NOTHING: Outcome = { verdicts: {}, findings: {}, total: 0 };
+
+export async function prove(options: ProveOptions): Promise<Proof> {
+  const { state, signal, onProgress } = options;
+  const run = nameOfRun(options.settings);
+  let books = await state.booksRead(run);
+  const from = books === undefined ? START : await state.resume();
+  if (books !== undefined) onProgress({ doing: 'resuming', readAt: books.readAt, asked: from.asked });
+  try {
+    books ??= await settleByBooks({
+      ...options,
+      run,
+      onProgress: (rows) => onProgress({ doing: 'reading', rows }),
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { ...NOTHING, complete: false, stopped: 'interrupted', asked: 0 };
+  }
+  onProgress({ doing: 'reading', rows: total(books.rows) });
+  const { questions } = books;
+  const asked: Asked =
+    options.reader === undefined || questions === from.asked
+      ? { checkpoint: from }
+      : await askService({
+          ...options,
+          reader: options.reader,
+          from,
+          onProgress: (count) => onProgress({ doing: 'asking', asked: count, questions }),
+          onPause: (milliseconds) => onProgress({ doing: 'waiting', milliseconds }),
+        });
+  const isStopped = asked.stopped !== undefined;
+  if (!isStopped) onProgress({ doing: 'looking again' });
+  const { checkpoint } = asked;
+  const readCredits = isStopped ? undefined : options.readCredits;
+  const outcome = await conclude({ ...options, books, checkpoint, readCredits });
+  const isInterrupted = signal.aborted;
+  return {
+    ...outcome,
+    complete: !isStopped && !isInterrupted,
+    ...(isStopped ? { stopped: asked.stopped } : isInterrupted ? { stopped: 'interrupted' } : {}),
+    books,
+    asked: checkpoint.asked,
+  };
+}

@@ -1,0 +1,127 @@
+/** What a run found: for people, as JSON, and as CSV. */
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { usageFailure } from '../failure.js';
+import type { Output } from '../output.js';
+import { text, type Printable } from '../safe-text.js';
+import { FINDINGS, type Finding } from './finding.js';
+import { VERDICTS } from './judge.js';
+import type { Proof } from './prove.js';
+
+/** Of each kind, how many findings a terminal is shown. */
+const SHOWN = 10;
+
+const WORDS: Readonly<Record<(typeof VERDICTS)[number] | (typeof FINDINGS)[number], string>> = {
+  right: 'right',
+  lost: 'lost',
+  doubled: 'doubled',
+  credited_without_payment: 'credited without payment',
+  amount_differs: 'amount differs',
+  unknown: 'unknown',
+  not_asked: 'not asked',
+  credit_without_order: 'credit without an order',
+  mark_without_order: 'mark without an order',
+  input_fault: 'fault of the input',
+};
+
+export async function showProof(proof: Proof, findings: () => AsyncIterable<Finding>, output: Output): Promise<void> {
+  const { paint } = output;
+  const { books, stopped, verdicts } = proof;
+  if (stopped !== undefined) {
+    output.line(text`${paint.red('stopped')}  ${stopped}: what is known so far`);
+    output.line();
+  }
+  if (books === undefined) {
+    output.line('The books were not read to their end: nothing is known of any order.');
+    return;
+  }
+  const shown = new Map<string, Finding[]>();
+  for await (const finding of findings()) {
+    const list = shown.get(finding.finding) ?? [];
+    if (list.length < SHOWN) shown.set(finding.finding, [...list, finding]);
+  }
+  for (const kind of FINDINGS) {
+    const list = shown.get(kind) ?? [];
+    const count = proof.findings[kind] ?? 0;
+    if (count === 0) continue;
+    output.line(text`${paint.red(WORDS[kind])}  ${count}`);
+    output.table(list.map(({ reference, mark, reason }) => [reference ?? mark ?? '', reason]));
+    if (count > list.length) output.line(text`  and ${count - list.length} more: --csv findings.csv has each`);
+    output.line();
+  }
+  output.line(paint.bold(`${books.orders} orders, ${proof.asked} asked`));
+  output.table(
+    VERDICTS.map((verdict): Printable[] => {
+      const count = verdicts[verdict] ?? 0;
+      const isGood = verdict === 'right' || verdict === 'not_asked';
+      return [WORDS[verdict], isGood || count === 0 ? String(count) : paint.red(String(count))];
+    }),
+  );
+  output.line();
+  output.line(conclusion(proof, output));
+}
+
+function conclusion({ complete, total, verdicts }: Proof, { paint }: Output): Printable {
+  const notAsked = verdicts['not_asked'] ?? 0;
+  const rest = notAsked === 0 ? '' : `; ${notAsked} orders were not asked, and nothing is said of them`;
+  if (total > 0) return paint.red(`${total} finding${total === 1 ? '' : 's'}${rest}`);
+  return complete ? paint.green(`no finding${rest}`) : paint.yellow(`no finding so far${rest}`);
+}
+
+/** One document, written as it is read from the disk: the findings may be more than fit into memory. */
+export async function writeJson(proof: Proof, findings: () => AsyncIterable<Finding>, output: Output): Promise<void> {
+  const { books, stopped, complete, asked, verdicts, total } = proof;
+  const head = {
+    complete,
+    ...(stopped === undefined ? {} : { stopped }),
+    booksReadAt: books?.readAt ?? null,
+    rows: books?.rows ?? null,
+    orders: books?.orders ?? 0,
+    asked,
+    verdicts: Object.fromEntries(VERDICTS.map((verdict) => [verdict, verdicts[verdict] ?? 0])),
+    findingCounts: Object.fromEntries(FINDINGS.map((kind) => [kind, proof.findings[kind] ?? 0])),
+    findingCount: total,
+  };
+  await output.documentWithList(head, 'findings', findings());
+}
+
+const COLUMNS = [
+  'finding',
+  'reference',
+  'reason',
+  'ordered',
+  'credits',
+  'credited',
+  'marked',
+  'status',
+  'paid',
+  'currency',
+  'mark',
+] as const;
+
+/** @param target a file, or stdout where it is `true` */
+export async function writeCsv(target: string | true, findings: AsyncIterable<Finding>, output: Output): Promise<void> {
+  const stream = target === true ? process.stdout : createWriteStream(target, { mode: 0o600 });
+  const failed = target === true ? undefined : once(stream, 'error').then(([error]) => error as NodeJS.ErrnoException);
+  const write = async (cells: readonly Cell[]): Promise<void> => {
+    if (stream.write(`${output.redact(cells.map(quote).join(','))}\r\n`)) return;
+    await Promise.race([once(stream, 'drain'), failed]);
+  };
+  await write(COLUMNS);
+  for await (const finding of findings) await write(COLUMNS.map((column) => valueOf(finding[column])));
+  if (target === true) return;
+  stream.end();
+  const error = await Promise.race([once(stream, 'close').then(() => undefined), failed]);
+  if (error !== undefined) throw usageFailure(`--csv: ${target} cannot be written (${error.code ?? 'unknown reason'})`);
+}
+
+type Cell = string | number | boolean | undefined;
+
+function valueOf(value: Finding[keyof Finding]): Cell {
+  return typeof value === 'object' ? `${value.least}-${value.most}` : value;
+}
+
+function quote(value: Cell): string {
+  const cell = value === undefined ? '' : String(value);
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,106 @@
+/** One row of each input, checked: what cannot be compared exactly is a fault that is said, and never taken for something near it. */
+
+/** What an order is to be paid: this, or what the customer chooses between these. Whole numbers of the smallest unit. */
+export type Expected = { readonly amount: number } | { readonly least: number; readonly most: number };
+
+export interface OrderRow {
+  readonly kind: 'order';
+  readonly reference: string;
+  readonly expected?: Expected | undefined;
+  readonly currency?: string | undefined;
+  /** Why the row cannot be judged. */
+  readonly fault?: string | undefined;
+}
+
+export interface CreditRow {
+  readonly kind: 'credit';
+  readonly reference: string;
+  readonly amount?: number | undefined;
+  readonly byHand?: boolean | undefined;
+  readonly fault?: string | undefined;
+}
+
+/** A mark of a store: that the notification of `digest` is done. */
+export interface MarkRow {
+  readonly kind: 'mark';
+  readonly digest: string;
+}
+
+/** A row that is of no reference, so that no order can be blamed for it. */
+export interface UselessRow {
+  readonly kind: 'useless';
+  readonly fault: string;
+}
+
+export type Row = OrderRow | CreditRow | MarkRow | UselessRow;
+
+export const ORDER_COLUMNS = ['reference', 'amount', 'amount_min', 'amount_max', 'currency'] as const;
+export const CREDIT_COLUMNS = ['reference', 'amount', 'by_hand'] as const;
+
+/** A cell; `null` and an empty one are the same, since CSV knows no difference. */
+type Cell = string | null | undefined;
+export type Cells<Column extends string> = Readonly<Partial<Record<Column, Cell>>>;
+
+export function readOrder(cells: Cells<(typeof ORDER_COLUMNS)[number]>, where: string): OrderRow | UselessRow {
+  const { reference, amount, amount_min: least, amount_max: most, currency } = cells;
+  if (isBlank(reference)) return { kind: 'useless', fault: `${where} has no reference` };
+  const row = { kind: 'order', reference: reference!, ...(currency ? { currency } : {}) } as const;
+  if (amount && (least || most)) return { ...row, fault: `${where} has an amount and bounds of one` };
+  try {
+    if (amount) return { ...row, expected: { amount: readAmount(amount, 'amount') } };
+    if (!least && !most) return { ...row };
+    if (!least || !most) throw new Error('only one of amount_min and amount_max');
+    const expected = { least: readAmount(least, 'amount_min'), most: readAmount(most, 'amount_max') };
+    return expected.least <= expected.most ? { ...row, expected } : { ...row, fault: `${where} has amount_min over amount_max` };
+  } catch (error) {
+    return { ...row, fault: `${where} has ${(error as Error).message}` };
+  }
+}
+
+export function readCredit(cells: Cells<(typeof CREDIT_COLUMNS)[number]>, where: string): CreditRow | UselessRow {
+  const { reference, amount, by_hand: byHand } = cells;
+  if (isBlank(reference)) return { kind: 'useless', fault: `${where} has no reference` };
+  const row = { kind: 'credit', reference: reference! } as const;
+  try {
+    return {
+      ...row,
+      ...(amount ? { amount: readAmount(amount, 'amount') } : {}),
+      ...(byHand ? { byHand: readBoolean(byHand, 'by_hand') } : {}),
+    };
+  } catch (error) {
+    return { ...row, fault: `${where} has ${(error as Error).message}` };
+  }
+}
+
+/** The digest of a mark, also as PostgreSQL writes a bytea (`\x…`). */
+export function readMarkKey(key: Cell, where: string): MarkRow | UselessRow {
+  const digest = key?.replace(/^\\x/, '').toLowerCase();
+  if (digest !== undefined && /^[0-9a-f]{64}$/.test(digest)) return { kind: 'mark', digest };
+  return { kind: 'useless', fault: `${where} has no key of 64 hexadecimal digits` };
+}
+
+function isBlank(cell: Cell): boolean {
+  return cell === undefined || cell === null || cell.trim() === '';
+}
+
+/**
+ * The contract's amounts are whole numbers of the smallest unit (docs/service.md 2.1.1). `150.00` may be 150 or 15,000 of them, so it
+ * is neither.
+ */
+function readAmount(cell: string, column: string): number {
+  const amount = /^\d{1,16}$/.test(cell) ? Number(cell) : NaN;
+  if (Number.isSafeInteger(amount)) return amount;
+  throw new Error(`the ${column} ${shown(cell)}, which is no whole number of the smallest unit`);
+}
+
+function readBoolean(cell: string, column: string): boolean {
+  if (/^(true|t|yes|y|1)$/i.test(cell)) return true;
+  if (/^(false|f|no|n|0)$/i.test(cell)) return false;
+  throw new Error(`the ${column} ${shown(cell)}, which is neither true nor false`);
+}
+
+const SHOWN = 40;
+
+function shown(cell: string): string {
+  return JSON.stringify(cell.length > SHOWN ? `${cell.slice(0, SHOWN)}…` : cell);
+}
