@@ -105,7 +105,7 @@ async function start(executable: string, args: readonly string[]): Promise<{ chi
   const env = { PATH, HOME, NODE_ENV: 'production' as const };
   const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
   process.once('exit', () => child.kill('SIGKILL'));
-  const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { child, port: (JSON.parse(line) as { port: number }).port };
 }
 
