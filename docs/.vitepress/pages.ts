@@ -27,7 +27,7 @@ export const GROUPS: readonly Group[] = [
   },
   {
     text: { en: 'Guides', fr: 'Guides' },
-    pages: ['going-live', 'testing', 'serverless', 'queues', 'hosts', 'migration', 'writing-an-adapter'],
+    pages: ['going-live', 'testing', 'serverless', 'queues', 'hosts', 'migration', 'migration-from', 'writing-an-adapter'],
   },
   {
     text: { en: 'When something is wrong', fr: 'En cas de problème' },

@@ -19,7 +19,9 @@ function writeReadmes(): void {
   const names = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`);
   for (const file of ['README.md', 'bench/README.md', ...names]) {
     const page = pageOfReadme(file)!;
-    writeFileSync(join(ROOT, page), withSiteLinks(readFileSync(join(ROOT, file), 'utf8'), file, page));
+    // The site serves the pictures of docs/public at its root.
+    const markdown = readFileSync(join(ROOT, file), 'utf8').replaceAll('"docs/public/', '"/');
+    writeFileSync(join(ROOT, page), withSiteLinks(markdown, file, page));
   }
 }
 
