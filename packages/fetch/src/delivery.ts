@@ -1,9 +1,10 @@
 import type { Delivery } from '@paylink/core';
+import { letGo } from './let-go.js';
 import { readBody, type FetchRequest } from './read-body.js';
 
 /** A delivery that is answered by a Response. */
 export interface FetchDelivery extends Delivery {
-  /** Called before a reply of ours: stops what the sender still sends. */
+  /** Called before a reply of ours: stops what the sender still sends, once the reply had time to go out. */
   cancel?(): void;
 }
 
@@ -15,7 +16,7 @@ export function deliveryOf(request: FetchRequest): FetchDelivery {
     body: (limits) => readBody(request, limits),
     cancel: () => {
       const { body, bodyUsed } = request;
-      if (body && bodyUsed !== true) body.cancel?.().catch(() => undefined);
+      if (body && bodyUsed !== true && !body.locked && typeof body.getReader === 'function') letGo(body.getReader());
     },
   };
 }

@@ -1,4 +1,5 @@
 import { WebhookError, type BodyLimits } from '@paylink/core';
+import { letGo, type BodyReader } from './let-go.js';
 
 /** What is used of a Request. Some hosts, such as Azure Functions, have a request of their own, without a signal. */
 export interface FetchRequest {
@@ -13,12 +14,6 @@ export interface FetchRequest {
 interface BodyStream {
   readonly locked: boolean;
   getReader(): BodyReader;
-  cancel?(): Promise<void>;
-}
-
-interface BodyReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<unknown>;
 }
 
 const BLOCK = 4_096;
@@ -49,8 +44,7 @@ export async function readBody(request: FetchRequest, limits: BodyLimits): Promi
   try {
     return await Promise.race([collect(reader, limits), failed]);
   } catch (error) {
-    // A sender that is still sending is told to stop; whether it does changes nothing for the reply.
-    reader.cancel().catch(() => undefined);
+    letGo(reader);
     throw error instanceof WebhookError ? error : incomplete(error);
   } finally {
     clearTimeout(timer);
