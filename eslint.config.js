@@ -52,6 +52,7 @@ export default defineConfig(
       'coverage/**',
       'test/packaging/consumer/**',
       'test/runtimes/servers/*.cjs',
+      'test/hosts/projects/**',
       '**/.next/**',
       '**/.cache/**',
       'docs/.vitepress/cache/**',

@@ -1,0 +1,45 @@
+/** Attacks a host by the kit that merchants have, and by what only these projects show. */
+import { auditReceiver } from '@paylink/testing';
+import { closeWires } from '@paylink/testing/wire';
+import { hostProbes, type Target } from './probes.js';
+
+export interface Tried {
+  /** The row of the table of attacks. */
+  readonly id: string;
+  readonly what: string;
+  /** What was wrong. */
+  readonly found?: string;
+}
+
+/** The webhook secret of every project. */
+export const SECRET = 'a-secret-of-the-portal';
+
+/** Enough for a receiver that looks its orders up to be judged in full. */
+const ORDERS = ['host-order-1', 'host-order-2', 'host-order-3', 'host-order-4', 'host-order-5'];
+
+export async function attackHost(target: Target): Promise<Tried[]> {
+  const { url, secret, books } = target;
+  books.add(...ORDERS);
+  const report = await auditReceiver({
+    url,
+    secret,
+    reference: ORDERS,
+    credits: (reference) => books.credits(reference),
+    bodyLimit: 65_536,
+    timeout: 8_000,
+  });
+  const tried: Tried[] = report.results
+    .filter(({ skipped }) => skipped === undefined)
+    .map(({ id, what = id, passed, title, detail, note }) => ({
+      id,
+      what,
+      ...(passed && note === undefined ? {} : { found: [title ?? note, detail].filter((part) => part !== undefined).join(': ') }),
+    }));
+  if (report.stopped !== undefined) tried.push({ id: 'audit', what: 'the whole audit', found: report.stopped.message });
+  for (const { id, what, find } of hostProbes) {
+    const found = await find(target).catch((error: unknown) => (error as Error).message);
+    tried.push({ id, what, ...(found === undefined ? {} : { found }) });
+  }
+  closeWires();
+  return tried;
+}

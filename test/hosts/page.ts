@@ -1,0 +1,83 @@
+/** docs/hosts.md: the tables of the last run between two marks, row by row, so that one host can be run alone. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { hosts } from './hosts.js';
+import { EXCEPTIONS_HEAD, exceptionRows, HEAD, markdown, rowOf, type HostReport } from './table.js';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const PAGE = at('../../docs/hosts.md');
+const PRETTIER = at('../../node_modules/prettier/bin/prettier.cjs');
+
+/** The lines between `<!-- name -->` and `<!-- end of name -->`. */
+export function betweenMarks(page: string, name: string): string {
+  const [, rest] = page.split(`<!-- ${name} -->\n`);
+  const [lines] = rest?.split(`<!-- end of ${name} -->`) ?? [];
+  if (rest === undefined || lines === undefined || lines === rest) throw new Error(`docs/hosts.md has no marks for "${name}"`);
+  return lines;
+}
+
+/** Puts the rows of these hosts in place of their old ones, and leaves those of other hosts as they are. */
+export async function writeTable(reports: readonly HostReport[]): Promise<void> {
+  let page = await readFile(PAGE, 'utf8');
+  page = replaceRows(page, 'tried', HEAD, reports, reports.map(rowOf));
+  page = replaceRows(page, 'exceptions', EXCEPTIONS_HEAD, reports, exceptionRows(reports));
+  page = replaceBetween(page, 'merchant', merchantCode());
+  page = replaceBetween(page, 'sections', sections());
+  await writeFile(PAGE, page);
+  execFileSync(process.execPath, [PRETTIER, '--write', PAGE], { stdio: 'ignore' });
+}
+
+/** The file that every project imports. */
+export function merchantCode(): string {
+  return block('orders.ts');
+}
+
+/** A section for each host: the file that matters, as its project has it. */
+export function sections(): string {
+  return hosts
+    .map(({ id, name, shows, note }) =>
+      [`### ${name}`, `\`${shows}\`:`, block(`${id}/${shows}`), ...(note === undefined ? [] : [note])].join('\n\n'),
+    )
+    .join('\n\n');
+}
+
+/** With its name behind the language: these imports are the project's, so the documents' own compiler leaves the block alone. */
+function block(path: string): string {
+  return `\`\`\`ts ${path}\n${readFileSync(at(`projects/${path}`), 'utf8')}\`\`\``;
+}
+
+function replaceBetween(page: string, name: string, lines: string): string {
+  const marks = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`] as const;
+  return page.replace(`${marks[0]}${betweenMarks(page, name)}${marks[1]}`, () => `${marks[0]}\n${lines}\n\n${marks[1]}`);
+}
+
+function replaceRows(
+  page: string,
+  name: string,
+  head: readonly string[],
+  reports: readonly HostReport[],
+  rows: readonly (readonly (string | number)[])[],
+): string {
+  const old = betweenMarks(page, name);
+  const order = hosts.map((host) => host.name);
+  const ran = new Set(reports.map((report) => report.name));
+  const kept = cellsOf(old).filter(([host = '']) => !ran.has(host) && order.includes(host));
+  const all = [...kept, ...rows.map((row) => row.map(String))].sort(([a = ''], [b = '']) => order.indexOf(a) - order.indexOf(b));
+  return replaceBetween(page, name, markdown(head, all));
+}
+
+/** The cells of a markdown table's rows, without its head. */
+export function cellsOf(table: string): string[][] {
+  return table
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .slice(2)
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim().replaceAll('\\|', '|')),
+    );
+}

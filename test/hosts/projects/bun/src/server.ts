@@ -1,0 +1,10 @@
+import { paymentWebhook } from '@paylink/fetch';
+import { handlers, options } from './orders';
+
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
+
+Bun.serve({
+  port: Number(process.env.PORT),
+  hostname: '127.0.0.1',
+  routes: { '/webhooks/payments': { POST: (request) => handle(request) } },
+});

@@ -1,0 +1,10 @@
+import { paymentWebhook } from '@paylink/fetch';
+import { Elysia } from 'elysia';
+import { handlers, options } from './orders';
+
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
+
+new Elysia()
+  // Without `parse: 'none'` Elysia reads the body first, and the bytes that were signed are gone.
+  .post('/webhooks/payments', ({ request }) => handle(request), { parse: 'none' })
+  .listen({ port: Number(process.env.PORT), hostname: '127.0.0.1' });

@@ -1,0 +1,10 @@
+import { paymentWebhook } from '@paylink/express';
+import express from 'express';
+import { handlers, options } from './orders.js';
+
+const app = express();
+app.post('/webhooks/payments', paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers));
+// Below the webhook: a parser above it takes the bytes that were signed.
+app.use(express.json());
+
+app.listen(Number(process.env.PORT), '127.0.0.1');

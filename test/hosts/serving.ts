@@ -1,0 +1,76 @@
+/** A host that serves, in a process of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
+
+const START = 60_000;
+
+export class ServedHost {
+  #said = '';
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  private constructor(process: ChildProcess) {
+    this.#process = process;
+    this.#ended = once(process, 'close');
+    for (const stream of [process.stdout!, process.stderr!]) {
+      stream.on('data', (text: Buffer) => (this.#said = (this.#said + text.toString()).slice(-8_000)));
+    }
+  }
+
+  /** Resolves when the host takes connections. @throws Error with what it said, when it ends or takes none for a minute. */
+  static async start(command: string, port: number, cwd: string, env: NodeJS.ProcessEnv): Promise<ServedHost> {
+    // A group of its own, so that what the host starts ends with it.
+    const child = spawn(command, { cwd, env, shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const served = new ServedHost(child);
+    const deadline = performance.now() + START;
+    while (!(await takesConnections(port))) {
+      if (!served.alive || performance.now() > deadline) {
+        await served.stop();
+        throw new Error(`\`${command}\` does not serve on port ${port}:\n${served.said}`);
+      }
+      await after(50);
+    }
+    return served;
+  }
+
+  get alive(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  /** The end of what it wrote to its outputs. */
+  get said(): string {
+    return this.#said.trimEnd().slice(-4_000);
+  }
+
+  async stop(): Promise<void> {
+    try {
+      process.kill(-this.#process.pid!, 'SIGKILL');
+    } catch {
+      // The whole group has ended.
+    }
+    await this.#ended;
+  }
+}
+
+/** A port that was free a moment ago: most hosts do not tell which one they chose. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function takesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,38 @@
+/** The rows of the two tables: what was tried, and what a host makes impossible. */
+import type { SeenException, Verdict } from './verdict.js';
+
+export interface HostReport extends Verdict {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly builtWith: string;
+  readonly seconds: number;
+}
+
+export const HEAD = ['host', 'version', 'built with', 'attacks tried', 'faults', 'exceptions'] as const;
+
+export function rowOf({ name, version, builtWith, tried, faults, exceptions }: HostReport): (string | number)[] {
+  return [name, version, builtWith, tried, faults.length, exceptions.length];
+}
+
+export const EXCEPTIONS_HEAD = ['host', 'attack', 'seen', 'why'] as const;
+
+/** One row for all attacks on a host that one reason explains. */
+export function exceptionRows(reports: readonly HostReport[]): string[][] {
+  return reports.flatMap(({ name, exceptions }) => {
+    const reasons = new Map<string, SeenException[]>();
+    for (const exception of exceptions) reasons.set(exception.why, [...(reasons.get(exception.why) ?? []), exception]);
+    return [...reasons].map(([why, seen]) => [
+      name,
+      seen.map(({ id, what }) => `${id} ${what}`).join('; '),
+      [...new Set(seen.map(({ found }) => found))].join('; '),
+      why,
+    ]);
+  });
+}
+
+export function markdown(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]): string =>
+    `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
