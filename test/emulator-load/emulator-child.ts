@@ -11,15 +11,23 @@ export type Question =
   | { readonly ask: 'stand' }
   | { readonly ask: 'measure' };
 
-export interface Answer {
-  readonly failed?: string;
+export interface Stand {
   /** Payments that succeeded. */
-  readonly paid?: number;
+  readonly paid: number;
   /** Deliveries that it still shows, and how many of these are not acknowledged. */
-  readonly kept?: number;
-  readonly owed?: number;
+  readonly kept: number;
+  readonly owed: number;
   /** Attempts that it still shows, of all of them. */
-  readonly attempts?: number;
+  readonly attempts: number;
+  /** How often that delivery was tried, of those that are owed, which was tried least. */
+  readonly fewest: number;
+  /** Connections that are not closed, and the most that were in use at once. */
+  readonly connections: number;
+  readonly peak: number;
+}
+
+export interface Answer extends Partial<Stand> {
+  readonly failed?: string;
   /** Bytes on the heap and beside it, after a collection of garbage. */
   readonly live?: number;
 }
@@ -50,8 +58,8 @@ export class EmulatorChild {
     return this.#ask({ ask: 'pay', references });
   }
 
-  async stand(): Promise<{ paid: number; kept: number; owed: number; attempts: number }> {
-    return (await this.#ask({ ask: 'stand' })) as { paid: number; kept: number; owed: number; attempts: number };
+  async stand(): Promise<Stand> {
+    return (await this.#ask({ ask: 'stand' })) as Stand;
   }
 
   /** Bytes that are held, after a collection of garbage. */

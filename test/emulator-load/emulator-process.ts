@@ -2,11 +2,28 @@
  * An emulator in a process of its own, so that what it holds can be measured without the receiver's. Run with --expose-gc;
  * asked over IPC, one question at a time.
  */
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import type { Answer, Question } from './emulator-child.js';
 
 let emulator: Emulator;
 let paid = 0;
+
+// Counted here: what the receiver still counts may have been given up already, where either process was kept from running.
+const sockets = new Set<Socket>();
+let peak = 0;
+subscribe('net.client.socket', (message) => {
+  const { socket } = message as { readonly socket: Socket };
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+  peak = Math.max(peak, inUse());
+});
+
+/** Connections that were not let go of yet. */
+function inUse(): number {
+  return Array.from(sockets).filter(({ destroyed, writableEnded }) => !destroyed && !writableEnded).length;
+}
 
 const ANSWERS: { [Kind in Question['ask']]: (question: Extract<Question, { ask: Kind }>) => Promise<Answer> } = {
   async start({ webhook, assumed }) {
@@ -19,11 +36,15 @@ const ANSWERS: { [Kind in Question['ask']]: (question: Extract<Question, { ask: 
   },
   async stand() {
     const deliveries = emulator.deliveries();
+    const owed = deliveries.filter(({ state }) => state === 'pending');
     return {
       paid,
       kept: deliveries.length,
-      owed: deliveries.filter(({ state }) => state === 'pending').length,
+      owed: owed.length,
       attempts: deliveries.reduce((sum, { attempts }) => sum + attempts.length, 0),
+      fewest: owed.reduce((least, { attemptCount }) => Math.min(least, attemptCount), Number.MAX_SAFE_INTEGER),
+      connections: sockets.size,
+      peak,
     };
   },
   async measure() {

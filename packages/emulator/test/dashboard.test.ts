@@ -6,6 +6,9 @@ import { FAULTS, startEmulator, type Emulator, type EmulatorOptions } from '../s
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
+// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+vi.setConfig({ testTimeout: 30_000 });
+
 const open: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {

@@ -3,6 +3,9 @@ import { startEmulator, type Disturbance, type Emulator, type EmulatorOptions } 
 import { createLink, FIXED, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
+// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+vi.setConfig({ testTimeout: 30_000 });
+
 const open: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {

@@ -6,6 +6,9 @@ import { isLoopbackAddress, isLoopbackHost, lookupLoopback } from '../src/server
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
+// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+vi.setConfig({ testTimeout: 30_000 });
+
 const open: Emulator[] = [];
 
 async function start(options?: EmulatorOptions): Promise<Emulator> {

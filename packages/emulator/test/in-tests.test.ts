@@ -3,6 +3,9 @@ import { EmulatorError, startEmulator, type ApiRequest, type Emulator, type Emul
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
+// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+vi.setConfig({ testTimeout: 30_000 });
+
 const open: { close(): Promise<void> }[] = [];
 
 async function setUp(answer?: Parameters<typeof startReceiver>[0], options: EmulatorOptions = {}) {
