@@ -10,6 +10,8 @@ import { paymentWebhookGuard } from '@paylink/nest';
 import * as next from '@paylink/next';
 import * as pages from '@paylink/next/pages';
 import * as node from '@paylink/node';
+import { paymentWebhook as honoWebhook } from '@paylink/hono';
+import { createClient } from '@paylink/client';
 import { signedDelivery } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 
@@ -25,6 +27,48 @@ const handling: Readonly<Record<string, (options: Options) => unknown>> = {
   'Next.js, Pages Router': (options) => pages.paymentWebhookApi(options as never, handler),
   'AWS Lambda': (options) => lambda.paymentWebhook(options as never, handler),
 };
+
+type Make = (options: unknown, handlers: unknown) => unknown;
+/** As plain JavaScript calls them. */
+const untyped: Readonly<Record<string, Make>> = {
+  'node:http': node.paymentWebhook as Make,
+  Express: express.paymentWebhook as Make,
+  Fastify: (options, handlers) => (fastify.paymentWebhook as Make)({ url: '/', ...(options as object) }, handlers),
+  Koa: koa.paymentWebhook as Make,
+  Hono: honoWebhook as Make,
+  Fetch: fetchHost.paymentWebhook as Make,
+  'Next.js, App Router': next.paymentWebhook as Make,
+  'Next.js, Pages Router': pages.paymentWebhookApi as Make,
+  'AWS Lambda': lambda.paymentWebhook as Make,
+};
+const secret = 'a-value-of-the-portal-9f8e7d';
+
+describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) => {
+  it('asks whether payment.succeeded was meant, and lists the kinds', () => {
+    expect(() => make({ secret }, { 'payment.success': handler })).toThrow(
+      /^handlers\['payment\.success'\] is for no configured kind: did you mean 'payment\.succeeded'\? Configured kinds: payment\.succeeded;/,
+    );
+  });
+
+  it('says that handlers are the second argument', () => {
+    expect(() => make({ secret, handlers: { 'payment.succeeded': handler } }, undefined)).toThrow(
+      /^handlers is the second argument, not an option: paymentWebhook\(\{ secret \}, handlers\)/,
+    );
+  });
+
+  it('names the usual variable of a missing secret, where the build is not asked', () => {
+    const create = (): unknown => make({ secret: undefined }, handler);
+    if (name.startsWith('Next')) expect(create).not.toThrow();
+    else expect(create).toThrow(/^secret is missing: is WEBHOOK_SECRET set in the environment\?/);
+  });
+
+  it('takes `confirm` as a function, which is not called before the first delivery', () => {
+    const nothing = (): ReturnType<typeof createClient> =>
+      createClient({ baseUrl: undefined as never, apiKey: undefined as never });
+    expect(nothing).toThrow(/^baseUrl is missing/);
+    expect(() => make({ secret, confirm: nothing }, handler)).not.toThrow();
+  });
+});
 
 describe.each(Object.entries(handling))('%s', (_name, create) => {
   it('N05 refuses a secret by function with a store, until it is said whose order numbers these are', () => {

@@ -197,9 +197,12 @@ describe('the example', { timeout: 30_000 }, () => {
       }
     }
     for (const [, path] of STREAMING) expect(await send(server.url + path, { body: '{' })).toMatchObject({ status: 500 });
-    const line = /^\[paylink\] 500 misconfigured: secret is missing: is its environment variable set\?$/gm;
+    const line =
+      /^\[paylink\] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set .* The route of (\S+) \((\S+)\) reads it$/gm;
     await server.log(new RegExp(`(?:${line.source}[^]*){3}`, 'm'));
-    expect(server.output.match(line)).toHaveLength(3);
+    const named = Array.from(server.output.matchAll(line), ([, path, file]) => `${path} ${file}`);
+    const files = ROUTES.map(([, path]) => `${path} ${path.startsWith('/api/webhooks') ? 'app' : 'pages'}${path}`);
+    expect(named.sort()).toEqual(files.sort());
     expect(server.output).not.toContain('credited');
     await server.stop();
   });

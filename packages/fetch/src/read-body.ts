@@ -18,6 +18,9 @@ interface BodyStream {
 
 const BLOCK = 4_096;
 
+/** The requests that a webhook has read: another one finds nothing to verify, and no parser is to blame. */
+const read = new WeakSet<FetchRequest>();
+
 /**
  * Reads the raw body once, piece by piece: `arrayBuffer()` and `text()` have no limit.
  *
@@ -25,10 +28,11 @@ const BLOCK = 4_096;
  */
 export async function readBody(request: FetchRequest, limits: BodyLimits): Promise<Uint8Array> {
   const { body, bodyUsed, signal } = request;
-  if (bodyUsed === true || body?.locked === true) throw consumed();
+  if (bodyUsed === true || body?.locked === true) throw consumed(read.has(request));
   // A host may end the body of a sender that has left as if it were whole.
   if (signal?.aborted) throw incomplete(signal.reason);
   if (body === null) return new Uint8Array();
+  read.add(request);
   // A host without streams has the whole body before it calls.
   const reader = typeof body?.getReader === 'function' ? body.getReader() : readerOfWhole(request);
 
@@ -89,11 +93,12 @@ function append(collected: Uint8Array<ArrayBuffer>, used: number, piece: Uint8Ar
   return target;
 }
 
-function consumed(): WebhookError {
+function consumed(byAnother: boolean): WebhookError {
   return new WebhookError('body_consumed', {
-    message:
-      'something read the body first, so the bytes that were signed are gone. Give the webhook the request itself, before any ' +
-      'request.json(), text() or formData(); middleware may read a request.clone()',
+    message: byAnother
+      ? 'another paymentWebhook has read this request: let each request pass one of them only'
+      : 'something read the body first, so the bytes that were signed are gone. Give the webhook the request itself, before any ' +
+        'request.json(), text() or formData(); middleware may read a request.clone()',
   });
 }
 

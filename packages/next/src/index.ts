@@ -47,8 +47,8 @@ export function paymentWebhook<
         return handle(request, context);
       };
     },
-    (tell) => async () => {
-      tell();
+    (tell) => async (request: Request) => {
+      tell(request.url, (path) => `app${path}/route`);
       const { status, headers, body } = errorReply(new WebhookError('misconfigured'));
       return new Response(body, { status, headers });
     },

@@ -43,7 +43,7 @@ export function paymentWebhookApi<
       };
     },
     (tell) => async (req, res) => {
-      tell();
+      tell(req.url, (path) => `pages${path}`);
       writeReply(req, res, errorReply(new WebhookError('misconfigured')));
       await ended(res);
     },

@@ -143,7 +143,11 @@ describe('a mistake of set-up', () => {
     for (let time = 0; time < 3; time++) {
       expect(await told(await signedDelivery({ secret }).send(url))).toEqual([500, { error: 'misconfigured' }]);
     }
-    expect(lines()).toEqual(['[paylink] 500 misconfigured: secret is missing: is its environment variable set?']);
+    const { pathname } = new URL(url);
+    expect(lines()).toEqual([
+      '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set in the environment? ' +
+        `The route of ${pathname} (pages${pathname}) reads it`,
+    ]);
     expect(handler).not.toHaveBeenCalled();
   });
 
