@@ -198,10 +198,11 @@ describe('the example', { timeout: 30_000 }, () => {
     }
     for (const [, path] of STREAMING) expect(await send(server.url + path, { body: '{' })).toMatchObject({ status: 500 });
     const line =
-      /^\[paylink\] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set .* The route of (\S+) \((\S+)\) reads it$/gm;
+      /^\[paylink\] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set\? The route of (\S+) \((\S+)\) reads it$/gm;
     await server.log(new RegExp(`(?:${line.source}[^]*){3}`, 'm'));
     const named = Array.from(server.output.matchAll(line), ([, path, file]) => `${path} ${file}`);
-    const files = ROUTES.map(([, path]) => `${path} ${path.startsWith('/api/webhooks') ? 'app' : 'pages'}${path}`);
+    const fileOf = (path: string): string => (path === PAGES ? `pages${path}` : `app${path}/route`);
+    const files = ROUTES.map(([, path]) => `${path} ${fileOf(path)}`);
     expect(named.sort()).toEqual(files.sort());
     expect(server.output).not.toContain('credited');
     await server.stop();

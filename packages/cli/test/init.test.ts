@@ -18,11 +18,15 @@ async function project(manifest: object, files: Readonly<Record<string, string>>
   const folder = await mkdtemp(join(tmpdir(), 'paylink-init-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await symlink(MODULES, join(folder, 'node_modules'));
+  await writeFiles(folder, manifest, files);
+  return folder;
+}
+
+async function writeFiles(folder: string, manifest: object, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, content] of Object.entries({ 'package.json': `${JSON.stringify(manifest, undefined, 2)}\n`, ...files })) {
     await mkdir(join(folder, path, '..'), { recursive: true });
     await writeFile(join(folder, path), content);
   }
-  return folder;
 }
 
 const TSCONFIG = JSON.stringify({
@@ -34,6 +38,9 @@ const TSCONFIG = JSON.stringify({
     module: 'ESNext',
     moduleResolution: 'Bundler',
     esModuleInterop: true,
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+    isolatedModules: true,
     skipLibCheck: true,
     types: ['node'],
     typeRoots: [join(MODULES, '../../node_modules/@types')],
@@ -45,34 +52,51 @@ const TSCONFIG = JSON.stringify({
 
 const inFolder = (folder: string, args: string[]) => paylink(['init', ...args], { cwd: folder });
 
+const HOSTS: readonly (readonly [framework: string, dependencies: object, files: Readonly<Record<string, string>>])[] = [
+  ['express', { express: '^5.0.0' }, {}],
+  ['fastify', { fastify: '^5.0.0' }, { 'src/index.ts': 'export {};\n' }],
+  ['koa', { koa: '^3.0.0' }, {}],
+  ['hono', { hono: '^4.0.0' }, {}],
+  ['nest', { '@nestjs/core': '^11.0.0', express: '^5.0.0' }, { 'src/main.ts': 'export {};\n' }],
+  ['lambda', { '@types/aws-lambda': '^8.0.0' }, {}],
+  ['next-app', { next: '^16.0.0' }, { 'app/page.tsx': '' }],
+  ['next-pages', { next: '^16.0.0' }, { 'pages/index.tsx': '' }],
+];
+
 describe('paylink init', () => {
-  it.each([
-    ['express', { express: '^5.0.0' }, {}],
-    ['fastify', { fastify: '^5.0.0' }, { 'src/index.ts': 'export {};\n' }],
-    ['koa', { koa: '^3.0.0' }, {}],
-    ['hono', { hono: '^4.0.0' }, {}],
-    ['next-app', { next: '^16.0.0' }, { 'app/page.tsx': '' }],
-    ['next-pages', { next: '^16.0.0' }, { 'pages/index.tsx': '' }],
-  ])('writes a webhook for %s that passes tsc --strict and its own test', async (framework, dependencies, files) => {
-    const folder = await project({ type: 'module', dependencies }, { 'tsconfig.json': TSCONFIG, ...files });
-    const { code, stdout, stderr } = await inFolder(folder, ['--yes']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`${framework}, TypeScript\n`);
-    const test = /new (\S*payment-webhook\.test\.ts)/.exec(stdout)![1]!;
-    const options = { cwd: folder, env: { PATH: process.env['PATH'] } as unknown as NodeJS.ProcessEnv };
-    await run(process.execPath, [join(MODULES, 'typescript/bin/tsc')], options).catch((error: unknown) => {
+  it('writes a webhook for each host that passes tsc --strict and its own test', async () => {
+    // The projects lie in one folder, so that one run of the compiler checks them all.
+    const root = await project({}, { 'tsconfig.json': TSCONFIG });
+    const options = { env: { PATH: process.env['PATH'] } as unknown as NodeJS.ProcessEnv };
+    const tests = await Promise.all(
+      HOSTS.map(async ([framework, dependencies, files]) => {
+        const folder = join(root, framework);
+        await writeFiles(folder, { type: 'module', dependencies }, { 'tsconfig.json': TSCONFIG, ...files });
+        const { code, stdout, stderr } = await inFolder(folder, ['--yes']);
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        expect(stdout).toContain(`${framework}, TypeScript\n`);
+        return { folder, test: /new (\S*payment-webhook\.(?:test|spec)\.ts)/.exec(stdout)![1]! };
+      }),
+    );
+    await run(process.execPath, [join(MODULES, 'typescript/bin/tsc')], { ...options, cwd: root }).catch((error: unknown) => {
       throw new Error((error as { stdout: string }).stdout);
     });
-    const node = ['--conditions=@paylink/source', '--import', 'tsx', '--test', test];
-    const { stdout: report } = await run(process.execPath, node, options);
-    expect(report).toMatch(/# pass 2\n# fail 0/);
+    for (const { folder, test } of tests) {
+      const node = ['--conditions=@paylink/source', '--import', 'tsx', '--test', test];
+      const { stdout } = await run(process.execPath, node, { ...options, cwd: folder });
+      expect(stdout).toMatch(/# pass 2\n# fail 0/);
+    }
   });
 
   it.each([
-    ['CommonJS', {}],
-    ['ES modules', { type: 'module' }],
-  ])('writes JavaScript in %s that passes its test', async (_, type) => {
-    const folder = await project({ ...type, dependencies: { express: '^5.0.0' } });
+    ['express', 'CommonJS', {}],
+    ['express', 'ES modules', { type: 'module' }],
+    ['hono', 'CommonJS', {}],
+    ['lambda', 'CommonJS', {}],
+    ['lambda', 'ES modules', { type: 'module' }],
+  ])('writes JavaScript for %s in %s that passes its test', async (framework, _, type) => {
+    const files = framework === 'lambda' ? { 'serverless.yml': '' } : {};
+    const folder = await project({ ...type, dependencies: framework === 'lambda' ? {} : { [framework]: '*' } }, files);
     expect((await inFolder(folder, ['--yes'])).code).toBe(0);
     const { stdout } = await run(process.execPath, ['--test', 'payment-webhook.test.js'], { cwd: folder });
     expect(stdout).toMatch(/# pass 2\n# fail 0/);
@@ -123,6 +147,12 @@ describe('paylink init', () => {
     ['no package.json', undefined, [], /no package\.json here/],
     ['no framework', {}, [], /--framework/],
     ['two frameworks', { dependencies: { koa: '3', express: '5' } }, [], /express and koa[^]*--framework express\|koa/],
+    [
+      'Nest in plain JavaScript',
+      { dependencies: { '@nestjs/core': '11' } },
+      [],
+      /no tsconfig\.json here[^]*TypeScript, with decorators/,
+    ],
     ['an unknown framework', {}, ['--framework', 'rails'], /unknown framework rails\. Valid names: next, express/],
   ])('ends with 2 on %s', async (_, manifest, args, message) => {
     const folder = manifest === undefined ? await mkdtemp(join(tmpdir(), 'paylink-init-')) : await project(manifest);

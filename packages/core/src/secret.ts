@@ -80,7 +80,7 @@ const PLACEHOLDERS: readonly RegExp[] = [
 
 /** Refuses what was never a webhook secret. Nothing is repaired: the portal's value, as it is, is the key. */
 function checkText(secret: unknown, option: string): string {
-  check(secret !== undefined && secret !== null, option, 'is missing: is WEBHOOK_SECRET set in the environment?');
+  check(secret !== undefined && secret !== null, option, 'is missing: is WEBHOOK_SECRET set?');
   check(typeof secret === 'string', option, 'must be a string or a Uint8Array');
   const trimmed = secret.trim();
   check(trimmed !== '' || secret === '', option, 'is blank');

@@ -145,7 +145,7 @@ describe('a mistake of set-up', () => {
     }
     const { pathname } = new URL(url);
     expect(lines()).toEqual([
-      '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set in the environment? ' +
+      '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set? ' +
         `The route of ${pathname} (pages${pathname}) reads it`,
     ]);
     expect(handler).not.toHaveBeenCalled();

@@ -123,7 +123,7 @@ describe('a mistake of set-up', () => {
     const POST = paymentWebhook({ secret: undefined, logger }, () => undefined);
     await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));
     expect(logger.error).toHaveBeenCalledExactlyOnceWith(
-      '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set in the environment? ' +
+      '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set? ' +
         'The route of /api/webhooks/payments (app/api/webhooks/payments/route) reads it',
     );
     expect(console.error).not.toHaveBeenCalled();

@@ -36,7 +36,8 @@ export function planOf(project: Project): Plan {
   const files = [
     whole(inCode(`payment-webhook.${extension}`), webhookFile(project)),
     whole(
-      inCode(`payment-webhook.test.${extension}`),
+      // Nest's own projects look for `.spec.ts`.
+      inCode(`payment-webhook.${framework === 'nest' ? 'spec' : 'test'}.${extension}`),
       testFile(project, './payment-webhook').replace(
         'payment-webhook.js',
         extension === 'mjs' ? 'payment-webhook.mjs' : 'payment-webhook.js',
@@ -113,6 +114,7 @@ function nextSteps({
   installDev,
   isTypeScript,
   testRunner,
+  source,
   manifest: { dependencies, devDependencies },
 }: Project): string[] {
   const known = { ...dependencies, ...devDependencies };
@@ -126,8 +128,15 @@ function nextSteps({
     '@paylink/cli',
     ...(needsTsx ? ['tsx'] : []),
     ...(isTypeScript ? ['@types/node'] : []),
+    ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
   ]);
-  const run = testRunner === 'vitest' ? 'npx vitest run payment-webhook' : `node ${needsTsx ? '--import tsx ' : ''}--test`;
+  // node --test looks for `.test.` by itself.
+  const file = framework === 'nest' ? ` ${source === '' ? '' : `${source}/`}payment-webhook.spec.ts` : '';
+  const run = {
+    vitest: 'npx vitest run payment-webhook',
+    jest: 'npx jest payment-webhook',
+    'node:test': `node ${needsTsx ? '--import tsx ' : ''}--test${file}`,
+  }[testRunner];
   return [
     ...(runtime.length > 0 ? [`${install} ${runtime.join(' ')}`] : []),
     ...(development.length > 0 ? [`${installDev} ${development.join(' ')}`] : []),

@@ -3,8 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { usageFailure } from '../failure.js';
 
-export const FRAMEWORKS = ['express', 'fastify', 'koa', 'hono', 'next-app', 'next-pages', 'node'] as const;
+export const FRAMEWORKS = ['express', 'fastify', 'koa', 'hono', 'nest', 'next-app', 'next-pages', 'lambda', 'node'] as const;
 export type Framework = (typeof FRAMEWORKS)[number];
+
+export type TestRunner = 'vitest' | 'jest' | 'node:test';
 
 export interface Project {
   readonly folder: string;
@@ -14,7 +16,7 @@ export interface Project {
   /** The line that installs packages, without their names. */
   readonly install: string;
   readonly installDev: string;
-  readonly testRunner: 'vitest' | 'node:test';
+  readonly testRunner: TestRunner;
   /** Where code is: "src" or "". */
   readonly source: string;
   readonly manifest: Manifest;
@@ -34,6 +36,9 @@ const INSTALL = {
   bun: ['bun add', 'bun add -d'],
 } as const;
 
+/** What SAM and the Serverless Framework keep in a project's folder. */
+const LAMBDA_FILES = ['template.yaml', 'template.yml', 'samconfig.toml', 'serverless.yml', 'serverless.yaml', 'serverless.ts'];
+
 /** @throws Failure where the folder has no package.json, or it cannot be told which framework is meant. */
 export function readProject(folder: string, wanted?: string): Project {
   const has = (...names: string[]): boolean => names.some((name) => existsSync(join(folder, name)));
@@ -41,15 +46,20 @@ export function readProject(folder: string, wanted?: string): Project {
   const dependencies = { ...manifest.devDependencies, ...manifest.dependencies };
   const [install, installDev] =
     INSTALL[has('pnpm-lock.yaml') ? 'pnpm' : has('yarn.lock') ? 'yarn' : has('bun.lock', 'bun.lockb') ? 'bun' : 'npm'];
+  const framework = frameworkOf(dependencies, has, wanted);
+  const isTypeScript = has('tsconfig.json');
+  if (framework === 'nest' && !isTypeScript) {
+    throw usageFailure('there is no tsconfig.json here', 'the controller for Nest is written in TypeScript, with decorators');
+  }
   return {
     folder,
     manifest,
-    framework: frameworkOf(dependencies, has, wanted),
-    isTypeScript: has('tsconfig.json'),
+    framework,
+    isTypeScript,
     isModule: manifest.type === 'module',
     install,
     installDev,
-    testRunner: 'vitest' in dependencies ? 'vitest' : 'node:test',
+    testRunner: (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? 'node:test',
     source: has('src') ? 'src' : '',
   };
 }
@@ -78,8 +88,11 @@ function frameworkOf(
     return named;
   }
   if ('next' in dependencies || has('next.config.js', 'next.config.mjs', 'next.config.ts')) return next;
+  // It brings Express or Fastify along.
+  if ('@nestjs/core' in dependencies) return 'nest';
   const found = (['express', 'fastify', 'koa', 'hono'] as const).filter((name) => name in dependencies);
   if (found.length === 1) return found[0]!;
+  if (found.length === 0 && ('@types/aws-lambda' in dependencies || has(...LAMBDA_FILES))) return 'lambda';
   const reason =
     found.length === 0 ? 'package.json names no framework that this command knows' : `package.json names ${found.join(' and ')}`;
   throw usageFailure(reason, `say which: --framework ${(found.length === 0 ? FRAMEWORKS : found).join('|')}`);

@@ -1,4 +1,5 @@
 /** What `paylink init` writes: the webhook, its test, and for Next.js the route. */
+import { nestTest, nestWebhook } from './nest-templates.js';
 import type { Framework, Project } from './project.js';
 
 export const PATH = '/webhooks/payments';
@@ -62,12 +63,29 @@ export const HOSTS: Readonly<Record<Framework, Host>> = {
     mount: `router.post('${PATH}', payments(orders));   // before a body parser`,
   },
   hono: {
-    from: ['paymentWebhook', '@paylink/fetch'],
+    from: ['paymentWebhook', '@paylink/hono'],
     imports: [['{ Hono }', 'hono']],
     send: inProcess(
-      `  const app = new Hono().post('${PATH}', (c) => hook(c.req.raw));\n  return (await app.request(delivery.toRequest('http://localhost${PATH}'))).status;`,
+      `  const app = new Hono().post('${PATH}', hook);\n  return (await app.request(delivery.toRequest('http://localhost${PATH}'))).status;`,
     ),
-    mount: `const hook = payments(orders); app.post('${PATH}', (c) => hook(c.req.raw));`,
+    mount: `app.post('${PATH}', payments(orders));   // above middleware that reads the body`,
+  },
+  nest: {
+    from: ['PaymentWebhook', '@paylink/nest'],
+    imports: [],
+    send: () => '',
+    mount:
+      '@Module({ controllers: [PaymentsController], providers: [PaymentsGuard, { provide: Orders, useClass: YourOrders }] }), and ' +
+      'NestFactory.create(AppModule, { rawBody: true })',
+  },
+  lambda: {
+    from: ['paymentWebhook', '@paylink/lambda'],
+    imports: [],
+    send: inProcess(
+      "  const body = delivery.rawBody.toString('base64');\n" +
+        "  return (await hook({ httpMethod: 'POST', headers: delivery.headers, body, isBase64Encoded: true })).statusCode;",
+    ),
+    mount: 'export const handler = payments(orders);   // binaryMediaTypes of a REST API: */*',
   },
   'next-app': {
     from: ['paymentWebhook', '@paylink/next'],
@@ -105,6 +123,7 @@ function importLine(names: string, door: string, style: Style): string {
 }
 
 export function webhookFile(style: Style): string {
+  if (style.framework === 'nest') return nestWebhook(PATH);
   const { from, options = '' } = HOSTS[style.framework];
   const [name, door] = from;
   const { isTypeScript } = style;
@@ -122,14 +141,15 @@ export function webhookFile(style: Style): string {
 }
 
 export function testFile(style: Style & Pick<Project, 'testRunner'>, module: string): string {
-  const { isTypeScript, testRunner, framework } = style;
+  const { isTypeScript, testRunner, framework, isModule } = style;
   const { imports, send } = HOSTS[framework];
   const usesServer = imports.includes(SERVER);
-  const local = isEsm(style) ? `${module}.js` : module;
+  // ES modules name the file that runs; CommonJS, and what compiles to it, finds it.
+  const local = isEsm(style) && (isModule || !isTypeScript) ? `${module}.js` : module;
+  const runner = runnerLines(style);
+  if (framework === 'nest') return nestTest({ path: PATH, runner, local, cases: testCases(testRunner) });
   const lines = [
-    ...(testRunner === 'vitest'
-      ? [`import { expect, it } from 'vitest';`]
-      : [importLine('assert', 'node:assert/strict', style), importLine('{ it }', 'node:test', style)]),
+    ...runner,
     ...imports.map(([names, door]) =>
       importLine(names.startsWith('{') || names !== 'createServer' ? names : `{ ${names} }`, door, style),
     ),
@@ -139,8 +159,6 @@ export function testFile(style: Style & Pick<Project, 'testRunner'>, module: str
     ...(isTypeScript ? [`import type { SignedDelivery } from '@paylink/testing';`] : []),
     importLine('{ payments }', local, style),
   ];
-  const equal = (actual: string, expected: string): string =>
-    testRunner === 'vitest' ? `expect(${actual}).toEqual(${expected});` : `assert.deepEqual(${actual}, ${expected});`;
   return `${lines.join('\n')}
 
 const credited${isTypeScript ? ': string[]' : ''} = [];
@@ -148,7 +166,20 @@ const hook = payments({ credit: async (reference) => void credited.push(referenc
 
 ${send(isTypeScript)}
 
-it('credits the order of a genuine notification', async () => {
+${testCases(testRunner)}`;
+}
+
+function runnerLines(style: Style & Pick<Project, 'testRunner'>): string[] {
+  if (style.testRunner === 'vitest') return [`import { expect, it } from 'vitest';`];
+  // Its functions are global.
+  if (style.testRunner === 'jest') return [];
+  return [importLine('assert', 'node:assert/strict', style), importLine('{ it }', 'node:test', style)];
+}
+
+function testCases(testRunner: Project['testRunner']): string {
+  const equal = (actual: string, expected: string): string =>
+    testRunner === 'node:test' ? `assert.deepEqual(${actual}, ${expected});` : `expect(${actual}).toEqual(${expected});`;
+  return `it('credits the order of a genuine notification', async () => {
   ${equal("await send(signedDelivery({ reference: 'order-42' }))", '200')}
   ${equal('credited', "['order-42']")}
 });
