@@ -53,6 +53,7 @@ export default defineConfig(
       'test/packaging/consumer/**',
       'test/runtimes/servers/*.cjs',
       'test/hosts/projects/**',
+      'examples/jest/test/*.cjs',
       '**/.next/**',
       '**/.cache/**',
       'docs/.vitepress/cache/**',

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const example = fileURLToPath(new URL('../../examples/jest/', import.meta.url));
+const jest = createRequire(`${example}package.json`).resolve('jest/bin/jest');
+
+interface Outcome {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+}
+
+/** Runs the example, on the packages as they were built. */
+async function runJest(...args: string[]): Promise<Outcome> {
+  const options = { cwd: example, env: { PATH: process.env['PATH'] } as unknown as NodeJS.ProcessEnv };
+  const { stdout } = await promisify(execFile)(process.execPath, [jest, '--json', '--no-cache', ...args], options);
+  return JSON.parse(stdout) as Outcome;
+}
+
+it('runs the test of a checkout in jest, and ends on its own', async () => {
+  // It is not told to exit: a handle that is left open would keep it from ending.
+  expect(await runJest('--runInBand')).toMatchObject({ numPassedTests: 1, numFailedTests: 0 });
+}, 60_000);
+
+it('runs it in two workers of jest at once, each with an emulator of its own', async () => {
+  const copy = `${example}test/copy-${process.pid}.test.cjs`;
+  copyFileSync(`${example}test/checkout.test.cjs`, copy);
+  try {
+    expect(await runJest('--maxWorkers=2')).toMatchObject({ numPassedTests: 2, numFailedTests: 0 });
+  } finally {
+    rmSync(copy);
+  }
+}, 60_000);
