@@ -21,7 +21,9 @@ const BUILT = [
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/fire.test.ts'];
 /** Ends what hangs. It measures nothing: a test that a busy machine slows down sixfold is to pass. */
 const testTimeout = 30_000;
-const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED];
+/** These look at the built site, with a configuration of their own: `pnpm docs:check`. */
+const SITE = ['test/site/built/**'];
+const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...SITE];
 
 export default defineConfig({
   test: {

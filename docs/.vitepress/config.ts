@@ -4,18 +4,21 @@ import { defineConfig, type DefaultTheme } from 'vitepress';
 import { writeMarkdownCopies } from './copies.js';
 import { withPolicy } from './diagnose-policy.js';
 import { withSiteLinks } from './links.js';
-import { DOCS, groupsOf, NO_PAGES, pagesIn, titleOf, type Locale } from './pages.js';
+import { DOCS, groupsOf, NO_PAGES, pagesIn, REFERENCE, titleOf, type Locale, type PlacedGroup } from './pages.js';
 
 const pages = pagesIn();
 
 const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
-function sidebarOf(locale: Locale): DefaultTheme.SidebarItem[] {
-  return groupsOf(locale, pages).map(({ text, collapsed, pages }) => ({
-    text,
-    ...(collapsed === undefined ? {} : { collapsed }),
-    items: pages.map((page) => ({ text: titleOf(page), link: `/${page}` })),
-  }));
+function sidebarOf(locale: Locale): DefaultTheme.SidebarMulti {
+  const itemsOf = (groups: readonly PlacedGroup[]): DefaultTheme.SidebarItem[] =>
+    groups.map(({ text, pages }) => ({ text, items: pages.map((page) => ({ text: titleOf(page), link: `/${page}` })) }));
+  const groups = groupsOf(locale, pages);
+  const root = locale === 'en' ? '/' : `/${locale}/`;
+  return {
+    [`${root}${REFERENCE}/`]: itemsOf(groups.filter((group) => group.isReference)),
+    [root]: itemsOf(groups.filter((group) => !group.isReference)),
+  };
 }
 
 /** Of these links, those whose page there is. */
@@ -44,6 +47,7 @@ export default defineConfig({
           ['Quick start', 'start/express'],
           ['Errors', 'errors'],
           ['Diagnose', 'diagnose'],
+          ['Packages', 'reference/overview'],
           ['API', 'reference/api/index'],
         ),
         sidebar: sidebarOf('en'),
@@ -81,10 +85,6 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        miniSearch: {
-          // Found with and without accents.
-          options: { processTerm: (term) => term.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase() },
-        },
         locales: {
           fr: {
             translations: {
@@ -119,11 +119,16 @@ export default defineConfig({
       },
     ],
     resolve: {
-      conditions: ['@paylink/source', 'browser', 'module', 'development|production'],
+      conditions: ['@paylink/source'],
       // Only here may core run in a browser, where a secret is refused otherwise: what is typed never leaves the diagnose page.
       alias: { '#hmac': `${PACKAGES}/core/src/hmac.web.ts` },
     },
     build: { chunkSizeWarningLimit: 4_000 },
+  },
+  transformPageData: ({ frontmatter, relativePath }) => {
+    const page = relativePath.slice(0, -'.md'.length);
+    const other = page.startsWith('fr/') ? page.slice('fr/'.length) : `fr/${page}`;
+    return pages.includes(other) ? { frontmatter: { ...frontmatter, translation: `/${other}.html` } } : {};
   },
   transformHtml: (html, _id, { page }) => (page === 'diagnose.md' ? withPolicy(html) : html),
   buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),

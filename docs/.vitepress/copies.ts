@@ -14,6 +14,13 @@ const INTRODUCTION = `# Paylink
 /** Long tables for people who audit, and what a docstring says already: a link in llms.txt is enough. */
 const NOT_IN_FULL = [/^attacks$/, /^audit-of-peers$/, /^contract-suite$/, /^architecture$/, new RegExp(`^${REFERENCE}/`)];
 
+/** What AGENTS.md says to whoever writes a receiver: the rules first, since a reader of the whole may stop early. */
+function rules(): string {
+  const [, section] = /^(## In an app that takes payments\n.*?)^## /ms.exec(readFileSync(join(DOCS, '../AGENTS.md'), 'utf8')) ?? [];
+  if (section === undefined) throw new Error('AGENTS.md has no section "In an app that takes payments"');
+  return section;
+}
+
 const contentOf = (page: string): string =>
   withSiteLinks(readFileSync(join(DOCS, `${page}.md`), 'utf8'), `docs/${page}.md`).replace(/^---\n.*?\n---\n+/s, '');
 
@@ -27,7 +34,7 @@ export function writeMarkdownCopies(pages: readonly string[], outDir: string): v
   const full = groups.flatMap((group) => group.pages).filter((page) => !NOT_IN_FULL.some((pattern) => pattern.test(page)));
   write(
     join(outDir, 'llms-full.txt'),
-    [INTRODUCTION, ...full.map((page) => `<!-- ${page}.md -->\n\n${contentOf(page)}`)].join('\n'),
+    [INTRODUCTION, rules(), ...full.map((page) => `<!-- ${page}.md -->\n\n${contentOf(page)}`)].join('\n'),
   );
 }
 

@@ -14,8 +14,8 @@ export interface Group {
   readonly text: Readonly<Record<Locale, string>>;
   /** Paths below docs/ without `.md`. One that ends in `/*` is a folder, in the order of the alphabet. */
   readonly pages: readonly string[];
-  /** Shown closed, until one of its pages is open. */
-  readonly collapsed?: true;
+  /** In a sidebar of the reference's own: too long to stand under the guides. */
+  readonly isReference?: true;
 }
 
 export const GROUPS: readonly Group[] = [
@@ -41,8 +41,8 @@ export const GROUPS: readonly Group[] = [
     text: { en: 'Background', fr: 'Contexte' },
     pages: ['service', 'gaps', 'contract-suite', 'architecture'],
   },
-  { text: { en: 'Packages', fr: 'Paquets' }, pages: [`${REFERENCE}/*`], collapsed: true },
-  { text: { en: 'API', fr: 'API' }, pages: [`${REFERENCE}/api/*`], collapsed: true },
+  { text: { en: 'Packages', fr: 'Paquets' }, pages: [`${REFERENCE}/*`], isReference: true },
+  { text: { en: 'API', fr: 'API' }, pages: [`${REFERENCE}/api/*`], isReference: true },
 ];
 
 /** Pages that are reached otherwise: the two front pages. */
@@ -90,9 +90,10 @@ export function pagesWithoutPlace(pages: readonly string[]): string[] {
   return pages.filter((page) => !placed.has(page));
 }
 
-/** A page's first heading. @throws Error where it has none: the sidebar would have nothing to show. */
+/** What a page is called: its frontmatter's `title`, or its first heading. @throws Error where it has neither. */
 export function titleOf(page: string): string {
-  const [, title] = /^# (.+)$/m.exec(readFileSync(join(DOCS, `${page}.md`), 'utf8')) ?? [];
+  const text = readFileSync(join(DOCS, `${page}.md`), 'utf8');
+  const [, title] = /^---\n(?:.*\n)*?title: (.+)\n(?:.*\n)*?---\n/.exec(text) ?? /^# (.+)$/m.exec(text) ?? [];
   if (title === undefined) throw new Error(`docs/${page}.md has no heading "# …"`);
   return title.replaceAll('`', '').replaceAll('\\', '');
 }

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import GithubSlugger from 'github-slugger';
 import { Application, Converter } from 'typedoc';
 import { doors } from '../../scripts/doors.mjs';
 import { pageOfReadme, withSiteLinks } from './links.js';
@@ -68,7 +69,27 @@ async function writeApi(): Promise<void> {
   await app.generateOutputs(project);
 }
 
+/** typedoc counts names that it then shows without a heading, and numbers its anchors by them: `#name-1` where there is one `name`. */
+function withAnchorsThatAre(markdown: string): string {
+  const slugger = new GithubSlugger();
+  const headings = Array.from(markdown.matchAll(/^#+ (.+)$/gm), ([, heading]) => slugger.slug(heading!.replaceAll('\\', '')));
+  const named = Array.from(markdown.matchAll(/<a id="([^"]+)">/g), ([, id]) => id!);
+  const anchors = new Set([...headings, ...named]);
+  return markdown.replace(/\]\(#([^)]+)\)/g, (link, anchor: string) => {
+    const unnumbered = anchor.replace(/-\d+$/, '');
+    return !anchors.has(anchor) && anchors.has(unnumbered) ? `](#${unnumbered})` : link;
+  });
+}
+
+function correctAnchors(): void {
+  for (const name of readdirSync(join(FOLDER, 'api'))) {
+    const path = join(FOLDER, 'api', name);
+    writeFileSync(path, withAnchorsThatAre(readFileSync(path, 'utf8')));
+  }
+}
+
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 writeReadmes();
 await writeApi();
+correctAnchors();

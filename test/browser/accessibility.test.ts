@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findings } from './axe.js';
 import { describeInChromium, openChromium } from './chromium.js';
 import { DESKTOP, newCustomer, PHONE } from './customer.js';
 import { PAGE_STATES } from './page-states.js';
 import { openShop, type Shop } from './shop.js';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describeInChromium('accessibility, as axe finds it', () => {
   let browser: Browser;
@@ -42,10 +38,3 @@ describeInChromium('accessibility, as axe finds it', () => {
     await customer.leave();
   });
 });
-
-/** Each rule that is broken, with the elements that break it. Run from outside, so that the page's policy stays as it is. */
-async function findings(page: Page): Promise<{ rule: string; help: string; elements: string[] }[]> {
-  await page.evaluate(axe);
-  const results = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run());
-  return results.violations.map(({ id, help, nodes }) => ({ rule: id, help, elements: nodes.map(({ html }) => html) }));
-}

@@ -11,8 +11,8 @@ function documents(): string[] {
   const readmes = ['packages', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => join(root, folder, name, 'README.md')),
   );
-  const docs = ts.sys.readDirectory(join(root, 'docs'), ['.md'], ['**/node_modules', '**/.vitepress']);
-  return [join(root, 'README.md'), ...readmes, ...docs].filter((path) => ts.sys.fileExists(path));
+  const docs = ts.sys.readDirectory(join(root, 'docs'), ['.md'], ['**/node_modules', '**/.vitepress', '**/docs/reference']);
+  return [join(root, 'README.md'), join(root, 'AGENTS.md'), ...readmes, ...docs].filter((path) => ts.sys.fileExists(path));
 }
 
 /** A document without its blocks of code. */
