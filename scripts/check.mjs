@@ -29,7 +29,9 @@ function changedFiles() {
 
 /** A package's tests start processes and servers, so no graph of imports knows which of them a file concerns: all of the folder. */
 function testsOf(files) {
-  const folders = files.map((path) => /^(?:packages|examples)\/[^/]+\//.exec(path)?.[0] ?? /^test\/(?!site\/built\/).*\.test\.ts$/.exec(path)?.[0]);
+  const folders = files.map(
+    (path) => /^(?:packages|examples)\/[^/]+\//.exec(path)?.[0] ?? /^test\/(?!site\/built\/).*\.test\.ts$/.exec(path)?.[0],
+  );
   const house = files.some((path) => /^(scripts\/|[^/]+$|packages\/[^/]+\/package\.json$)/.test(path)) ? ['test/repository/'] : [];
   return [...new Set([...folders, ...house])].filter((filter) => filter !== undefined);
 }
