@@ -5,7 +5,7 @@ import { identify } from '@paylink/core/idempotency';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { postgresStore } from '@paylink/postgres';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import type { Finding } from '../src/prove/finding.js';
 import { newFolder, paylink, type Result } from './paylink.js';
@@ -138,6 +138,96 @@ describe('books of every kind of fault, against the service of the emulator', ()
     expect(result.code).toBe(1);
     const csv = await readFile(join(folder, 'found.csv'), 'utf8');
     expect(csv.split('\r\n').filter((line) => line.startsWith('lost,')).length).toBe(expected.verdicts.lost);
+  });
+});
+
+describe('books in PostgreSQL', () => {
+  const query = ['--orders', 'SELECT reference, amount FROM shop', '--credits', 'SELECT reference, amount FROM paid'];
+
+  beforeEach(async () => {
+    await emulator.reset();
+    await pool.query(`DROP TABLE IF EXISTS shop, paid, paylink_marks;
+      CREATE TABLE shop (reference text, amount bigint); CREATE TABLE paid (reference text, amount int)`);
+  });
+
+  it.each([undefined, 'Käse "GmbH" \\ 1'])('knows the marks that the store of tenant %j has left', async (tenant) => {
+    const store = postgresStore(pool, { logger: { warn: () => undefined } });
+    await store.migrate();
+    const references = ['order-1', 'é"\\/\u2028\n\t\u0001\u007f😀', "o'clock", ' blank ', '{"a":1}'];
+    for (const reference of references) {
+      const { key, turn } = await identify({ tenant, kind: 'payment.succeeded', reference });
+      const done = await store.run(
+        key,
+        async ({ tx }) => {
+          await tx.query('INSERT INTO paid (reference, amount) VALUES ($1, 100)', [reference]);
+        },
+        { signal: new AbortController().signal, turn },
+      );
+      expect(done).toBe('done');
+      await pool.query('INSERT INTO shop (reference, amount) VALUES ($1, 100)', [reference]);
+    }
+    const flags = tenant === undefined ? [] : ['--tenant', tenant];
+    const result = await paylink(['prove', ...query, ...flags, '--json'], { env: service });
+    // Credited and marked: nothing is left to ask.
+    expect(reportOf(result)).toMatchObject({ asked: 0, findings: [], verdicts: { not_asked: references.length } });
+    const other = await paylink(['prove', ...query, '--tenant', 'another', '--ask', 'none', '--json'], { env: service });
+    expect(reportOf(other).findings).toHaveLength(references.length);
+  });
+
+  it('takes nothing for lost that was credited while the service was asked', async () => {
+    await pool.query(`INSERT INTO shop (reference, amount) VALUES ('late', 100), ('lost', 100)`);
+    for (const reference of ['late', 'lost']) {
+      await emulator.createLink({ reference, amount: 100 });
+      await emulator.pay(reference);
+    }
+    const end = emulator.onRequest(({ path }) => {
+      if (path.endsWith('/late')) void pool.query(`INSERT INTO paid (reference, amount) VALUES ('late', 100)`);
+    });
+    const result = await paylink(['prove', ...query, '--grace', '2', '--json'], { env: service });
+    end();
+    expect(reportOf(result)).toMatchObject({
+      asked: 2,
+      verdicts: { right: 1, lost: 1 },
+      findings: [{ finding: 'lost', reference: 'lost' }],
+    });
+  });
+
+  it('brings credits of a file together with orders of a query', async () => {
+    await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100), ('b', 100), (NULL, 5)`);
+    const folder = newFolder();
+    writeFileSync(join(folder, 'credits.csv'), 'reference,amount\na,100\na,100\n');
+    const result = await paylink(
+      ['prove', '--orders', 'SELECT * FROM shop', '--credits', 'credits.csv', '--ask', 'none', '--json'],
+      { env: service, cwd: folder },
+    );
+    expect(reportOf(result)).toMatchObject({ orders: 2, verdicts: { doubled: 1, not_asked: 1 } });
+    expect(result.stderr).toContain('there is no table paylink_marks');
+    expect(reportOf(result).findings.map(({ reason }) => reason)).toContain('a row of the orders has no reference');
+  });
+
+  it.each([
+    ['is no SQL', 'SELECT FROM WHERE', /--orders: PostgreSQL refuses the query: syntax error/],
+    ['writes', 'WITH gone AS (DELETE FROM shop RETURNING *) SELECT * FROM gone', /PostgreSQL refuses the query/],
+    ['calls what writes', 'SELECT reference, amount, setval($$counter$$, 9) FROM shop', /read-only transaction/],
+    ['has no reference', 'SELECT amount FROM shop', /the query gives no column reference/],
+  ])('refuses a query that %s, and changes nothing', async (_, orders, message) => {
+    await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100);
+      CREATE SEQUENCE IF NOT EXISTS counter; SELECT setval('counter', 3)`);
+    const result = await paylink(['prove', '--orders', orders, ...query.slice(2), '--ask', 'none'], { env: service });
+    expect(result.code).toBeGreaterThan(0);
+    expect(result.stderr).toMatch(message);
+    const { rows } = await pool.query('SELECT (SELECT count(*)::int FROM shop) AS orders, last_value::int AS counter FROM counter');
+    expect(rows).toEqual([{ orders: 1, counter: 3 }]);
+  });
+
+  it('J01 says that the server is not there, and not the password', async () => {
+    const url = new URL(server.url);
+    url.password = 'a-password-of-the-books';
+    url.port = '1';
+    const result = await paylink(['prove', ...query, '--ask', 'none', '--database-url', url.href]);
+    expect(result).toMatchObject({ code: 1, stdout: '' });
+    expect(result.stderr).toContain('PostgreSQL cannot be reached');
+    expect(result.stderr).not.toContain('a-password-of-the-books');
   });
 });
 

@@ -189,7 +189,7 @@ function tellProgress(output: Output): (step: Step) => void {
     }
     const line =
       step.doing === 'reading'
-        ? `${step.rows} rows read`
+        ? `${step.rows} rows read, ${step.references} references looked at`
         : step.doing === 'asking'
           ? `${step.asked} of ${step.questions} asked`
           : step.doing === 'waiting'

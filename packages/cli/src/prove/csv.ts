@@ -10,7 +10,7 @@ const LONGEST_ROW = 1_000_000;
 
 export interface CsvRow<Column extends string> {
   readonly cells: Readonly<Partial<Record<Column, string>>>;
-  /** For messages: the input and the line. */
+  /** For messages: the input and the row. */
   readonly where: string;
 }
 
@@ -30,17 +30,19 @@ export async function* readCsv<Column extends string>(
   const start = first.done === true ? '' : first.value;
   const parser = parse({
     delimiter: delimiterOf(start),
-    info: true,
     relax_column_count_less: true,
-    skip_empty_lines: true,
     max_record_size: LONGEST_ROW,
   });
   const source = Readable.from(withFirst(start, pieces));
   // pipe() carries no error over.
   source.once('error', (error) => parser.destroy(error)).pipe(parser);
+  // As a spreadsheet counts: a line break within quotes is within its row.
+  let row = 0;
   let places: readonly (readonly [Column, number])[] | undefined;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
+    for await (const record of parser as AsyncIterable<string[]>) {
+      row++;
+      if (record.length === 1 && record[0] === '') continue;
       if (places === undefined) {
         const names = record.map((name) => name.trim());
         for (const columns of required) {
@@ -55,7 +57,7 @@ export async function* readCsv<Column extends string>(
       }
       const cells: Partial<Record<Column, string>> = {};
       for (const [column, place] of places) if (record[place] !== undefined) cells[column] = record[place];
-      yield { cells, where: `${option}, line ${info.lines}` };
+      yield { cells, where: `${option}, row ${row}` };
     }
   } catch (error) {
     throw error instanceof CsvError ? usageFailure(`${option}: ${nameOf(path)} is not CSV: ${plainly(error)}`) : error;

@@ -3,7 +3,7 @@ import type { PaymentReader } from '@paylink/client';
 import { askService, type Asked } from './ask.js';
 import { conclude, type Outcome, type ReadCredits } from './conclude.js';
 import type { Ask } from './judge.js';
-import { settleByBooks, total, type BookSource } from './settle.js';
+import { settleByBooks, type BookSource } from './settle.js';
 import { nameOfRun, START, type BooksRead, type StateFolder } from './state.js';
 
 export interface ProveOptions {
@@ -27,7 +27,7 @@ export interface ProveOptions {
 }
 
 export type Step =
-  | { readonly doing: 'reading'; readonly rows: number }
+  | { readonly doing: 'reading'; readonly rows: number; readonly references: number }
   | { readonly doing: 'resuming'; readonly readAt: string; readonly asked: number }
   | { readonly doing: 'asking'; readonly asked: number; readonly questions: number }
   | { readonly doing: 'waiting'; readonly milliseconds: number }
@@ -54,13 +54,12 @@ export async function prove(options: ProveOptions): Promise<Proof> {
     books ??= await settleByBooks({
       ...options,
       run,
-      onProgress: (rows) => onProgress({ doing: 'reading', rows }),
+      onProgress: (rows, references) => onProgress({ doing: 'reading', rows, references }),
     });
   } catch (error) {
     if (!signal.aborted) throw error;
     return { ...NOTHING, complete: false, stopped: 'interrupted', asked: 0 };
   }
-  onProgress({ doing: 'reading', rows: total(books.rows) });
   const { questions } = books;
   const asked: Asked =
     options.reader === undefined || questions === from.asked

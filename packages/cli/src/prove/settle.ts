@@ -82,6 +82,6 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-export function total({ orders, credits, marks }: BooksRead['rows']): number {
+function total({ orders, credits, marks }: BooksRead['rows']): number {
   return orders + credits + (marks ?? 0);
 }

@@ -1,0 +1,240 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Finding } from '../src/prove/finding.js';
+import { newFolder, paylink, start, type Result } from './paylink.js';
+import { startService } from './prove/service.js';
+
+interface Report {
+  readonly complete: boolean;
+  readonly stopped?: string;
+  readonly asked: number;
+  readonly verdicts: Record<string, number>;
+  readonly findings: readonly Finding[];
+}
+
+const FILES = ['--orders', 'orders.csv', '--credits', 'credits.csv'];
+
+/** Orders of 100 each; the last ones are not credited. */
+function writeOrders(count: number, credited: number): string {
+  const folder = newFolder();
+  const numbers = Array.from({ length: count }, (_, number) => `order-${number}`);
+  writeFileSync(join(folder, 'orders.csv'), ['reference,amount', ...numbers.map((name) => `${name},100`)].join('\n'));
+  writeFileSync(
+    join(folder, 'credits.csv'),
+    ['reference,amount', ...numbers.slice(0, credited).map((name) => `${name},100`)].join('\n'),
+  );
+  return folder;
+}
+
+function write(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const folder = newFolder();
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
+}
+
+function deferred(): { readonly promise: Promise<undefined>; readonly resolve: (value: undefined) => void } {
+  let resolve!: (value: undefined) => void;
+  const promise = new Promise<undefined>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
+const reportOf = ({ stdout }: Result): Report => JSON.parse(stdout) as Report;
+
+describe('a run that is stopped', () => {
+  it('prints by Ctrl-C what is known, and the same command line asks only for the rest', async () => {
+    const hundredth = deferred();
+    let isBack = false;
+    const service = await startService((_, __, count) => {
+      if (count <= 100 || isBack) return 'success';
+      hundredth.resolve(undefined);
+      return undefined;
+    });
+    const folder = writeOrders(300, 299);
+    const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'];
+    const stopped = start(args, service.env, folder);
+    await hundredth.promise;
+    stopped.child.kill('SIGINT');
+    const first = await stopped.result();
+    const known = reportOf(first);
+    expect(first.code).toBe(130);
+    expect(first.stderr).toContain('the same command line goes on');
+    expect(known).toMatchObject({ complete: false, stopped: 'interrupted', verdicts: { not_asked: 300 - known.asked } });
+    expect(known.asked).toBeGreaterThan(90);
+
+    const other = await paylink([...args, '--partial'], { env: service.env, cwd: folder });
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('had other inputs') as string });
+
+    isBack = true;
+    const before = service.asked.length;
+    const second = await paylink(args, { env: service.env, cwd: folder });
+    expect(reportOf(second)).toMatchObject({ complete: true, asked: 300, verdicts: { right: 299, lost: 1, not_asked: 0 } });
+    expect(second.code).toBe(1);
+    expect(service.asked.length - before).toBe(300 - known.asked);
+    expect(readdirSync(join(folder, 'state'))).toEqual([]);
+  });
+
+  it('goes on after kill -9 as well', async () => {
+    const hundredth = deferred();
+    let isBack = false;
+    const service = await startService((_, __, count) => {
+      if (count <= 100 || isBack) return 'success';
+      hundredth.resolve(undefined);
+      return undefined;
+    });
+    const folder = writeOrders(300, 299);
+    const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'];
+    const killed = start(args, service.env, folder);
+    await hundredth.promise;
+    killed.child.kill('SIGKILL');
+    await killed.result();
+    isBack = true;
+    const second = await paylink(args, { env: service.env, cwd: folder });
+    expect(second.stderr).toContain('going on: the books were read at');
+    expect(reportOf(second)).toMatchObject({ complete: true, asked: 300, verdicts: { right: 299, lost: 1 } });
+  });
+
+  it('refuses a folder in which another run is at work', async () => {
+    const asked = deferred();
+    const service = await startService(() => {
+      asked.resolve(undefined);
+      return undefined;
+    });
+    const folder = writeOrders(3, 3);
+    const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state'];
+    start(args, service.env, folder);
+    await asked.promise;
+    expect(await paylink(args, { env: service.env, cwd: folder })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is at work in state') as string,
+    });
+  });
+
+  it('stops where the service is away, says nothing of the rest, and goes on when it is back', async () => {
+    let isAway = true;
+    const service = await startService((_, response, count) => {
+      if (count <= 30 || !isAway) return 'success';
+      response.writeHead(403).end();
+      return undefined;
+    });
+    const folder = writeOrders(200, 200);
+    const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'];
+    const first = await paylink(args, { env: service.env, cwd: folder });
+    expect(first.code).toBe(1);
+    expect(reportOf(first)).toMatchObject({ complete: false, asked: 30, verdicts: { right: 30, unknown: 0, not_asked: 170 } });
+    expect(reportOf(first).stopped).toContain('forbidden');
+    isAway = false;
+    const second = await paylink(args, { env: service.env, cwd: folder });
+    expect(reportOf(second)).toMatchObject({ complete: true, verdicts: { right: 200, not_asked: 0 } });
+    expect(second.code).toBe(0);
+  });
+
+  it('stops at once where the key is refused', async () => {
+    const service = await startService((_, response) => {
+      response.writeHead(401).end();
+      return undefined;
+    });
+    const { code, stdout } = await paylink(['prove', ...FILES, '--ask', 'all'], { env: service.env, cwd: writeOrders(100, 100) });
+    expect(code).toBe(1);
+    expect(stdout).toContain('unauthorized');
+    expect(service.asked.length).toBeLessThan(10);
+  });
+});
+
+describe('the service', () => {
+  it('is left alone by all questions while it asks to wait, and each refused one is asked again', async () => {
+    let until = 0;
+    const early: number[] = [];
+    let refusals = 0;
+    const service = await startService((_, response, count) => {
+      if (performance.now() < until) early.push(count);
+      if (count !== 20 && count !== 60) return 'success';
+      refusals++;
+      until = performance.now() + 1_000;
+      // Those that are under way already are not early.
+      response.writeHead(429, { 'retry-after': '1' }).end(() => (early.length = 0));
+      return undefined;
+    });
+    const { stdout } = await paylink(['prove', ...FILES, '--ask', 'all', '--concurrency', '1', '--json'], {
+      env: service.env,
+      cwd: writeOrders(100, 100),
+    });
+    expect(reportOf({ stdout } as Result)).toMatchObject({ complete: true, verdicts: { right: 100 } });
+    expect({ refusals, early, asked: service.asked.length }).toEqual({ refusals: 2, early: [], asked: 102 });
+  });
+
+  it('that knows none of the payments makes no order right', async () => {
+    const service = await startService((_, response) => {
+      response.writeHead(404).end();
+      return undefined;
+    });
+    const result = await paylink(['prove', ...FILES, '--json'], { env: service.env, cwd: writeOrders(3, 0) });
+    expect(reportOf(result).verdicts).toMatchObject({ right: 0, unknown: 3 });
+    expect(result.code).toBe(1);
+  });
+
+  it('that knows some of them leaves an order without a link right', async () => {
+    const service = await startService((reference, response) => {
+      if (reference !== 'order-0') return 'success';
+      response.writeHead(404).end();
+      return undefined;
+    });
+    const folder = write({ 'orders.csv': 'reference,amount\norder-0,100\norder-1,100\n', 'credits.csv': 'reference\norder-1\n' });
+    const result = await paylink(['prove', ...FILES, '--json'], { env: service.env, cwd: folder });
+    expect(reportOf(result)).toMatchObject({ verdicts: { right: 2, unknown: 0 }, findings: [] });
+    expect(result.code).toBe(0);
+  });
+
+  it('is not asked by --ask none, and then nothing is right', async () => {
+    const result = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: writeOrders(5, 5) });
+    expect(reportOf(result)).toMatchObject({ complete: true, asked: 0, verdicts: { right: 0, not_asked: 5 } });
+    expect(result.code).toBe(0);
+  });
+});
+
+describe('an input that cannot be read', () => {
+  const fine = 'reference,amount\norder-1,100\n';
+  it.each([
+    ['is missing', {}, /--orders: orders\.csv cannot be read \(ENOENT\)/],
+    ['is empty', { 'orders.csv': '' }, /--orders: orders\.csv is empty/],
+    ['is in another encoding', { 'orders.csv': Buffer.from('reference,amount\nd\xe9j\xe0,100\n', 'latin1') }, /is not UTF-8/],
+    ['has a quote without an end', { 'orders.csv': 'reference,amount\n"order-1,100\n' }, /is not CSV: quote not closed/],
+    ['has no references', { 'orders.csv': 'number,amount\n1,100\n' }, /names no column reference\n.*reference, amount, amount_min/],
+    ['has no amounts', { 'orders.csv': 'reference\norder-1\n' }, /names no column amount or amount_min/],
+    ['has more cells than columns', { 'orders.csv': 'reference,amount\norder-1,1,000\n' }, /is not CSV/],
+  ])('ends with 2 where it %s', async (_, files, message) => {
+    const folder = write({ 'credits.csv': fine, ...files });
+    const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
+    expect({ code: result.code, stdout: result.stdout }).toEqual({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(message);
+  });
+
+  it('takes stdin for one input, and not for two', async () => {
+    const folder = write({ 'credits.csv': fine });
+    const one = await paylink(['prove', '--orders', '-', '--credits', 'credits.csv', '--ask', 'none', '--json'], {
+      cwd: folder,
+      stdin: fine,
+    });
+    expect(reportOf(one).verdicts).toMatchObject({ not_asked: 1 });
+    const two = await paylink(['prove', '--orders', '-', '--credits', '-', '--ask', 'none'], { cwd: folder, stdin: fine });
+    expect(two).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot both be read from stdin') as string });
+  });
+
+  it('says of a row by its number what is wrong with it, and judges the others', async () => {
+    const folder = write({
+      'orders.csv': '\ufeffreference;amount\r\n"a\r\nb";100\r\n;100\r\nc;1e3\r\nc2;9007199254740993\r\nd;-5\r\ne;100\r\ne;200\r\n',
+      'credits.csv': 'reference\tby_hand\nc\tperhaps\n',
+    });
+    const result = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: folder });
+    const { findings, verdicts } = reportOf(result);
+    expect(verdicts).toMatchObject({ unknown: 3, not_asked: 2 });
+    const said = findings.map(({ finding, reference = '', reason }) => `${finding} ${reference}: ${reason}`).sort();
+    expect(said).toEqual([
+      'input_fault : --orders, row 3 has no reference',
+      'input_fault e: is in 2 rows of the orders',
+      'unknown c2: --orders, row 5 has the amount "9007199254740993", which is no whole number of the smallest unit',
+      'unknown c: --orders, row 4 has the amount "1e3", which is no whole number of the smallest unit',
+      'unknown d: --orders, row 6 has the amount "-5", which is no whole number of the smallest unit',
+    ]);
+  });
+});
