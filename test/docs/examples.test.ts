@@ -11,7 +11,7 @@ function documents(): string[] {
   const readmes = ['packages', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => join(root, folder, name, 'README.md')),
   );
-  const docs = ts.sys.readDirectory(join(root, 'docs'), ['.md'], ['**/node_modules', '**/.vitepress', '**/docs/reference']);
+  const docs = ts.sys.readDirectory(join(root, 'docs'), ['.md'], ['**/node_modules', '**/.vitepress', '**/reference']);
   return [join(root, 'README.md'), join(root, 'AGENTS.md'), ...readmes, ...docs].filter((path) => ts.sys.fileExists(path));
 }
 
@@ -83,7 +83,12 @@ function compile(files: ReadonlyMap<string, string>): string[] {
 
 describe('the documents', () => {
   it('have examples that compile, and import only what is exported', () => {
-    const files = new Map(documents().flatMap(examples));
+    // Those in French are the same, by translations.test.ts.
+    const files = new Map(
+      documents()
+        .filter((path) => !path.includes('/docs/fr/'))
+        .flatMap(examples),
+    );
     expect(files.size).toBeGreaterThan(8);
     expect(compile(files)).toEqual([]);
   }, 180_000);
