@@ -1,17 +1,14 @@
 /** Asks back where an event kind looks like a misspelling of the one that the contract shows. */
-import { createInterface } from 'node:readline/promises';
 import { usageFailure } from './failure.js';
 import { PAYMENT_SUCCEEDED } from './notification.js';
+import { agreesTo } from './question.js';
 
 /** @throws Failure where the kind is close to `payment.succeeded`, and is not meant as it is. */
 export async function confirmEvent(kind: string): Promise<void> {
   if (!isMisspelt(kind)) return;
   const question = `did you mean ${PAYMENT_SUCCEEDED}?`;
   if (process.stdin.isTTY && process.stderr.isTTY) {
-    const terminal = createInterface({ input: process.stdin, output: process.stderr });
-    const answer = await terminal.question(`${JSON.stringify(kind)}: ${question} Send it as it is? [y/N] `);
-    terminal.close();
-    if (/^y(es)?$/i.test(answer.trim())) return;
+    if (await agreesTo(`${JSON.stringify(kind)}: ${question} Send it as it is?`)) return;
   }
   throw usageFailure(`the event ${JSON.stringify(kind)} is not one of the contract: ${question}`, '--any-event sends it as it is');
 }

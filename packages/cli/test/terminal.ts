@@ -7,8 +7,13 @@ import { COMMAND, SECRET } from './paylink.js';
 export interface Keys {
   /** Typed once this is on the screen. */
   readonly after: RegExp;
+  /** What happens elsewhere before the keys are typed. */
+  readonly meanwhile?: (match: RegExpExecArray) => Promise<unknown>;
   readonly send: string;
 }
+
+export const CTRL_C = '\u0003';
+export const CTRL_D = '\u0004';
 
 const RELAY = `
 import os, pty, sys, select
@@ -46,9 +51,28 @@ export async function inTerminal(
   const waiting = [...keys];
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     output += chunk;
-    if (waiting[0]?.after.test(output) === true) child.stdin.write(waiting.shift()!.send);
+    type();
   });
+  let failed: unknown;
+  let isTyping = false;
+  function type(): void {
+    const match = waiting[0]?.after.exec(output);
+    if (isTyping || match === null || match === undefined) return;
+    const { meanwhile, send } = waiting.shift()!;
+    isTyping = true;
+    const typed = async (): Promise<void> => {
+      await meanwhile?.(match);
+      child.stdin.write(send);
+      isTyping = false;
+      type();
+    };
+    typed().catch((error: unknown) => {
+      failed = error;
+      child.kill('SIGKILL');
+    });
+  }
   const [code] = (await once(child, 'close')) as [number | null];
+  if (failed !== undefined) throw failed;
   if (output.includes(SECRET)) throw new Error('a secret was printed');
   return { code, output };
 }

@@ -12,6 +12,7 @@ import { KEPT_SECRETS, keepSecrets, readKeptSecrets, type KeptSecrets } from '..
 import { readFields } from '../notification.js';
 import type { Output } from '../output.js';
 import { text, type SafeText } from '../safe-text.js';
+import { untilStopped } from '../until-stopped.js';
 import { quoteForShell } from '../shell.js';
 import {
   addApiKeyOptions,
@@ -165,13 +166,6 @@ function explainStart(error: unknown, { port, host = '127.0.0.1' }: Flags, apiKe
   if (code === 'EACCES') return failure(`this user may not listen on port ${port}`, 'take one above 1023');
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return failure(`${host} is no address of this machine`);
   return failure(message);
-}
-
-/** Resolves at Ctrl-C or SIGTERM. A second one ends the process at once, as it would without us. */
-function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }
 
 function addresses({ baseUrl, payUrl, dashboardUrl }: Emulator): Record<string, string> {

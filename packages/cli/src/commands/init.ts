@@ -1,6 +1,5 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { EXIT, usageFailure } from '../failure.js';
@@ -9,6 +8,7 @@ import { diffLines } from '../init/diff.js';
 import { planOf, type PlannedFile } from '../init/plan.js';
 import { FRAMEWORKS, readProject } from '../init/project.js';
 import type { Output } from '../output.js';
+import { agreesTo } from '../question.js';
 import { text } from '../safe-text.js';
 
 interface Flags extends CommonFlags {
@@ -35,7 +35,12 @@ export function initCommand(): Command {
       ['paylink init --framework fastify --yes', 'without a question'],
     ],
     environment: [['WEBHOOK_SECRET, PAYLINK_API_KEY, PAYLINK_BASE_URL', 'what .env gets where it lacks them; not read']],
-    exitCodes: [[0, 'written, or nothing to do'], [1, 'the answer was no'], USAGE_EXIT],
+    exitCodes: [
+      [0, 'written, or nothing to do'],
+      [1, 'the answer was no'],
+      USAGE_EXIT,
+      [EXIT.interrupted, 'ended by Ctrl-C in place of an answer'],
+    ],
   });
 }
 
@@ -80,12 +85,8 @@ function show({ path, before, after, isSecret, overwrites }: PlannedFile, output
 async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw usageFailure('nothing was written: there is no terminal to ask at', '--yes writes, --dry-run only shows');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const lost = files.filter(({ overwrites }) => overwrites).map(({ path }) => path);
-  const question = lost.length === 0 ? 'Write these files? [y/N] ' : `Write these files, over your ${lost.join(', ')}? [y/N] `;
-  const answer = await terminal.question(question);
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return agreesTo(lost.length === 0 ? 'Write these files?' : `Write these files, over your ${lost.join(', ')}?`);
 }
 
 async function write(folder: string, { path, after, isSecret }: PlannedFile): Promise<void> {

@@ -11,6 +11,7 @@ import { makePrivateFolder } from '../kept-secrets.js';
 import type { Output } from '../output.js';
 import { readRecorded, record, type RecordedDelivery } from '../recorded-delivery.js';
 import { text } from '../safe-text.js';
+import { untilStopped } from '../until-stopped.js';
 import { addSecretOptions, findSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
 
 interface Flags extends CommonFlags, SecretFlags {
@@ -82,6 +83,7 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
     });
   });
   const port = await open(server, flags.port);
+  const stopped = untilStopped();
   output.record({ type: 'started', url: `http://127.0.0.1:${port}` });
   output.line(
     text`Listening at ${output.paint.cyan(`http://127.0.0.1:${port}`)}, forwarding to ${output.paint.cyan(showUrl(target))}`,
@@ -90,9 +92,7 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
     text`Recording in ${flags.record}. ${secret === undefined ? 'Signatures are not checked: no webhook secret is set.' : ''}`,
   );
   output.line(output.paint.dim('Ctrl-C stops it.'));
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
+  await stopped;
   server.close();
   server.closeAllConnections();
   return EXIT.ok;
