@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { EmulatorDelivery } from '@paylink/emulator';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -6,6 +8,7 @@ import { describeInChromium, openChromium } from './chromium.js';
 import { newCustomer, type Customer } from './customer.js';
 import { deliveryRows, faultButton, openDashboard, openDelivery, openPayment, paymentRow, unfoldForm } from './dashboard.js';
 import { HOSTILE } from './hostile-texts.js';
+import type { PageGlobals } from './in-page.js';
 import { overhang } from './pay-page.js';
 import { openShop, type Shop } from './shop.js';
 
@@ -90,6 +93,28 @@ describeInChromium('the dashboard in Chromium', () => {
     const shown = await page.locator('main').textContent();
     expect(shown).toMatch(/x-service-event/i);
     expect(shown).toContain('{"received":true}');
+  });
+
+  it.each([
+    ['en-GB', 'As a curl command', 'Copy', 'Copied'],
+    ['fr-FR', 'En commande curl', 'Copier', 'Copié'],
+  ])('copies a notification as a curl line to the clipboard, which a shell sends: %s', async (locale, fold, copy, copied) => {
+    const reference = `it's ${randomUUID()} é`;
+    await shop.createLink({ reference });
+    await shop.emulator.pay(reference);
+    await shop.emulator.waitForDelivery({ reference });
+    await customer.leave();
+    await visit({ locale, permissions: ['clipboard-read', 'clipboard-write'] });
+    await openDelivery(page, shop, newestOf(reference)!.id);
+    await page.getByText(fold, { exact: true }).click();
+    await page.getByRole('button', { name: copy, exact: true }).click();
+    await page.getByRole('button', { name: copied, exact: true }).waitFor();
+    const line = await page.evaluate(() => (globalThis as unknown as PageGlobals).navigator.clipboard.readText());
+    expect(line).toBe(await page.locator('#curl-1-text').textContent());
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
+    expect(stdout).toContain('{"received":true}');
+    expect(await shop.timesCredited(reference)).toBe(1);
   });
 
   it('pays from the page of a payment, with a notification and without', async () => {

@@ -3,6 +3,7 @@
  * package, and let code for servers use what only browsers have.
  */
 export interface PageGlobals {
+  readonly navigator: { readonly clipboard: { readText(): Promise<string> } };
   readonly document: {
     readonly documentElement: { readonly scrollWidth: number; readonly clientWidth: number };
     querySelectorAll(selector: string): Iterable<PageElement>;

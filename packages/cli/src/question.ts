@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { EXIT, Failure } from './failure.js';
+import { Failure, INTERRUPTED } from './failure.js';
 
 /** Asks at the terminal, and takes only a yes for one. @throws Failure at Ctrl-C or Ctrl-D in place of an answer. */
 export async function agreesTo(question: string): Promise<boolean> {
@@ -15,5 +15,5 @@ export async function agreesTo(question: string): Promise<boolean> {
   if (answer !== undefined) return /^y(es)?$/i.test(answer.trim());
   // The question's line has no end yet.
   process.stderr.write('\n');
-  throw new Failure(EXIT.interrupted, 'no answer, so nothing was done', []);
+  throw new Failure(INTERRUPTED, 'no answer, so nothing was done', []);
 }

@@ -53,7 +53,7 @@ export async function inTerminal(
     output += chunk;
     type();
   });
-  let failed: unknown;
+  let failed: Error | undefined;
   let isTyping = false;
   function type(): void {
     const match = waiting[0]?.after.exec(output);
@@ -67,7 +67,7 @@ export async function inTerminal(
       type();
     };
     typed().catch((error: unknown) => {
-      failed = error;
+      failed = error as Error;
       child.kill('SIGKILL');
     });
   }

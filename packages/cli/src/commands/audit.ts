@@ -84,7 +84,7 @@ export function auditCommand(): Command {
       [0, 'no finding'],
       [1, 'a finding, or the audit could not be completed'],
       USAGE_EXIT,
-      [EXIT.interrupted, 'ended by Ctrl-C; what was known is printed'],
+      [INTERRUPTED, 'ended by Ctrl-C; what was known is printed'],
     ],
   });
 }
@@ -127,7 +127,7 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   output.document(report);
   await write(flags.junit, () => toJUnit(report), output);
   await write(flags.sarif, () => `${JSON.stringify(toSarif(report, readVersion()), undefined, 2)}\n`, output);
-  if (report.stopped?.reason === 'interrupted') return EXIT.interrupted;
+  if (report.stopped?.reason === 'interrupted') return INTERRUPTED;
   return report.passed ? EXIT.ok : EXIT.failed;
 }
 

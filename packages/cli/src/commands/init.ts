@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { runs, type CommonFlags, type Run } from '../action.js';
-import { EXIT, usageFailure } from '../failure.js';
+import { EXIT, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { diffLines } from '../init/diff.js';
 import { planOf, type PlannedFile } from '../init/plan.js';
@@ -39,7 +39,7 @@ export function initCommand(): Command {
       [0, 'written, or nothing to do'],
       [1, 'the answer was no'],
       USAGE_EXIT,
-      [EXIT.interrupted, 'ended by Ctrl-C in place of an answer'],
+      [INTERRUPTED, 'ended by Ctrl-C in place of an answer'],
     ],
   });
 }
