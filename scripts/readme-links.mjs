@@ -1,0 +1,32 @@
+/**
+ * Makes the links of the packages' READMEs absolute, for a registry's page, where relative ones lead nowhere. `pnpm release:publish`
+ * runs it before it publishes; in the repository and on the site the relative ones stay.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+// A fence, a link, or a code span, whichever comes first; only the link changes.
+const LINK = /^(`{3,}).*?^\1$|(\[(?:`[^`]*`|[^\]`])*\]\()(?![a-z]+:|#)([^)\s]+)\)|(`+)(?!`).+?(?<!`)\4(?!`)/gms;
+
+/**
+ * @param {string} markdown
+ * @param {string} folder of the file, from the root of the repository
+ * @param {string} repository its address on the web
+ */
+export function withAbsoluteLinks(markdown, folder, repository) {
+  return markdown.replace(LINK, (whole, _fence, opening, target) =>
+    target === undefined ? whole : `${opening}${repository}/blob/main/${posix.join(folder, target)})`,
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { GITHUB_REPOSITORY, GITHUB_SERVER_URL = 'https://github.com' } = process.env;
+  if (GITHUB_REPOSITORY === undefined) throw new Error('GITHUB_REPOSITORY names the repository that the links lead to');
+  for (const name of readdirSync(join(ROOT, 'packages'))) {
+    const file = join(ROOT, 'packages', name, 'README.md');
+    const markdown = readFileSync(file, 'utf8');
+    writeFileSync(file, withAbsoluteLinks(markdown, `packages/${name}`, `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`));
+  }
+}

@@ -1,0 +1,41 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { withAbsoluteLinks } from '../../scripts/readme-links.mjs';
+
+const root = new URL('../../', import.meta.url);
+const readmes = readdirSync(new URL('packages/', root)).map(
+  (name) => [name, readFileSync(new URL(`packages/${name}/README.md`, root), 'utf8')] as const,
+);
+
+/** The packages that the examples import, without Node's own. */
+function importedBy(markdown: string): string[] {
+  const examples = Array.from(markdown.matchAll(/^```ts\n(.*?)^```/gms), ([, code]) => code!).join('\n');
+  const doors = Array.from(examples.matchAll(/from '((?!\.|node:)[^']+)'/g), ([, door]) => door!);
+  return [...new Set(doors.map((door) => /^(?:@[^/]+\/)?[^/]+/.exec(door)![0]))];
+}
+
+const installedBy = (markdown: string): string[] =>
+  Array.from(markdown.matchAll(/^npm install (.*)$/gm), ([, line]) => line!.split(/[\s#]+/)).flat();
+
+describe.each(readmes)('the README of %s, which is read alone on a registry’s page,', (name, markdown) => {
+  it('installs whatever its examples import', () => {
+    expect(importedBy(markdown).filter((each) => !installedBy(markdown).includes(each))).toEqual([]);
+  });
+
+  it('has no relative link once it is published, and only links that lead to a file', () => {
+    const repository = 'https://example.com/paylink';
+    const published = withAbsoluteLinks(markdown, `packages/${name}`, repository).replace(/^```.*?^```/gms, '');
+    expect(published.match(/\]\((?!https:|#)[^)]*\)/g) ?? []).toEqual([]);
+    const ours = Array.from(published.matchAll(/\]\(https:\/\/example\.com\/paylink\/blob\/main\/([^)#]+)/g), ([, path]) => path!);
+    expect(ours.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
+});
+
+describe('the links of a published README', () => {
+  it('are those of the repository, and code is left alone', () => {
+    const markdown = 'See [core](../core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n';
+    expect(withAbsoluteLinks(markdown, 'packages/express', 'https://example.com/p')).toBe(
+      'See [core](https://example.com/p/blob/main/packages/core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n',
+    );
+  });
+});
