@@ -11,8 +11,13 @@ const INTRODUCTION = `# Paylink
 > service's API, signed deliveries and an attack kit for tests, an emulator, a command line.
 `;
 
+/** Packages whose options a receiver needs. */
+const IN_FULL = ['core', 'postgres', 'client', 'express', 'fastify', 'koa', 'hono', 'next', 'nest', 'testing'];
 /** Long tables for people who audit, and what a docstring says already: a link in llms.txt is enough. */
-const NOT_IN_FULL = [/^attacks$/, /^audit-of-peers$/, /^contract-suite$/, /^architecture$/, new RegExp(`^${REFERENCE}/`)];
+const NOT_IN_FULL = [
+  ...[/^attacks$/, /^audit-of-peers$/, /^contract-suite$/, /^architecture$/, /^durability$/, /^performance$/],
+  new RegExp(`^${REFERENCE}/(?!(?:${IN_FULL.join('|')})$)`),
+];
 
 /** What AGENTS.md says to whoever writes a receiver: the rules first, since a reader of the whole may stop early. */
 function rules(): string {
