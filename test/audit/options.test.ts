@@ -8,6 +8,13 @@ const secret = SECRET;
 const OF_A_REQUEST: Readonly<Record<string, string>> = { 'X-Tunnel': 'open' };
 
 describe('auditReceiver', () => {
+  it('refuses an option that it does not have, and lists those that it has', async () => {
+    const options = { url: 'http://127.0.0.1:1/', secret, references: ['order-1'] };
+    await expect(auditReceiver(options)).rejects.toThrow(
+      /^references is an unknown option\. Valid options: url, secret, reference,/,
+    );
+  });
+
   it('says that nothing listens', async () => {
     const { url, close } = await listen(receiver());
     await close();

@@ -58,8 +58,19 @@ export interface ReadOptions extends AuditOptions {
   readonly concurrency: number;
 }
 
+/** Held to the type: a name that is missing here would refuse an option that there is. */
+const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
+  ...{ url: true, secret: true, reference: true, credits: true, bodyLimit: true, confirm: true, headers: true, sign: true },
+  ...{ requestHeaders: true, timeout: true, firstAnswer: true, concurrency: true, signal: true, stop: true },
+  ...{ onResult: true, onProgress: true },
+};
+
 /** @throws TypeError for an option that is wrong. */
 export function readOptions(options: AuditOptions): ReadOptions {
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(OPTIONS, name)) continue;
+    throw new TypeError(`${name} is an unknown option. Valid options: ${Object.keys(OPTIONS).join(', ')}`);
+  }
   const { secret, timeout = 15_000, firstAnswer = 1_500, concurrency = 4 } = options;
   const [reference = 'paylink-audit', ...moreReferences] = [options.reference ?? []].flat();
   const url = readUrl(options.url);
