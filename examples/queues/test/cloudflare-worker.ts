@@ -1,0 +1,51 @@
+/** The example's Worker, with what its tests let go wrong around it. */
+import { paymentWebhook } from '@paylink/fetch';
+import example, { createWorker, type Env, type Message } from '../src/cloudflare.js';
+import { toJob } from '../src/job.js';
+import { handlers } from '../src/orders.js';
+
+const worker = createWorker({
+  'payment.succeeded': async (event, context) => {
+    await handlers['payment.succeeded'](event, context);
+    // Credited, and not committed: until the test ends the connection, as the end of a Worker would.
+    if (event.reference.includes('interrupted')) await context.tx.query('SELECT pg_sleep(60) FROM interruptions WHERE NOT done');
+  },
+});
+
+/** A queue that is down: Miniflare's own cannot be. */
+const QUEUES: Record<string, Env['PAYMENTS']> = {
+  '/down': { send: () => Promise.reject(new Error('Queue is unavailable')) },
+  '/mute': { send: () => new Promise(() => undefined) },
+};
+
+/** A message whose acknowledgement is lost twice, so that the queue delivers it again. */
+function forgetful(message: Message): Message {
+  const { id, body, attempts } = message;
+  const retry = (options: { readonly delaySeconds: number }) => message.retry(options);
+  return { id, body, attempts, retry, ack: () => (attempts < 3 ? retry({ delaySeconds: 0 }) : message.ack()) };
+}
+
+/** What not to do: the reply goes out while the work has only begun, and no message holds it. */
+const tooEarly = paymentWebhook(
+  { secret: ({ env }: { readonly env: Env; readonly ctx: ExecutionContext }) => env.WEBHOOK_SECRET },
+  {
+    'payment.succeeded': (event, { env, ctx }) => {
+      const message = { id: 'none', body: toJob(event), attempts: 1, ack: () => undefined, retry: () => undefined };
+      ctx.waitUntil(worker.queue({ messages: [message] }, env));
+    },
+  },
+);
+
+interface ExecutionContext {
+  waitUntil(work: Promise<unknown>): void;
+}
+
+export default {
+  fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/wait-until') return tooEarly(request, { env, ctx });
+    return example.fetch(request, { ...env, PAYMENTS: QUEUES[pathname] ?? env.PAYMENTS });
+  },
+  queue: ({ messages }: { readonly messages: readonly Message[] }, env: Env) =>
+    worker.queue({ messages: messages.map(forgetful) }, env),
+};
