@@ -138,6 +138,17 @@ describe('the documents', () => {
     expect(headings.sort()).toEqual(codes.sort());
   });
 
+  it('have a heading for each error code of the client', () => {
+    const source = readFileSync(join(root, 'packages/client/src/errors.ts'), 'utf8');
+    const codes = Array.from(source.matchAll(/^ {2}\| '([a-z_]+)'/gm), ([, code]) => code);
+    const headings = Array.from(
+      readFileSync(join(root, 'docs/errors.md'), 'utf8').matchAll(/^###+ ([a-z_]+)$/gm),
+      ([, code]) => code,
+    );
+    expect(codes.length).toBeGreaterThan(15);
+    expect(headings).toEqual(expect.arrayContaining(codes));
+  });
+
   it('link to files that exist', () => {
     const broken = documents().flatMap((path) =>
       Array.from(proseOf(path).matchAll(/\]\((?!https?:)([^)#]+)/g), ([, target]) => join(dirname(path), target!)).filter(
