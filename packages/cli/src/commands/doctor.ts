@@ -110,6 +110,10 @@ async function examine({ url, secret, headers, timeout, deliver }: Patient): Pro
     if (typeof answer !== 'string') times.push(answer.durationMs);
     return answer;
   };
+  const answersToGet = async (): Promise<boolean> => {
+    const answer = await post(new Request(url, { headers }), timeout).catch(() => undefined);
+    return answer !== undefined && answer.status !== 404;
+  };
   const compact = JSON.stringify({ reference: 'paylink-doctor' });
 
   const forged = await send(compact, { signature: '0'.repeat(64) });
@@ -117,6 +121,10 @@ async function examine({ url, secret, headers, timeout, deliver }: Patient): Pro
   const { status } = forged;
   if (status >= 300 && status < 400)
     return (check('route', false, `answers ${status}, a redirect: the service does not follow it`), checks);
+  if (status === 404 && (await answersToGet())) {
+    check('route', true, 'the path is there');
+    return (check('method', false, 'answers 404 to POST and not to GET: mount the webhook for POST'), checks);
+  }
   if (status === 404) return (check('route', false, 'answers 404: compare the path with where the webhook is mounted'), checks);
   check('route', true, 'the path is there');
   if (status === 405) return (check('method', false, 'answers 405 to POST: mount the webhook for POST'), checks);

@@ -1,0 +1,141 @@
+/** `paylink doctor` against a running app of every framework, and what each of its sentences says there. */
+import 'reflect-metadata';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PGlite } from '@electric-sql/pglite';
+import { postgresStore } from '@paylink/postgres';
+import express from 'express';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createProgram } from '../../packages/cli/src/program.js';
+import { PATH, SECRET } from '../adapters/deliveries.js';
+import { express5, express5Gate } from '../adapters/hosts/express5.js';
+import type { Host } from '../adapters/hosts/host.js';
+import { oneOfEach } from '../adapters/hosts/index.js';
+import { lambda } from '../adapters/hosts/lambda.js';
+import { nestHosts } from '../adapters/hosts/nest.js';
+import { serve, type Circumstances } from '../adapters/serving.js';
+
+type Verdicts = Readonly<Record<string, readonly [ok: boolean | null, message: string]>>;
+
+async function start(host: Host, circumstances?: Circumstances) {
+  const serving = await serve(host, circumstances);
+  return { ...serving, url: `http://127.0.0.1:${serving.port}${PATH}` };
+}
+
+/** Runs the command in this process, which many of them would take too long to start: packages/cli/test has it as it is started. */
+async function doctor(url: string, args: readonly string[] = [], secret = SECRET): Promise<Verdicts> {
+  vi.stubEnv('WEBHOOK_SECRET', secret);
+  const written: string[] = [];
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+  const { exitCode } = process;
+  try {
+    await createProgram().parseAsync(['doctor', '--to', url, '--json', ...args], { from: 'user' });
+  } finally {
+    stdout.mockRestore();
+    vi.unstubAllEnvs();
+    process.exitCode = exitCode;
+  }
+  const { checks } = JSON.parse(written.join('')) as { checks: readonly { name: string; ok: boolean | null; message: string }[] };
+  return Object.fromEntries(checks.map(({ name, ok, message }) => [name, [ok, message]]));
+}
+
+const failed = (verdicts: Verdicts): string[] => Object.keys(verdicts).filter((name) => verdicts[name]![0] === false);
+
+/** A proxy that writes the JSON again, and keeps the first request for some milliseconds. */
+async function proxyTo(url: string, { rewrites = false, firstTakes = 0 }): Promise<string> {
+  let isFirst = true;
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      const body = rewrites ? JSON.stringify(JSON.parse(raw.toString())) : raw;
+      const names = Object.entries(req.headers).filter(([name]) => /^(x-service-|content-type)/.test(name));
+      const pass = async (): Promise<void> => {
+        const headers = Object.fromEntries(names) as Record<string, string>;
+        const answer = await fetch(url, { method: 'POST', headers, body });
+        res.writeHead(answer.status).end(await answer.text());
+      };
+      setTimeout(() => void pass(), isFirst ? firstTakes : 0);
+      isFirst = false;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+const hosts: readonly Host[] = [...oneOfEach, express5Gate, ...nestHosts, lambda];
+
+describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host) => {
+  it('finds nothing wrong with an app that is right, and reaches none of the merchant’s code', async () => {
+    const { url, events } = await start(host);
+    const verdicts = await doctor(url);
+    expect(failed(verdicts)).toEqual([]);
+    expect(Object.keys(verdicts)).toEqual(['route', 'method', 'bad signature', 'secret', 'body', 'reply times', 'store']);
+    expect(verdicts['store']).toEqual([null, expect.stringMatching(/not checked: --deliver/)]);
+    expect(events).toEqual([]);
+  });
+
+  it('names another secret, and a proxy that writes the JSON again', async () => {
+    const { url } = await start(host);
+    const proxied = await proxyTo(url, { rewrites: true });
+    const other = await doctor(url, [], 'another-secret-of-a-portal');
+    const rewritten = await doctor(proxied);
+    expect(failed(other)).toEqual(['secret']);
+    expect(other['secret']![1]).toMatch(/is it the same secret/);
+    expect(failed(rewritten)).toEqual(['body']);
+    expect(rewritten['body']![1]).toMatch(/a parser or a proxy writes the JSON again/);
+  });
+
+  it('delivers to the one order that it is told', async () => {
+    const { url, events } = await start(host);
+    const verdicts = await doctor(url, ['--deliver', 'order-42']);
+    expect(verdicts['store']).toEqual([true, 'payment.succeeded is acknowledged']);
+    expect(events.map(({ type, reference }) => [type, reference])).toEqual([['payment.succeeded', 'order-42']]);
+  });
+});
+
+const parsed = hosts.flatMap((host) =>
+  host.capabilities.surroundings.filter((each) => each === 'a JSON parser').map((each) => [host.name, host, each] as const),
+);
+
+it.each(parsed)('names a parser that stands in the way on %s', async (_, host, surroundings) => {
+  const { url } = await start(host, { surroundings, afterwards: 500 });
+  const verdicts = await doctor(url);
+  expect(failed(verdicts)).toEqual(['parser']);
+  expect(verdicts['parser']![1]).toMatch(/a body parser reads the body before the webhook/);
+});
+
+it('says that the store was not migrated, and is content once it was', async () => {
+  // Its start takes seconds, which no delivery should wait for.
+  const database = await PGlite.create();
+  onTestFinished(() => database.close());
+  const store = postgresStore(database);
+  const { url } = await start(express5, { options: { idempotency: store }, afterwards: 200 });
+  const before = await doctor(url, ['--deliver', 'order-42']);
+  expect(before['store']).toEqual([false, expect.stringMatching(/503 \(store_unavailable\).*migrated \(store\.migrate\(\)\)/)]);
+  await store.migrate();
+  expect((await doctor(url, ['--deliver', 'order-42']))['store']![0]).toBe(true);
+}, 60_000);
+
+it('says that replies take too long', async () => {
+  const { url } = await start(express5);
+  const verdicts = await doctor(await proxyTo(url, { firstTakes: 5_050 }));
+  expect(failed(verdicts)).toEqual(['reply times']);
+});
+
+it('says that the route is not there, or not for POST', async () => {
+  const { port } = await start(express5);
+  expect(failed(await doctor(`http://127.0.0.1:${port}/somewhere/else`))).toEqual(['route']);
+  const app = express().get(PATH, (_req, res) => void res.send('a page'));
+  const server = app.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const verdicts = await doctor(`http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`);
+  expect(verdicts).toEqual({ route: [true, 'the path is there'], method: [false, expect.stringMatching(/not to GET/)] });
+});
