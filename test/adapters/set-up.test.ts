@@ -63,8 +63,7 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
   });
 
   it('takes `confirm` as a function, which is not called before the first delivery', () => {
-    const nothing = (): ReturnType<typeof createClient> =>
-      createClient({ baseUrl: undefined, apiKey: undefined });
+    const nothing = (): ReturnType<typeof createClient> => createClient({ baseUrl: undefined, apiKey: undefined });
     expect(nothing).toThrow(/^baseUrl is missing/);
     expect(() => make({ secret, confirm: nothing }, handler)).not.toThrow();
   });
