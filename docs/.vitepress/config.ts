@@ -8,6 +8,9 @@ import { DOCS, groupsOf, NO_PAGES, pagesIn, REFERENCE, titleOf, type Locale, typ
 
 const pages = pagesIn();
 
+// Where the site is not at the root of its host: /paylink/
+const BASE = process.env['PAYLINK_DOCS_BASE'] ?? '/';
+
 const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
 function sidebarOf(locale: Locale): DefaultTheme.SidebarMulti {
@@ -28,11 +31,10 @@ const navOf = (...items: readonly (readonly [text: string, page: string])[]): De
 export default defineConfig({
   title: 'Paylink',
   description: 'Take payments of the Payment Link Service safely, on Node',
-  // Where the site is not at the root of its host: /paylink/
-  base: process.env['PAYLINK_DOCS_BASE'] ?? '/',
+  base: BASE,
   srcExclude: NO_PAGES.map((folder) => `${folder}/**`),
   lastUpdated: false,
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${process.env['PAYLINK_DOCS_BASE'] ?? '/'}favicon.svg` }]],
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}favicon.svg` }]],
   markdown: {
     // As where the repository is read, so that one link works on both: an error's code keeps its underscore.
     anchor: { slugify: slug },
@@ -130,6 +132,8 @@ export default defineConfig({
     const other = page.startsWith('fr/') ? page.slice('fr/'.length) : `fr/${page}`;
     return pages.includes(other) ? { frontmatter: { ...frontmatter, translation: `/${other}.html` } } : {};
   },
+  transformHead: ({ page }) =>
+    page === '404.md' ? [] : [['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${page}` }]],
   transformHtml: (html, _id, { page }) => (page === 'diagnose.md' ? withPolicy(html) : html),
   buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),
 });

@@ -41,7 +41,7 @@ export const GROUPS: readonly Group[] = [
     text: { en: 'Background', fr: 'Contexte' },
     pages: ['service', 'gaps', 'contract-suite', 'architecture'],
   },
-  { text: { en: 'Packages', fr: 'Paquets' }, pages: [`${REFERENCE}/*`], isReference: true },
+  { text: { en: 'Packages', fr: 'Paquets' }, pages: [`${REFERENCE}/overview`, `${REFERENCE}/*`], isReference: true },
   { text: { en: 'API', fr: 'API' }, pages: [`${REFERENCE}/api/*`], isReference: true },
 ];
 
@@ -76,9 +76,11 @@ export function groupsOf(locale: Locale, pages: readonly string[]): PlacedGroup[
     const folder = wanted.slice(0, -1);
     return pages.filter((page) => page.startsWith(folder) && !page.slice(folder.length).includes('/'));
   };
-  return GROUPS.map(({ text, pages: order, ...rest }) => ({ ...rest, text: text[locale], pages: order.flatMap(there) })).filter(
-    (group) => group.pages.length > 0,
-  );
+  return GROUPS.map(({ text, pages: order, ...rest }) => ({
+    ...rest,
+    text: text[locale],
+    pages: [...new Set(order.flatMap(there))],
+  })).filter((group) => group.pages.length > 0);
 }
 
 /** Pages that no reader would find: they are in no group. */
@@ -93,7 +95,7 @@ export function pagesWithoutPlace(pages: readonly string[]): string[] {
 /** What a page is called: its frontmatter's `title`, or its first heading. @throws Error where it has neither. */
 export function titleOf(page: string): string {
   const text = readFileSync(join(DOCS, `${page}.md`), 'utf8');
-  const [, title] = /^---\n(?:.*\n)*?title: (.+)\n(?:.*\n)*?---\n/.exec(text) ?? /^# (.+)$/m.exec(text) ?? [];
+  const [, title] = /^---\n(?:.*\n)*?title: ['"]?(.+?)['"]?\n(?:.*\n)*?---\n/.exec(text) ?? /^# (.+)$/m.exec(text) ?? [];
   if (title === undefined) throw new Error(`docs/${page}.md has no heading "# …"`);
   return title.replaceAll('`', '').replaceAll('\\', '');
 }

@@ -43,6 +43,7 @@ async function writeApi(): Promise<void> {
     excludePrivate: true,
     githubPages: false,
     logLevel: 'Error',
+    groupOrder: ['Functions', 'Classes', '*'],
     entryFileName: 'index',
     pageTitleTemplates: {
       index: 'API',

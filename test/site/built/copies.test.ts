@@ -35,4 +35,12 @@ describe('the site for programs', () => {
     expect(full).not.toContain('# Attacks and faults');
     expect(full).not.toContain('<!-- fr/');
   });
+
+  it.each(['express', 'fastify', 'koa', 'hono', 'next', 'next/pages', 'nest', 'lambda', 'node'])(
+    'has in llms-full.txt how a receiver is written with @paylink/%s',
+    (door) => {
+      const full = read('llms-full.txt');
+      expect(full).toMatch(new RegExp(`^import \\{[^}]*\\bpaymentWebhook\\w*[^}]*\\} from '@paylink/${door}';$`, 'm'));
+    },
+  );
 });
