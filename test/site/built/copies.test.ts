@@ -40,7 +40,7 @@ describe('the site for programs', () => {
     'has in llms-full.txt how a receiver is written with @paylink/%s',
     (door) => {
       const full = read('llms-full.txt');
-      expect(full).toMatch(new RegExp(`^import \\{[^}]*\\bpaymentWebhook\\w*[^}]*\\} from '@paylink/${door}';$`, 'm'));
+      expect(full).toMatch(new RegExp(`^import \\{[^}]*\\b[pP]aymentWebhook\\w*[^}]*\\} from '@paylink/${door}';$`, 'm'));
     },
   );
 });
