@@ -1,6 +1,11 @@
 /** Every host that is built and attacked. Its versions are in versions.ts, its project is the folder of its id in `projects`. */
 import type { Host } from './host.js';
 
+const BUN = 'node_modules/@oven/bun-linux-x64/bin/bun';
+const DENO = 'node_modules/@deno/linux-x64-glibc/deno';
+
+const STAYS_OPEN = 'a Response cannot close its connection, and here neither does the end of the cancelled body';
+
 export const hosts: readonly Host[] = [
   {
     id: 'hono',
@@ -59,7 +64,7 @@ export const hosts: readonly Host[] = [
     exceptions: [
       {
         what: /^the end of the connection after a refusal/,
-        why: 'a Response cannot close its connection, and Next gives a route a copy of the body whose end does not reach the sender',
+        why: STAYS_OPEN,
       },
     ],
   },
@@ -80,6 +85,9 @@ export const hosts: readonly Host[] = [
     name: 'NestJS',
     version: '@nestjs/core',
     shows: 'src/main.ts',
+    note:
+      'What the handlers need of Nest they get by `app.get(Orders)`. A controller behind the guard of [@paylink/nest](../packages/nest) ' +
+      'needs `rawBody: true`, which makes Nest keep the bytes of every route.',
     orders: 'src/orders.ts',
     ours: ['@paylink/express'],
     others: ['@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'reflect-metadata', 'rxjs'],
@@ -100,6 +108,268 @@ export const hosts: readonly Host[] = [
       {
         what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
         why: 'SvelteKit refuses what a form of another site could send, with 403 and before any route; `csrf.trustedOrigins` lifts that',
+      },
+    ],
+  },
+  {
+    id: 'nuxt',
+    name: 'Nuxt (Nitro)',
+    version: 'nuxt',
+    shows: 'server/routes/webhooks/payments.ts',
+    orders: 'server/lib/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['nuxt', 'vue', 'vue-tsc', 'h3'],
+    build: ['nuxt prepare', 'vue-tsc --build --noEmit', 'nuxt build'],
+    serve: () => 'node .output/server/index.mjs',
+    note: 'The name has no `.post`: Nuxt would answer other methods with a page, and 200.',
+    exceptions: [
+      {
+        what: /^the end of the connection after a refusal/,
+        why: STAYS_OPEN,
+      },
+    ],
+  },
+  {
+    id: 'react-router',
+    name: 'React Router',
+    version: 'react-router',
+    shows: 'app/routes/webhooks.payments.ts',
+    orders: 'app/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: [
+      'react-router',
+      '@react-router/dev',
+      '@react-router/node',
+      '@react-router/serve',
+      'isbot',
+      'react',
+      'react-dom',
+      'vite',
+      '@types/react',
+    ],
+    build: ['react-router typegen', 'tsc', 'react-router build'],
+    serve: () => 'react-router-serve build/server/index.js',
+    exceptions: [
+      {
+        what: /^the reply to a forged signature, to the letter$/,
+        why: 'the server of React Router adds a charset to the content type of a Response',
+      },
+    ],
+  },
+  {
+    id: 'astro',
+    name: 'Astro',
+    version: 'astro',
+    shows: 'src/pages/webhooks/payments.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['astro', '@astrojs/node'],
+    build: ['astro sync', 'tsc --noEmit', 'astro build'],
+    serve: () => 'node dist/server/entry.mjs',
+    exceptions: [
+      {
+        what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
+        why: 'Astro refuses what a form of another site could send, with 403 and before any route; `security.checkOrigin: false` lifts that',
+      },
+      {
+        what: /^the end of the connection after a refusal/,
+        why: STAYS_OPEN,
+      },
+    ],
+  },
+  {
+    id: 'tanstack',
+    name: 'TanStack Start',
+    version: '@tanstack/react-start',
+    shows: 'src/routes/webhooks/payments.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: [
+      '@tanstack/react-start',
+      '@tanstack/react-router',
+      '@vitejs/plugin-react',
+      'react',
+      'react-dom',
+      'srvx',
+      'vite',
+      '@types/react',
+    ],
+    build: ['vite build', 'tsc'],
+    serve: () => 'srvx serve --prod --static=../client --host=127.0.0.1 --entry=dist/server/server.js',
+    note: 'Not only `POST`: TanStack would answer other methods with a page, and 200.',
+    exceptions: [{ what: /^the end of the connection after a refusal/, why: STAYS_OPEN }],
+  },
+  {
+    id: 'elysia',
+    name: 'Elysia on Bun',
+    version: 'elysia',
+    shows: 'src/server.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['elysia', '@types/bun', '@oven/bun-linux-x64'],
+    build: ['tsc', `${BUN} build src/server.ts --target=bun --outdir=dist`],
+    serve: () => `${BUN} dist/server.js`,
+    exceptions: [
+      {
+        what: /^the end of the connection after a refusal/,
+        why: STAYS_OPEN,
+      },
+      {
+        what: /^a refusal before the body: a declared length over the limit$/,
+        why: 'Bun itself answers 413, without a body, to what is declared over `maxRequestBodySize` (128 MB)',
+      },
+    ],
+  },
+  {
+    id: 'bun',
+    name: 'Bun',
+    version: '@oven/bun-linux-x64',
+    shows: 'src/server.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['@types/bun', '@oven/bun-linux-x64'],
+    build: ['tsc', `${BUN} build src/server.ts --target=bun --outdir=dist`],
+    serve: () => `${BUN} dist/server.js`,
+    exceptions: [
+      {
+        what: /^the end of the connection after a refusal/,
+        why: STAYS_OPEN,
+      },
+      {
+        what: /^a refusal before the body: a declared length over the limit$/,
+        why: 'Bun itself answers 413, without a body, to what is declared over `maxRequestBodySize` (128 MB)',
+      },
+    ],
+  },
+  {
+    id: 'deno',
+    name: 'Deno',
+    version: '@deno/linux-x64-glibc',
+    shows: 'src/server.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['@deno/linux-x64-glibc'],
+    build: [`${DENO} check --node-modules-dir=manual --no-lock src/server.ts`],
+    serve: () => `${DENO} run --node-modules-dir=manual --no-lock --allow-net --allow-env --allow-read src/server.ts`,
+    exceptions: [
+      {
+        what: /^the end of the connection after a refusal/,
+        why: STAYS_OPEN,
+      },
+    ],
+  },
+  {
+    id: 'workers',
+    name: 'Cloudflare Workers',
+    version: 'wrangler',
+    shows: 'src/worker.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['wrangler', 'miniflare', '@cloudflare/workers-types'],
+    build: ['tsc', 'wrangler deploy --dry-run --outdir dist'],
+    serve: () => 'node serve.mjs',
+    exceptions: [
+      {
+        what: /^spaces and tabs around the signature/,
+        why: 'workerd leaves a tab at the end of a header in its value; Cloudflare puts its own HTTP server in front',
+      },
+      {
+        what: /^two lengths that differ$|^a negative length$|^a length beside a chunked body$/,
+        why: 'the HTTP server of workerd under miniflare, before the Worker; Cloudflare puts its own in front',
+      },
+      {
+        what: /^Expect: 100-continue$/,
+        why: 'workerd sends no interim reply; Cloudflare puts its own HTTP server in front',
+      },
+      {
+        what: /^a handler that throws, and the retry$/,
+        why: 'miniflare replies with a page for developers that shows what was thrown',
+      },
+    ],
+  },
+  {
+    id: 'lambda',
+    name: 'AWS Lambda',
+    version: 'node',
+    shows: 'src/handler.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/lambda'],
+    others: [],
+    copies: ['gateway.mjs'],
+    build: ['tsc'],
+    serve: () => 'node gateway.mjs',
+    exceptions: [
+      {
+        what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
+        why: 'AWS calls the function when the whole body has come: what is too large or too slow is its own to refuse (the gateway of this test has no limits)',
+      },
+    ],
+  },
+  {
+    id: 'lambda-powertools',
+    name: "AWS Lambda, Powertools' event handler",
+    version: '@aws-lambda-powertools/event-handler',
+    shows: 'src/handler.ts',
+    orders: 'src/orders.ts',
+    note:
+      'The function is given `event`, not `req`: Powertools decodes the body as text before it makes the Request, so that bytes that are not ' +
+      'UTF-8 change, and a body that was tampered with can pass for the one that was signed.',
+    ours: ['@paylink/lambda'],
+    others: ['@aws-lambda-powertools/event-handler', '@types/aws-lambda'],
+    copies: ['gateway.mjs'],
+    build: ['tsc'],
+    serve: () => 'node gateway.mjs',
+    exceptions: [
+      {
+        what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
+        why: 'AWS calls the function when the whole body has come: what is too large or too slow is its own to refuse (the gateway of this test has no limits)',
+      },
+      {
+        what: /^(GET|HEAD)$/,
+        why: 'Powertools makes a Request before it looks for a route, and a GET with a body is none: it throws',
+      },
+    ],
+  },
+  {
+    id: 'azure',
+    name: 'Azure Functions v4',
+    version: '@azure/functions',
+    shows: 'src/functions.ts',
+    orders: 'src/orders.ts',
+    note:
+      'Azure’s Core Tools cannot be had from a registry. In the test a server stands for the Functions host: it gives the real ' +
+      '`@azure/functions` the body as bytes, as the host does, and the library makes the request and takes the response.',
+    ours: ['@paylink/fetch'],
+    others: ['@azure/functions'],
+    build: ['tsc'],
+    serve: () => 'node host.mjs',
+    path: '/api/webhooks/payments',
+    exceptions: [
+      {
+        what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
+        why: 'Azure calls the function when the whole body has come: what is too large or too slow is its own to refuse (the server of this test has no limits)',
+      },
+    ],
+  },
+  {
+    id: 'gcf',
+    name: "Google's functions-framework",
+    version: '@google-cloud/functions-framework',
+    shows: 'src/index.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/node'],
+    others: ['@google-cloud/functions-framework', '@types/express'],
+    build: ['tsc'],
+    serve: (port) => `functions-framework --source=dist --target=payments --port=${port}`,
+    path: '/',
+    exceptions: [
+      {
+        what: /^an endless body|^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
+        why: 'the framework reads the whole body, up to 1 GB, before it calls the function; Cloud Run in front of it has limits of its own',
+      },
+      {
+        what: /^a delivery under (a charset|an unknown charset)|^a forged body that is not JSON$/,
+        why: 'the framework parses every body before it calls the function, and itself answers 400 or 415 to what it cannot read; the bytes it keeps',
       },
     ],
   },

@@ -2,6 +2,7 @@
  * `pnpm hosts [--only a,b] [--json] [--write]`: builds each host's example by the host's own tool, serves it, and attacks it. Ends with
  * `N hosts, M faults`, and with 1 when there is a fault. `--write` puts the table into docs/hosts.md.
  */
+import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { attackHost, SECRET } from './attack.js';
 import { openBooks } from './books.js';
@@ -51,7 +52,7 @@ process.exit(faults === 0 ? 0 : 1);
 async function reportOf(host: Host): Promise<HostReport> {
   const started = performance.now();
   const { id, name, version, build } = host;
-  const said = { id, name, version: versions[version], builtWith: build.at(-1) ?? 'no build' };
+  const said = { id, name, version: versions[version], builtWith: toolOf(build) };
   const seconds = (): number => Math.round((performance.now() - started) / 1_000);
   const books = await openBooks();
   try {
@@ -59,8 +60,8 @@ async function reportOf(host: Host): Promise<HostReport> {
     const port = await freePort();
     const more = { ...host.env, ORDERS_URL: books.url, PORT: String(port), HOST: '127.0.0.1' };
     const env = await environmentOf(folder, more);
-    serving = await ServedHost.start(host.serve(port), port, folder, env);
     const url = new URL(host.path ?? '/webhooks/payments', `http://127.0.0.1:${port}`);
+    serving = await ServedHost.start(host.serve(port), { cwd: folder, env, url });
     const tried = await attackHost({ url, secret: SECRET, books });
     const verdict = verdictOf(host, tried);
     const ended = serving.alive ? [] : [`it ended while it was attacked:\n${serving.said}`];
@@ -72,4 +73,12 @@ async function reportOf(host: Host): Promise<HostReport> {
     serving = undefined;
     books.close();
   }
+}
+
+/** The last command that is more than a check of types, without its options: "vite build". */
+function toolOf(build: readonly string[]): string {
+  const command = build.findLast((each) => !each.startsWith('tsc')) ?? build.at(-1)!;
+  const [tool = '', ...words] = command.split(' ');
+  const option = words.findIndex((word) => !/^[a-z]+$/.test(word));
+  return [basename(tool), ...words.slice(0, option < 0 ? undefined : option)].join(' ');
 }

@@ -6,6 +6,13 @@ import { setTimeout as after } from 'node:timers/promises';
 
 const START = 60_000;
 
+export interface Start {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** What is asked first. */
+  readonly url: URL;
+}
+
 export class ServedHost {
   #said = '';
   readonly #process: ChildProcess;
@@ -19,8 +26,12 @@ export class ServedHost {
     }
   }
 
-  /** Resolves when the host takes connections. @throws Error with what it said, when it ends or takes none for a minute. */
-  static async start(command: string, port: number, cwd: string, env: NodeJS.ProcessEnv): Promise<ServedHost> {
+  /**
+   * Resolves when the host has answered a request: some compile at the first one. @throws Error with what it said, when it ends or does not
+   * answer for a minute.
+   */
+  static async start(command: string, { cwd, env, url }: Start): Promise<ServedHost> {
+    const port = Number(url.port);
     // A group of its own, so that what the host starts ends with it.
     const child = spawn(command, { cwd, env, shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const served = new ServedHost(child);
@@ -31,6 +42,12 @@ export class ServedHost {
         throw new Error(`\`${command}\` does not serve on port ${port}:\n${served.said}`);
       }
       await after(50);
+    }
+    try {
+      await fetch(url, { signal: AbortSignal.timeout(START) });
+    } catch {
+      await served.stop();
+      throw new Error(`\`${command}\` does not answer:\n${served.said}`);
     }
     return served;
   }

@@ -5,5 +5,5 @@ import { handlers, options } from '../../orders';
 const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
 
 export const Route = createFileRoute('/webhooks/payments')({
-  server: { handlers: { POST: ({ request }) => handle(request) } },
+  server: { handlers: { ANY: ({ request }) => handle(request) } },
 });
