@@ -33,7 +33,7 @@ export function readTenant<Host>(option: TenantOption<Host> | undefined): Tenant
 }
 
 // Registered, since a bundle can hold this file twice.
-const KEYED = Symbol.for('@paylink/core keyed by tenant');
+const KEYED = Symbol.for('paylink.keyed');
 
 /**
  * Marks a handler that itself keys what it does by tenant, kind and reference, as one that enqueues a job does: a receiver whose
@@ -44,5 +44,5 @@ export function keyedByTenant<Handler extends (...args: never[]) => unknown>(han
 }
 
 export function isKeyedByTenant(handler: unknown): boolean {
-  return typeof handler === 'function' && Object.hasOwn(handler, KEYED);
+  return (handler as { readonly [KEYED]?: true } | undefined)?.[KEYED] === true;
 }
