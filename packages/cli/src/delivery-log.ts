@@ -21,15 +21,22 @@ export interface LoggedAttempt {
 // Soon enough to feel immediate, seldom enough to cost nothing.
 const INTERVAL = 100;
 
-/** Reports each attempt once, in the order of their ends. Returns a function that reports the last ones and stops. */
-export function watchDeliveries(emulator: Pick<Emulator, 'deliveries'>, onAttempt: (attempt: LoggedAttempt) => void): () => void {
+/**
+ * Reports each attempt once, in the order of their ends, and none that was begun before `since`, in an earlier run. Returns a function
+ * that reports the last ones and stops.
+ */
+export function watchDeliveries(
+  emulator: Pick<Emulator, 'deliveries'>,
+  onAttempt: (attempt: LoggedAttempt) => void,
+  since = new Date(0),
+): () => void {
   // By number and not up to a number: attempts that are under way at the same time end in any order.
   let reported = new Map<string, ReadonlySet<number>>();
   const look = (): void => {
     const deliveries = emulator.deliveries();
     const fresh = deliveries.flatMap((delivery) =>
       delivery.attempts
-        .filter(({ number }) => reported.get(delivery.id)?.has(number) !== true)
+        .filter(({ number, startedAt }) => startedAt >= since && reported.get(delivery.id)?.has(number) !== true)
         .map((attempt) => ({ delivery, attempt })),
     );
     // What the emulator has forgotten is forgotten here too.

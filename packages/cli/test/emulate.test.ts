@@ -160,6 +160,25 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
+  it('goes on after a kill where it keeps a state, and logs no attempt of the time before again', async () => {
+    const folder = newFolder();
+    let isUp = false;
+    const shop = await serve((_req, res) => res.writeHead(isUp ? 200 : 500).end());
+    const args = ['emulate', '--port', '0', '--webhook', shop, '--state', 'state', '--assume', 'firstRetryDelay=20'];
+    const before = start(args, {}, folder);
+    await before.until(READY);
+    await pay((JSON.parse(await pasteCurl(curlLines(before.stdout())[0])) as { url: string }).url);
+    await before.until(/order-42 \(3\) → 500/);
+    before.child.kill('SIGKILL');
+    await before.result();
+    isUp = true;
+    const after = start(args, {}, folder);
+    await after.until(/order-42 \(\d+\) → 200/);
+    expect(after.stdout()).not.toContain('→ 500');
+    expect(JSON.parse(await pasteCurl(curlLines(after.stdout())[1]))).toMatchObject({ status: 'success' });
+    await stop(after);
+  });
+
   it('keeps its secrets in .paylink, for the owner only and ignored by git', async () => {
     const folder = newFolder();
     const secrets: string[][] = [];

@@ -76,13 +76,14 @@ export function emulateCommand(): Command {
 async function emulate({ flags, output }: Run<Flags>): Promise<number> {
   const given = { secret: await findGivenSecret(flags, output), apiKey: await findGivenApiKey(flags, output) };
   const kept = readKeptSecrets();
+  const since = new Date();
   const emulator = await start(flags, given, kept);
   await keep(emulator, given, { kept, output });
   const stopped = untilStopped();
   if (output.isJson) output.record({ type: 'started', ...addresses(emulator), ...generated(emulator, given) });
   else introduce(emulator, { flags, given, output });
 
-  const stopWatching = watchDeliveries(emulator, (attempt) => log(attempt, output));
+  const stopWatching = watchDeliveries(emulator, (attempt) => log(attempt, output), since);
   const stopListening = emulator.onRequest((request) => logRequest(request, output));
   await stopped;
   stopListening();
