@@ -18,11 +18,19 @@ const QUEUES: Record<string, Env['PAYMENTS']> = {
   '/mute': { send: () => new Promise(() => undefined) },
 };
 
+/** Messages that were acknowledged for good. */
+let acknowledged = 0;
+
 /** A message whose acknowledgement is lost twice, so that the queue delivers it again. */
 function forgetful(message: Message): Message {
   const { id, body, attempts } = message;
   const retry = (options: { readonly delaySeconds: number }) => message.retry(options);
-  return { id, body, attempts, retry, ack: () => (attempts < 3 ? retry({ delaySeconds: 0 }) : message.ack()) };
+  const ack = (): void => {
+    if (attempts < 3) return retry({ delaySeconds: 0 });
+    acknowledged++;
+    message.ack();
+  };
+  return { id, body, attempts, retry, ack };
 }
 
 /** What not to do: the reply goes out while the work has only begun, and no message holds it. */
@@ -41,8 +49,9 @@ interface ExecutionContext {
 }
 
 export default {
-  fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+  async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
     const { pathname } = new URL(request.url);
+    if (pathname === '/acknowledged') return Response.json(acknowledged);
     if (pathname === '/wait-until') return tooEarly(request, { env, ctx });
     return example.fetch(request, { ...env, PAYMENTS: QUEUES[pathname] ?? env.PAYMENTS });
   },

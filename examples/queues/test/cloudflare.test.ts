@@ -116,11 +116,8 @@ describe('the example on Cloudflare Queues', () => {
     await paidOrder('cf-forged');
     expect(await Promise.all(Array.from({ length: 5 }, () => send('cf-1')))).toEqual(Array(5).fill(200));
     expect(await send('cf-forged', { secret: 'a-secret-of-nobody' })).toBe(401);
-    await credited('cf-1');
-    await paidOrder('cf-last');
-    await send('cf-last');
-    await credited('cf-last');
-    expect([await creditsOf('cf-1'), await creditsOf('cf-forged'), await creditsOf('cf-last')]).toEqual([1, 0, 1]);
+    await vi.waitUntil(async () => (await (await fetch(`${worker.url}acknowledged`)).json()) === 5, PATIENCE);
+    expect([await creditsOf('cf-1'), await creditsOf('cf-forged')]).toEqual([1, 0]);
   }, 90_000);
 
   it('I01 answers no 2xx where the queue is down, or says nothing', async () => {

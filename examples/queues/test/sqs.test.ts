@@ -47,13 +47,18 @@ afterAll(async () => {
 
 beforeEach(async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
-  ({ queueUrl, deadUrl } = await createQueues(sqs, { name: `payments-${++queues}`, visibilityTimeout: 1, maxReceiveCount: 3 }));
+  await useQueues();
 });
 
 afterEach(async () => {
   vi.restoreAllMocks();
   for (const end of ends.splice(0).reverse()) await end();
 });
+
+/** Queues of this test's own: the emulator's are the process's. */
+async function useQueues({ visibilityTimeout = 1, maxReceiveCount = 100 } = {}): Promise<void> {
+  ({ queueUrl, deadUrl } = await createQueues(sqs, { name: `payments-${++queues}`, visibilityTimeout, maxReceiveCount }));
+}
 
 const webhook = (settings = {}) => createWebhook({ secret: TEST_SECRET, sqs, queueUrl, ...settings });
 const worker = (map?: Handlers) => createWorker({ pool, confirm: paid, ...(map && { map }) });
@@ -81,6 +86,16 @@ async function invoked(map?: Handlers): Promise<{ readonly received: number; rea
     const taken = await invokeOnce(sqs, queueUrl, worker(map));
     return taken.received > 0 && taken;
   }, PATIENCE);
+}
+
+/** Invokes the worker, again and again, until the order is credited. Gives how many of the messages failed. */
+async function invokedUntilCredited(reference: string): Promise<{ readonly failed: number }> {
+  let failed = 0;
+  await vi.waitUntil(async () => {
+    failed += (await invokeOnce(sqs, queueUrl, worker())).failed;
+    return (await creditsOf(reference)) > 0;
+  }, PATIENCE);
+  return { failed };
 }
 
 describe('the example on SQS', () => {
@@ -127,7 +142,7 @@ describe('the example on SQS', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(await creditsOf('sqs-3')).toBe(0);
-    expect(await invoked()).toEqual({ received: 1, failed: 0 });
+    await invokedUntilCredited('sqs-3');
     await send('sqs-3');
     expect(await invoked()).toEqual({ received: 1, failed: 0 });
     expect(await creditsOf('sqs-3')).toBe(1);
@@ -137,16 +152,10 @@ describe('the example on SQS', () => {
     await insertOrder('sqs-4');
     await send('sqs-4-unknown');
     await send('sqs-4');
-    const batch = { received: 0, failed: 0 };
-    while (batch.received < 2) {
-      const { received, failed } = await invoked();
-      batch.received += received;
-      batch.failed += failed;
-    }
-    expect(batch).toEqual({ received: 2, failed: 1 });
+    expect((await invokedUntilCredited('sqs-4')).failed).toBeGreaterThan(0);
     expect(await creditsOf('sqs-4')).toBe(1);
     await insertOrder('sqs-4-unknown');
-    expect(await invoked()).toEqual({ received: 1, failed: 0 });
+    await invokedUntilCredited('sqs-4-unknown');
     expect(await creditsOf('sqs-4-unknown')).toBe(1);
   });
 
@@ -156,6 +165,7 @@ describe('the example on SQS', () => {
         throw new Error('the books are closed');
       },
     };
+    await useQueues({ maxReceiveCount: 3 });
     await send('sqs-5');
     for (let time = 0; time < 3; time++) expect(await invoked(broken)).toEqual({ received: 1, failed: 1 });
     await vi.waitUntil(async () => {
@@ -167,6 +177,7 @@ describe('the example on SQS', () => {
 
   it('credits nothing for messages that another wrote: the service does not confirm them, or they are no jobs', async () => {
     await insertOrder('sqs-7');
+    await useQueues({ visibilityTimeout: 60 });
     const rawBody = Buffer.from('{"reference":"sqs-7"}').toString('base64');
     for (const job of [{ kind: 'payment.succeeded', rawBody, secretIndex: 0 }, { reference: 'sqs-7' }, 'sqs-7', null]) {
       await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(job) }));
