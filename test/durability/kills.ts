@@ -15,6 +15,8 @@ export interface KillPlan {
   readonly kills: number;
   /** Repeats which receiver is killed after which wait, and which order is sent how often and whereto. */
   readonly seed: number;
+  /** The executable of the Node that the receivers run on. */
+  readonly node?: string | undefined;
   /** How many orders are under way at once. Default 12. */
   readonly lanes?: number;
   /** See creditOrder. Default 8. */
@@ -46,9 +48,10 @@ export function isAsKnown({ design, lost, doubled, alien }: KillReport): boolean
 
 /** Runs until all kills are done, and every order that was begun is acknowledged. */
 export async function runKills(server: PostgresServer, plan: KillPlan): Promise<KillReport> {
-  const { design, redis, kills, seed, lanes = 12, workMs = 8 } = plan;
+  const { design, redis, kills, seed, node, lanes = 12, workMs = 8 } = plan;
   const book = await Book.open(server, `kills_${design}_${seed}`);
-  const receivers = await Receivers.start({ design, redis, database: book.url, connections: 10, workMs }, { count: 2, spares: 3 });
+  const settings = { design, redis, database: book.url, connections: 10, workMs, node };
+  const receivers = await Receivers.start(settings, { count: 2, spares: 3 });
   const sender = new Sender(receivers.ports, new Random(seed));
   const started = performance.now();
   try {

@@ -14,6 +14,8 @@ export interface ReceiverSettings {
   readonly connections: number;
   /** See creditOrder. */
   readonly workMs: number;
+  /** The executable of the Node that it runs on; default: that of this process. */
+  readonly node?: string | undefined;
 }
 
 /** In bytes, after a collection of garbage. */
@@ -40,7 +42,8 @@ class ReceiverProcess {
 
   constructor(bundle: string, settings: ReceiverSettings) {
     // Without the flags of this process: a loader for TypeScript would double the time to start.
-    this.#process = fork(bundle, [JSON.stringify(settings)], { execArgv: ['--expose-gc'], silent: true });
+    const { node: execPath = process.execPath } = settings;
+    this.#process = fork(bundle, [JSON.stringify(settings)], { execPath, execArgv: ['--expose-gc'], silent: true });
     for (const stream of [this.#process.stdout!, this.#process.stderr!]) {
       stream.on('data', (text: Buffer) => (this.#output = (this.#output + text.toString()).slice(-4_000)));
     }

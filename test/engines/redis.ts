@@ -41,8 +41,9 @@ export function withoutRedis(): boolean {
  * Starts an empty server, which forgets everything when it ends unless told otherwise.
  *
  * @param settings flags of redis-server, such as DURABLE
+ * @param command the server, which may be another that speaks the same protocol
  */
-export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
+export async function startRedis(settings: readonly string[] = [], command = 'redis-server'): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-redis-'));
   const port = await freePort();
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...settings];
@@ -62,7 +63,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   process.once('exit', atExit);
 
   const start = async (): Promise<void> => {
-    server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    server = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
     await untilReady('Redis', server, server.stdout!);
   };
   await start();

@@ -6,13 +6,18 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 /** Resolves when the process says on `output` that it is ready. @throws with its last lines when it ends before. */
-export async function untilReady(name: string, server: ChildProcess, output: Readable): Promise<void> {
+export async function untilReady(
+  name: string,
+  server: ChildProcess,
+  output: Readable,
+  ready = /ready to accept connections/i,
+): Promise<void> {
   const lines: string[] = [];
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: output }).on('line', (line) => {
       lines.push(line);
       if (lines.length > 50) lines.shift();
-      if (/ready to accept connections/i.test(line)) resolve();
+      if (ready.test(line)) resolve();
     });
     server.once('error', reject).once('exit', () => {
       reject(new Error(`${name} did not start:\n${lines.join('\n')}`));
