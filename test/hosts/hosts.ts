@@ -288,6 +288,28 @@ export const hosts: readonly Host[] = [
     ],
   },
   {
+    id: 'next-workers',
+    name: 'Next.js on Cloudflare Workers',
+    version: '@opennextjs/cloudflare',
+    shows: 'app/webhooks/payments/route.ts',
+    orders: 'lib/orders.ts',
+    ours: ['@paylink/next'],
+    others: ['@opennextjs/cloudflare', 'wrangler', 'next', 'react', 'react-dom', '@types/react'],
+    build: ['opennextjs-cloudflare build'],
+    serve: (port) =>
+      `wrangler dev --ip 127.0.0.1 --port ${port} --var ORDERS_URL:$ORDERS_URL --var WEBHOOK_SECRET:$WEBHOOK_SECRET --show-interactive-dev-session false`,
+    exceptions: [
+      {
+        what: /^a declared length of 1 GB$|^an endless body|^a body that (stops|trickles)|^a refusal before|^a sender that (stops|ends)/,
+        why: 'OpenNext reads the whole body before the route runs; Cloudflare in front of it has limits of its own',
+      },
+      {
+        what: /^a length beside a chunked body$|^2,000 headers$|^J11$/,
+        why: 'the HTTP server of `wrangler dev`, before the Worker: it fails at 2,000 headers and shows its stack; Cloudflare puts its own in front',
+      },
+    ],
+  },
+  {
     id: 'lambda',
     name: 'AWS Lambda',
     version: 'node',
