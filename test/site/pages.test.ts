@@ -1,7 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { groupsOf, pagesIn, pagesWithoutPlace, titleOf } from '../../docs/.vitepress/pages.js';
 
 const pages = pagesIn();
+const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
 describe('the pages of the site', () => {
   it('have each a place in the sidebar', () => {
@@ -23,5 +27,17 @@ describe('the pages of the site', () => {
     const french = pages.filter((page) => page.startsWith('fr/'));
     expect(french).toContain('fr/index');
     expect(french.filter((page) => !pages.includes(page.slice('fr/'.length)))).toEqual([]);
+  });
+
+  it('are there where the source of a package names them', () => {
+    const named = readdirSync(PACKAGES).flatMap((name) =>
+      readdirSync(join(PACKAGES, name, 'src'), { recursive: true, encoding: 'utf8' })
+        .filter((path) => /\.tsx?$/.test(path))
+        .flatMap((path) =>
+          Array.from(readFileSync(join(PACKAGES, name, 'src', path), 'utf8').matchAll(/docs\/([\w/-]+)\.(?:md|html)/g)),
+        ),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.map(([, page]) => page!).filter((page) => !pages.includes(page))).toEqual([]);
   });
 });
