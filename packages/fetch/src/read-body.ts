@@ -96,8 +96,8 @@ function append(collected: Uint8Array<ArrayBuffer>, used: number, piece: Uint8Ar
 function consumed(byAnother: boolean): WebhookError {
   return new WebhookError('body_consumed', {
     message: byAnother
-      ? 'another paymentWebhook has read this request: let each request pass one of them only'
-      : 'something read the body first, so the bytes that were signed are gone. Give the webhook the request itself, before any ' +
+      ? 'another paymentWebhook read the body first'
+      : 'something read the body first, so the signed bytes are gone. Give the webhook the request itself, before any ' +
         'request.json(), text() or formData(); middleware may read a request.clone()',
   });
 }
