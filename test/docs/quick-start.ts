@@ -163,7 +163,13 @@ function openTerminal(command: string, folder: string, env: Record<string, strin
   child.stdout!.on('data', hear);
   child.stderr!.on('data', hear);
   (child.stdio[3] as NodeJS.ReadableStream).on('data', (piece: Buffer) => (folderAtEnd += piece.toString()));
+  // A run that is broken off must not leave a server behind.
+  const atExit = (): void => {
+    process.kill(-child.pid!, 'SIGKILL');
+  };
+  process.once('exit', atExit);
   const closed = once(child, 'close').then(([code]) => {
+    process.off('exit', atExit);
     hasEnded = true;
     news.emit('news');
     return code as number | null;
