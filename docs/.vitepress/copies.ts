@@ -19,7 +19,7 @@ const NOT_IN_FULL = [
   new RegExp(`^${REFERENCE}/(?!(?:${IN_FULL.join('|')})$)`),
 ];
 
-/** What AGENTS.md says to whoever writes a receiver: the rules first, since a reader of the whole may stop early. */
+/** What AGENTS.md says to the author of a receiver: the rules first, since a reader of the whole may stop early. */
 function rules(): string {
   const [, section] = /^(## In an app that takes payments\n.*?)^## /ms.exec(readFileSync(join(DOCS, '../AGENTS.md'), 'utf8')) ?? [];
   if (section === undefined) throw new Error('AGENTS.md has no section "In an app that takes payments"');

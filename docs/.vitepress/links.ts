@@ -14,7 +14,7 @@ export function pageOfReadme(path: string): string | undefined {
 
 /**
  * Rewrites the relative links of a markdown file: to a page where there is one, else to the repository, and to plain text while
- * nobody knows where that will be. Code is left alone.
+ * that address is not known yet. Code is left alone.
  *
  * @param file the file's path in the repository
  * @param page the path of the page that it becomes: another one for a README
