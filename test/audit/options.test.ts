@@ -53,6 +53,21 @@ describe('auditReceiver', () => {
     expect(report.results.length).toBeLessThan(60);
   });
 
+  it('holds nothing against the server that came of its "stop", whatever is under way then', async () => {
+    let stop = new AbortController();
+    let left = 0;
+    const { url, close } = await listen((req, res) => {
+      if (--left === 0) stop.abort();
+      if (left > 0) receiver()(req, res);
+    });
+    for (const request of [1, 2, 3, 5, 8, 13, 21, 34, 55, 89]) {
+      [stop, left] = [new AbortController(), request];
+      const { stopped, findings } = await auditReceiver({ url, secret, stop: stop.signal });
+      expect({ request, reason: stopped?.reason, findings }).toEqual({ request, reason: 'interrupted', findings: [] });
+    }
+    await close();
+  });
+
   it('says what could not be judged without credits', async () => {
     const { url, close } = await listen(receiver());
     const { notJudged, notes, passed } = await auditReceiver({ url, secret, timeout: 4_000 });

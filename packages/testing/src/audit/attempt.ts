@@ -18,6 +18,7 @@ export class StoppedServing extends Error {
 export async function attempt(probe: Probe, laboratory: Laboratory): Promise<AuditResult> {
   const started = performance.now();
   const observation = await observe(probe, laboratory);
+  laboratory.throwIfEnded();
   for (const answer of [observation.answer, ...(observation.others ?? [])]) {
     if (typeof answer !== 'string') laboratory.replies.push({ to: probe.name, reply: answer });
   }
@@ -37,6 +38,7 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
   // An acknowledged delivery shows that it serves.
   if (!verdict.passed || (probe.category === 'genuine' && isAcknowledged(observation.answer))) return result(verdict);
   const after = await stillServes(laboratory);
+  laboratory.throwIfEnded();
   if (isSuccess(after)) return result(verdict);
   const stopped = result({
     passed: false,

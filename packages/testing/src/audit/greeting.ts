@@ -29,6 +29,7 @@ export async function greet(laboratory: Laboratory, url: URL, milliseconds: numb
   } catch (error) {
     throw connectionError(error, url);
   }
+  laboratory.throwIfEnded();
   if (typeof answer !== 'string') laboratory.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
   const passed = isAcknowledged(answer);
   const stop = stopOn(answer, milliseconds);
@@ -48,6 +49,7 @@ export async function greet(laboratory: Laboratory, url: URL, milliseconds: numb
   };
   if (stop === undefined) return { results: [result] };
   const others = await wayIn(laboratory, left());
+  laboratory.throwIfEnded();
   return { results: [result, ...others], stop };
 }
 

@@ -78,7 +78,6 @@ class Audit {
     const nonsense = books && (await watchNonsense(books));
     const greeting = await greet(laboratory, url, firstAnswer);
     greeting.results.forEach(this.#add);
-    this.#options.signal?.throwIfAborted();
     if (greeting.stop !== undefined) return greeting.stop;
 
     if (books === undefined) this.notJudged.push(...WITHOUT_CREDITS);

@@ -26,6 +26,8 @@ export interface Laboratory extends Craft {
   /** Sends a genuine delivery of the audit's order, or of another one, and gives its answer. */
   readonly serves: (body?: Uint8Array) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
+  /** Ending the audit closes its connections: what they show from then on says nothing about the server. @throws the reason of the end */
+  readonly throwIfEnded: () => void;
 }
 
 /** After how many milliseconds a delivery that was answered 503 is sent again. */
@@ -85,6 +87,7 @@ export function createLaboratory(target: Target, material: Material, requestHead
     exchangePatiently,
     serves: (body = material.body) => exchangePatiently(genuine(body)),
     wait: (milliseconds) => wait(milliseconds, signal),
+    throwIfEnded: () => signal?.throwIfAborted(),
   };
 }
 
