@@ -28,7 +28,7 @@ const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...SITE];
 export default defineConfig({
   test: {
     // One for each core of the smallest machine that this runs on.
-    maxWorkers: 2,
+    maxWorkers: Number(process.env['PAYLINK_TEST_WORKERS'] ?? 2),
     coverage: {
       include: ['packages/*/src/**'],
       reporter: ['text-summary'],
