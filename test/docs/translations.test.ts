@@ -29,7 +29,7 @@ describe('the quick starts', () => {
     new RegExp(`^\`\`\`ts\\n// ${name}\\n(.*?)^\`\`\``, 'ms').exec(page)?.[1];
 
   it.each([
-    ['shop\\.ts', 7],
+    ['shop\\.ts', 8],
     ['lib/shop\\.ts', 2],
   ])('have one %s, on each host that has it', (name, count) => {
     const copies = pages.map(([, page]) => fileOf(page, name)).filter((copy) => copy !== undefined);

@@ -36,7 +36,7 @@ describe('the site for programs', () => {
     expect(full).not.toContain('<!-- fr/');
   });
 
-  it.each(['express', 'fastify', 'koa', 'hono', 'next', 'next/pages', 'nest', 'lambda', 'node'])(
+  it.each(['express', 'fastify', 'koa', 'hono', 'next', 'next/pages', 'nest', 'lambda', 'node', 'fetch'])(
     'has in llms-full.txt how a receiver is written with @paylink/%s',
     (door) => {
       const full = read('llms-full.txt');
