@@ -16,6 +16,7 @@ export type { Handler, HandlerContext, HandlerMap, Handlers, HostContext, Receiv
 export type { IdempotencyOption, IdempotencyStore, RunOptions, RunResult, TenantContext } from './idempotency.js';
 export { memoryStore, type MemoryStoreOptions } from './memory-store.js';
 export type { DeliveryOutcome, ObserveHook } from './reporting.js';
+export { logLine } from './log-line.js';
 export type { Logger } from './logger.js';
 export type { DispatcherOptions, GateEvent, GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
 export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';

@@ -3,6 +3,7 @@ import { isProduction } from './environment.js';
 import { check, ConfigurationError, isWebhookError, type WebhookError } from './errors.js';
 import type { ReadEvent } from './event-reader.js';
 import { describeCause, HandlerError } from './host-error.js';
+import { logLine } from './log-line.js';
 import { warnOnce, type Logger } from './logger.js';
 import { statusOf } from './reply.js';
 import type { EventSchemas } from './schema.js';
@@ -71,10 +72,10 @@ export function createReporter(observe: ObserveHook | undefined, logger: Logger)
     facts.code = code;
     outcome(facts, status > 499 || byHandler ? 'failed' : 'rejected');
     // Koa and Express print the stack of an error, and that has no cause in it.
-    if (error instanceof HandlerError) logger.error(`[paylink] 500 handler_failed: ${describeCause(error)}`);
+    if (error instanceof HandlerError) logger.error(logLine(500, 'handler_failed', describeCause(error)));
     // A handler's own code is the merchant's business: it was thrown on purpose.
     if (!isWebhookError(error) || statusOf(code) === undefined) return;
-    const line = `[paylink] ${status} ${code}: ${error.message}${causeOf(error)}`;
+    const line = logLine(status, code, `${error.message}${causeOf(error)}`);
     if (status > 499) logger.error(line);
     // A stranger can be refused without end: in production that is silent, elsewhere each cause is logged once.
     else if (!byHandler && !isProduction()) warn(line);

@@ -317,7 +317,9 @@ describe('runOnce', () => {
       headers: { 'content-type': 'application/json', 'retry-after': '60' },
       body: '{"error":"nothing_written"}',
     });
-    expect(logger.error).toHaveBeenCalledExactlyOnceWith('[paylink] 503 nothing_written: no row was changed');
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
+      '[paylink] 503 nothing_written: no row was changed. See docs/errors.md#nothing_written',
+    );
     expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'failed', code: 'nothing_written' }));
   });
 

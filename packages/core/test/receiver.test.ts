@@ -65,8 +65,12 @@ describe('a refusal', () => {
   it('is logged once for each cause, so that a developer sees what to fix', async () => {
     await refusedTwice();
     expect(logger.warn.mock.calls).toEqual([
-      ['[paylink] 401 invalid_signature: the signature header is absent, repeated or not 64 lower-case hex digits'],
-      ['[paylink] 401 invalid_signature: the signature does not match: another secret, or the body was changed on its way'],
+      [
+        '[paylink] 401 invalid_signature: the signature header is absent, repeated or not 64 lower-case hex digits. See docs/errors.md#invalid_signature',
+      ],
+      [
+        '[paylink] 401 invalid_signature: the signature does not match: another secret, or the body was changed on its way. See docs/errors.md#invalid_signature',
+      ],
     ]);
   });
 
@@ -409,7 +413,7 @@ describe('confirm', () => {
       status: 503,
     });
     expect(logger.error).toHaveBeenCalledWith(
-      '[paylink] 503 confirm_unavailable: the payment could not be read (Error: ECONNREFUSED)',
+      '[paylink] 503 confirm_unavailable: the payment could not be read (Error: ECONNREFUSED). See docs/errors.md#confirm_unavailable',
     );
     const handler = vi.fn();
     const { hang, begun } = hanging();

@@ -232,7 +232,7 @@ describe('a secret that a function gives', () => {
     const reply = await receiver.receive({ header: (name) => headers[name], body: () => Promise.resolve(rawBody) }, {});
     expect(reply).toMatchObject({ status: 503, body: '{"error":"secret_unavailable"}', headers: { 'retry-after': '5' } });
     expect(logger.error.mock.calls.flat().join()).toBe(
-      '[paylink] 503 secret_unavailable: the function given as `secret` failed (Error)',
+      '[paylink] 503 secret_unavailable: the function given as `secret` failed (Error). See docs/errors.md#secret_unavailable',
     );
   });
 });

@@ -1,4 +1,4 @@
-import { ConfigurationError, type Logger } from '@paylink/core';
+import { ConfigurationError, logLine, type Logger } from '@paylink/core';
 
 /**
  * Makes a handler; where the secret is at fault, one that refuses every request instead. `next build` imports each route, and
@@ -22,7 +22,7 @@ export function deferSecretFault<Handler>(
       if (told) return;
       told = true;
       // In an async function, so that a logger that throws or rejects does not change the answer.
-      const log = async (): Promise<void> => logger.error(`[paylink] 500 misconfigured: ${error.message}${whereOf(url, fileOf)}`);
+      const log = async (): Promise<void> => logger.error(logLine(500, error.code, `${error.message}${whereOf(url, fileOf)}`));
       log().catch(() => undefined);
     });
   }

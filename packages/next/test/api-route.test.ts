@@ -146,7 +146,7 @@ describe('a mistake of set-up', () => {
     const { pathname } = new URL(url);
     expect(lines()).toEqual([
       '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set? ' +
-        `The route of ${pathname} (pages${pathname}) reads it`,
+        `The route of ${pathname} (pages${pathname}) reads it. See docs/errors.md#misconfigured`,
     ]);
     expect(handler).not.toHaveBeenCalled();
   });

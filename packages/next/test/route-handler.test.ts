@@ -124,7 +124,7 @@ describe('a mistake of set-up', () => {
     await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));
     expect(logger.error).toHaveBeenCalledExactlyOnceWith(
       '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set? ' +
-        'The route of /api/webhooks/payments (app/api/webhooks/payments/route) reads it',
+        'The route of /api/webhooks/payments (app/api/webhooks/payments/route) reads it. See docs/errors.md#misconfigured',
     );
     expect(console.error).not.toHaveBeenCalled();
   });
