@@ -1,8 +1,8 @@
-import { Marks } from '../../packages/postgres/src/marks.js';
+import { MarkSql } from '../../packages/postgres/src/marks.js';
 
-const marks = new Marks({ schema: 'public' });
+const sql = new MarkSql({ schema: 'public' });
 
 /** The statement with which the store claims a key. */
 export function claimOf(digest: string): string {
-  return marks.claim(digest, undefined, 60_000);
+  return sql.run(digest, undefined, 60_000).claim;
 }

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { postgresStore } from '@paylink/postgres';
 import { Pool } from 'pg';
-import { readAnswers, WrittenRows } from '../../packages/postgres/src/written-rows.js';
+import { readAnswers, WrittenRows } from '../../packages/postgres/src/handler-writes.js';
 import { startPostgres, type PostgresServer } from '../engines/postgres.js';
 
 const ROUNDS = 7;

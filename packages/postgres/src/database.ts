@@ -1,14 +1,7 @@
+/** What the store needs of a database, and what the errors of its server mean. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RunResult } from '@paylink/core';
-
-/** The statements of one run. */
-export interface RunStatements {
-  readonly claim: string;
-  /** Fails unless it runs in the transaction that wrote the mark. */
-  readonly stillIn: (transaction: string) => string;
-  readonly isDone: () => string;
-  /** Statements to run in turn; one of them gives a `Probe`. */
-  readonly probe: () => readonly string[];
-}
+import type { RunStatements } from './marks.js';
 
 /** What a store needs of a database. */
 export interface Database<Tx> {
@@ -24,13 +17,77 @@ export interface Database<Tx> {
   connectionsLost?(): number | undefined;
 }
 
-/** The number of the transaction in which the mark was written; undefined where the mark is there or another run holds a lock. */
-export function readClaim(rows: readonly unknown[] | undefined): string | undefined {
-  if (rows === undefined) throw new TypeError('the database gave no rows: `query` must give the rows of the statement');
-  return (rows[0] as { readonly transaction: string } | undefined)?.transaction;
+interface Wrapper {
+  /** A SQLSTATE in errors of `pg` and PGlite; Prisma has codes of its own here. */
+  readonly code?: unknown;
+  /** The SQLSTATE in Prisma's adapters. */
+  readonly originalCode?: unknown;
+  readonly cause?: unknown;
+  readonly meta?: { readonly driverAdapterError?: unknown } | null;
 }
 
-/** Why a claim wrote no mark. */
-export function readRefusal(rowsOfDone: readonly unknown[]): 'duplicate' | 'in_progress' {
-  return rowsOfDone.length > 0 ? 'duplicate' : 'in_progress';
+// An error can be its own cause.
+const DEEPEST = 8;
+
+/** The codes of an error and of its causes: handlers and ORMs wrap the server's error in one of their own. */
+function sqlStates(error: unknown): readonly unknown[] {
+  const codes: unknown[] = [];
+  let next = error;
+  for (let depth = 0; depth < DEEPEST && typeof next === 'object' && next !== null; depth += 1) {
+    const { code, originalCode, cause, meta } = next as Wrapper;
+    codes.push(originalCode ?? code);
+    next = cause ?? meta?.driverAdapterError;
+  }
+  return codes;
+}
+
+const ATTEMPTS = 3;
+const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
+
+/**
+ * Runs `attempt` again where the server has rolled it back in favour of another transaction (serialisation failure, deadlock):
+ * three times at most in all, with a short random wait between.
+ *
+ * @throws what the last attempt threw, or the signal's reason.
+ */
+export async function withRetries<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+  for (let number = 1; ; number += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const again = sqlStates(error).some((state) => RUN_AGAIN.includes(state));
+      if (number === ATTEMPTS || signal.aborted || !again) throw error;
+    }
+    await pause(Math.random() * 25 * number, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+const MISSING = (what: string): string =>
+  `the ${what} of the marks is missing: call \`await store.migrate()\` once at start, or run the SQL of migrationSql()`;
+
+const ADVICE = new Map<unknown, string>([
+  ['42P01', MISSING('table')],
+  ['3F000', MISSING('schema')],
+  ['42883', 'the server lacks a function that the store uses: it needs PostgreSQL 13 or newer'],
+  [
+    '25P02',
+    'nothing was committed: a statement of the handler failed and the handler went on, so PostgreSQL had given the transaction up; ' +
+      'let the error through, or set a SAVEPOINT before a statement that may fail',
+  ],
+  [
+    '22012',
+    'the handler ended the transaction of the store: no BEGIN, COMMIT or ROLLBACK through `tx`, only SAVEPOINT and ROLLBACK TO',
+  ],
+]);
+
+/** Adds to an error of the store's own statements what to do about it. The driver's error is the cause. */
+export async function explained<T>(running: Promise<T>): Promise<T> {
+  try {
+    return await running;
+  } catch (error) {
+    const advice = sqlStates(error)
+      .map((state) => ADVICE.get(state))
+      .find((text) => text !== undefined);
+    throw advice === undefined ? error : new Error(advice, { cause: error });
+  }
 }

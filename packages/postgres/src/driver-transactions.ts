@@ -1,11 +1,10 @@
 import { ConfigurationError, type RunResult } from '@paylink/core';
 import { Aborts } from './aborts.js';
-import { readClaim, readRefusal, type Database, type RunStatements } from './database.js';
-import type { RunSql, TransactionalDatabase } from './drivers.js';
-import { guardTransaction, lend } from './lent-tx.js';
-import { explained } from './server-errors.js';
-import type { Warnings } from './warnings.js';
-import { WrittenRows, type Probe } from './written-rows.js';
+import { explained, type Database } from './database.js';
+import { guardTransaction, lend } from './guards.js';
+import { WrittenRows, type Probe, type Warnings } from './handler-writes.js';
+import { readClaim, readRefusal, type RunStatements } from './marks.js';
+import type { RunSql, TransactionalDatabase } from './options.js';
 
 /** Transactions that the driver begins and ends: PGlite's, or an ORM's. */
 export class DriverTransactions<Tx extends object> implements Database<Tx> {
@@ -20,18 +19,16 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
   }
 
   async query(sql: string): Promise<readonly unknown[]> {
-    if (this.#query !== undefined) return this.#query(undefined, sql);
-    if (runnerOf(this.#database) !== undefined) return runBy(this.#database, sql);
+    if (this.#query !== undefined) return explained(this.#query(undefined, sql));
+    if (runnerOf(this.#database) !== undefined) return explained(runBy(this.#database, sql));
     let rows: readonly unknown[] = [];
-    await this.#database.transaction(async (tx) => {
-      rows = await runBy(tx, sql);
-    });
+    await explained(this.#database.transaction(async (tx) => void (rows = await runBy(tx, sql))));
     return rows;
   }
 
   async execute(statements: readonly string[]): Promise<void> {
     await this.#database.transaction(async (tx) => {
-      for (const statement of statements) await this.#ask(tx, statement);
+      for (const statement of statements) await this.#send(tx, statement);
     });
   }
 
@@ -69,7 +66,7 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
   }
 
   async #runIn(tx: Tx, statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
-    const transaction = readClaim(await explained(this.#ask(tx, statements.claim)));
+    const transaction = readClaim(await this.#ask(tx, statements.claim));
     if (transaction === undefined) return readRefusal(await this.#ask(tx, statements.isDone()));
     const rows = new WrittenRows();
     await lend(
@@ -78,8 +75,8 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
       aborts,
     );
     if (!rows.used) this.#warnings.unused(false);
-    if (rows.nothing && !rows.hides(await this.#probe(tx, statements.probe()))) this.#warnings.nothingWritten();
-    await explained(this.#ask(tx, statements.stillIn(transaction)));
+    await this.#warnings.nothingWritten(rows, () => this.#probe(tx, statements.probe()));
+    await this.#ask(tx, statements.stillIn(transaction));
     aborts.throwIfAborted();
     return 'done';
   }
@@ -87,13 +84,17 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
   async #probe(tx: Tx, statements: readonly string[]): Promise<Probe> {
     let probe!: Probe;
     for (const statement of statements) {
-      const [row] = await explained(this.#ask(tx, statement));
+      const [row] = await this.#ask(tx, statement);
       if (row !== undefined) probe = row as Probe;
     }
     return probe;
   }
 
   #ask(tx: Tx, sql: string): Promise<readonly unknown[]> {
+    return explained(this.#send(tx, sql));
+  }
+
+  #send(tx: Tx, sql: string): Promise<readonly unknown[]> {
     return this.#query === undefined ? runBy(tx, sql) : this.#query(tx, sql);
   }
 }

@@ -1,5 +1,7 @@
+/** The marks of what is done: their SQL, and their table in a database. */
 import { createHash } from 'node:crypto';
 import { ConfigurationError } from '@paylink/core';
+import type { Database } from './database.js';
 
 /** Where the marks are kept. */
 export interface MarkTable {
@@ -9,25 +11,46 @@ export interface MarkTable {
   readonly table?: string | undefined;
 }
 
+/** The statements of one run. */
+export interface RunStatements {
+  /** Gives what `readClaim` reads. */
+  readonly claim: string;
+  /** Fails unless it runs in the transaction that wrote the mark. */
+  readonly stillIn: (transaction: string) => string;
+  readonly isDone: () => string;
+  /** Statements to run in turn; one of them gives a `Probe`. */
+  readonly probe: () => readonly string[];
+}
+
 /** One lock for all tables, since two of them can be in one new schema. */
 const MIGRATION_LOCK = '7295431806124597';
+/** Marks deleted at a time, so that no delete holds its locks for long. */
+const FORGET_BATCH = 10_000;
+const OLDEST_SERVER = 130_000;
 
 /**
  * The SQL of the marks. None of it has parameters, so that several statements go in one message of the simple protocol and
  * every driver can run them: what is put in are hexadecimal digits and numbers that the store made, and quoted identifiers.
  */
-export class Marks {
+export class MarkSql {
   readonly #table: string;
   readonly #schema: string | undefined;
-  readonly #name: string;
   readonly #lockOfTable: bigint;
 
   /** @throws ConfigurationError when a name cannot be one of PostgreSQL. */
   constructor({ schema, table = 'paylink_marks' }: MarkTable) {
-    this.#name = table;
     this.#schema = schema === undefined ? undefined : identifier('schema', schema);
     this.#table = [...(this.#schema === undefined ? [] : [this.#schema]), identifier('table', table)].join('.');
     this.#lockOfTable = createHash('sha256').update(this.#table).digest().readBigUInt64BE();
+  }
+
+  run(key: string, turn: string | undefined, idleTimeout: number): RunStatements {
+    return {
+      claim: this.#claim(key, turn, idleTimeout),
+      stillIn: (transaction) => this.#stillIn(transaction),
+      isDone: () => this.whichAreDone([key]),
+      probe: () => this.#probe(key),
+    };
   }
 
   /** Gives a row with the `key` of each that is done, in the form of `digestOf`. */
@@ -40,7 +63,7 @@ export class Marks {
    * where it wrote nothing. The locks are only tried: by key, as the releases before did, and by turn. That only one run is done
    * is left to the primary key. The mark comes first, so that a handler that commits cannot commit the credit without it.
    */
-  claim(digest: string, turn: string | undefined, idleTimeout: number): string {
+  #claim(digest: string, turn: string | undefined, idleTimeout: number): string {
     const conditions = [
       `pg_try_advisory_xact_lock(${this.#lockOf(digest.slice(0, 16))})`,
       // Other digits, so that a turn that equals a key is another lock.
@@ -56,7 +79,7 @@ ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction
    * How many statements of the transaction could write so far (each has a number, which a new row shows as `cmin`), and whether a
    * rule rewrote one. Leaves no trace.
    */
-  probe(digest: string): string[] {
+  #probe(digest: string): string[] {
     const ruled = `SELECT FROM pg_locks JOIN pg_rewrite ON ev_class = relation
 WHERE pid = pg_backend_pid() AND mode = 'RowExclusiveLock' AND ev_type <> '1' AND is_instead`;
     return [
@@ -70,36 +93,26 @@ WHERE pid = pg_backend_pid() AND mode = 'RowExclusiveLock' AND ev_type <> '1' AN
    * Fails unless it runs in that very transaction: with 25P02 where a statement has failed before it, with 22012 (division by
    * zero) where the handler has ended the transaction.
    */
-  stillIn(transaction: string): string {
+  #stillIn(transaction: string): string {
     return `SELECT 1 / (pg_current_xact_id_if_assigned() IS NOT DISTINCT FROM '${digitsOf(transaction)}')::int`;
   }
 
   /** One batch; the oldest rows lie at the table's beginning, so that it needs no index of its own. */
-  forget(olderThan: Date, batch: number): string {
+  forget(olderThan: Date): string {
     return `WITH old AS (
-  DELETE FROM ${this.#table} WHERE key IN (SELECT key FROM ${this.#table} WHERE done_at < '${olderThan.toISOString()}' LIMIT ${batch}) RETURNING 1
+  DELETE FROM ${this.#table} WHERE key IN (SELECT key FROM ${this.#table} WHERE done_at < '${olderThan.toISOString()}' LIMIT ${FORGET_BATCH}) RETURNING 1
 )
 SELECT count(*)::int AS forgotten FROM old`;
   }
 
-  /** Whether the table's schema is known, so that the `search_path` of a session does not matter. */
-  get isQualified(): boolean {
-    return this.#schema !== undefined;
-  }
-
   /** Gives the `schema` in which the session finds the table, or no row. */
   whereItIs(): string {
-    return `SELECT n.nspname::text AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('${this.#table.replaceAll("'", "''")}')`;
-  }
-
-  /** The same table, by its schema. */
-  in(schema: string): Marks {
-    return new Marks({ schema, table: this.#name });
+    return `SELECT n.nspname::text AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
   }
 
   /** Gives the server's `version` (130004 is 13.4), and whether the table `exists`. */
   serverAndTable(): string {
-    return `SELECT current_setting('server_version_num')::int AS version, to_regclass('${this.#table.replaceAll("'", "''")}') IS NOT NULL AS exists`;
+    return `SELECT current_setting('server_version_num')::int AS version, ${this.#found} IS NOT NULL AS exists`;
   }
 
   /** CREATE ... IF NOT EXISTS alone can fail when two sessions run it at once. */
@@ -123,9 +136,79 @@ SELECT count(*)::int AS forgotten FROM old`;
     ];
   }
 
+  get #found(): string {
+    return `to_regclass('${this.#table.replaceAll("'", "''")}')`;
+  }
+
   /** Of the table too, so that two stores of one database do not lock each other out. */
   #lockOf(hex: string): string {
     return BigInt.asIntN(64, BigInt(`0x${hex}`) ^ this.#lockOfTable).toString();
+  }
+}
+
+/** The table of the marks, made, looked up, read and emptied. */
+export class Marks {
+  readonly #database: Pick<Database<unknown>, 'query' | 'execute'>;
+  readonly #table: MarkTable;
+  readonly #sql: MarkSql;
+  #known: MarkSql | undefined;
+  #locating: Promise<MarkSql> | undefined;
+
+  /** @throws ConfigurationError when a name cannot be one of PostgreSQL. */
+  constructor(database: Pick<Database<unknown>, 'query' | 'execute'>, table: MarkTable) {
+    this.#database = database;
+    this.#table = table;
+    this.#sql = new MarkSql(table);
+    if (table.schema !== undefined) this.#known = this.#sql;
+  }
+
+  /**
+   * The SQL with the table's schema, looked up once. A handler or other code of the pool can leave another `search_path` behind on
+   * a connection, and a table of the same name in that schema would not have the marks.
+   */
+  async sql(): Promise<MarkSql> {
+    return this.#known ?? (this.#locating ??= this.#locate().finally(() => (this.#locating = undefined)));
+  }
+
+  /** The same where it is known already. */
+  get knownSql(): MarkSql | undefined {
+    return this.#known;
+  }
+
+  /** Gives those of the digests that are done. */
+  async whichAreDone(digests: readonly string[]): Promise<ReadonlySet<unknown>> {
+    const rows = await this.#database.query((await this.sql()).whichAreDone(digests));
+    return new Set(rows.map((row) => (row as { readonly key: unknown }).key));
+  }
+
+  async migrate(): Promise<void> {
+    // Looked at first, since the role of the service often has no right to create anything.
+    const [row] = await this.#database.query(this.#sql.serverAndTable());
+    const { version, exists } = row as { readonly version: number; readonly exists: boolean };
+    if (version < OLDEST_SERVER) {
+      const found = `PostgreSQL ${Math.floor(version / 10_000)}`;
+      throw new ConfigurationError('pool', `leads to ${found}; the store needs PostgreSQL 13 or newer. Upgrade the server`);
+    }
+    if (!exists) await this.#database.execute(this.#sql.lockedMigration());
+  }
+
+  /** @throws ConfigurationError when `olderThan` is no date in the past. */
+  async forget(olderThan: unknown): Promise<number> {
+    const isPast = olderThan instanceof Date && olderThan.getTime() < Date.now();
+    if (!isPast) throw new ConfigurationError('olderThan', 'must be a Date in the past');
+    let total = 0;
+    for (let forgotten = FORGET_BATCH; forgotten === FORGET_BATCH; total += forgotten) {
+      const [row] = await this.#database.query((await this.sql()).forget(olderThan));
+      forgotten = (row as { readonly forgotten: number }).forgotten;
+    }
+    return total;
+  }
+
+  async #locate(): Promise<MarkSql> {
+    const [row] = await this.#database.query(this.#sql.whereItIs());
+    // Where the table is missing, the server says so at the next statement.
+    if (row === undefined) return this.#sql;
+    return (this.#known = new MarkSql({ ...this.#table, schema: (row as { readonly schema: string }).schema }));
   }
 }
 
@@ -135,10 +218,21 @@ SELECT count(*)::int AS forgotten FROM old`;
  * @throws ConfigurationError when a name cannot be one of PostgreSQL.
  */
 export function migrationSql(table: MarkTable = {}): string {
-  return new Marks(table)
+  return new MarkSql(table)
     .migration()
     .map((statement) => `${statement};\n`)
     .join('');
+}
+
+/** The number of the transaction in which the mark was written; undefined where the mark is there or another run holds a lock. */
+export function readClaim(rows: readonly unknown[] | undefined): string | undefined {
+  if (rows === undefined) throw new TypeError('the database gave no rows: `query` must give the rows of the statement');
+  return (rows[0] as { readonly transaction: string } | undefined)?.transaction;
+}
+
+/** Why a claim wrote no mark. */
+export function readRefusal(rowsOfDone: readonly unknown[]): 'duplicate' | 'in_progress' {
+  return rowsOfDone.length > 0 ? 'duplicate' : 'in_progress';
 }
 
 /** Ends the session that is in this transaction, if it still goes on. Locks are listed by the lower 32 bits of its number. */

@@ -1,6 +1,40 @@
+/** What a caller gives: a database, as far as the store uses it, and options. By structure, so that no driver's types are needed. */
 import { ConfigurationError, type Logger } from '@paylink/core';
-import type { PgClient, RunSql } from './drivers.js';
 import type { MarkTable } from './marks.js';
+
+/** `pg`'s Pool, or one like it (Neon's, for example). */
+export interface PgPool {
+  connect(): Promise<PgClient>;
+  query(query: { text: string; query_timeout?: number }): Promise<unknown>;
+}
+
+/** A client of such a pool. */
+export interface PgClient {
+  query(text: string): Promise<unknown>;
+  release(error?: Error | boolean): void;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** The client that a pool's `connect()` gives. */
+export type ClientOf<Pool extends PgPool> = Pool['connect'] extends {
+  (): Promise<infer Client>;
+  // The overload with a callback: inference reads overloads from the last.
+  (callback: never): void;
+}
+  ? Client
+  : Awaited<ReturnType<Pool['connect']>>;
+
+/**
+ * A database with transactions of its own: PGlite, Drizzle's database, or an object around Prisma's or Kysely's.
+ *
+ * `transaction` begins one, gives it to `work`, commits when that resolves, rolls back and rejects when it rejects.
+ */
+export interface TransactionalDatabase<Tx> {
+  transaction(work: (tx: Tx) => Promise<void>): Promise<unknown>;
+}
+
+/** Runs one statement without parameters and gives its rows: in `tx`, or outside of a transaction where that is undefined. */
+export type RunSql<Tx> = (tx: Tx | undefined, sql: string) => Promise<readonly unknown[]>;
 
 export interface StoreOptions extends MarkTable {
   /**
@@ -36,6 +70,23 @@ export interface TransactionOptions<Tx> extends StoreOptions {
 
 /** The options as JavaScript callers may give them. */
 export type AnyOptions = PoolOptions<PgClient, unknown> & TransactionOptions<object>;
+
+/** Which of the two databases it is. @throws ConfigurationError */
+export function kindOf(pool: unknown): 'pool' | 'transactions' {
+  const members = (typeof pool === 'object' || typeof pool === 'function' ? pool : undefined) as
+    Record<string, unknown> | null | undefined;
+  if (typeof members?.['transaction'] === 'function') return 'transactions';
+  const isPool = typeof members?.['connect'] === 'function' && typeof members['query'] === 'function';
+  if (!isPool) throw new ConfigurationError('pool', 'must be a Pool of pg, a PGlite, or an object with a function `transaction`');
+  // One client for all would mix the transactions of all deliveries.
+  const isClient = typeof members['release'] === 'function' || 'processID' in members;
+  if (isClient)
+    throw new ConfigurationError(
+      'pool',
+      'is a single Client of pg; give `new Pool(...)`, since each delivery needs a connection of its own',
+    );
+  return 'pool';
+}
 
 const STORE_OPTIONS = ['schema', 'table', 'idleTimeout', 'nothingWritten', 'logger'];
 const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], transactions: [...STORE_OPTIONS, 'query'] };

@@ -1,14 +1,11 @@
 import type { RunResult } from '@paylink/core';
 import { Aborts } from './aborts.js';
-import { readClaim, readRefusal, type Database, type RunStatements } from './database.js';
-import type { PgClient, PgPool } from './drivers.js';
-import { guardClient, lend } from './lent-tx.js';
-import type { PoolOptions } from './options.js';
-import { PoolConnection } from './pool-connection.js';
-import { PoolPlaces } from './pool-places.js';
-import { explained } from './server-errors.js';
-import type { Warnings } from './warnings.js';
-import { readAnswers, WrittenRows, type Probe } from './written-rows.js';
+import { explained, type Database } from './database.js';
+import { guardClient, lend } from './guards.js';
+import { readAnswers, WrittenRows, type Probe, type Warnings } from './handler-writes.js';
+import { readClaim, readRefusal, type RunStatements } from './marks.js';
+import type { PgClient, PgPool, PoolOptions } from './options.js';
+import { PoolConnection, PoolPlaces } from './pool-connection.js';
 
 /** Milliseconds for a read outside of a transaction, which no signal ends; a pool waits without a limit by default. */
 const READ_TIMEOUT = 10_000;
@@ -31,7 +28,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
 
   async query(text: string): Promise<readonly unknown[]> {
     const query = { text, query_timeout: READ_TIMEOUT };
-    const { rows } = (await this.#places.explained(this.#pool.query(query))) as { readonly rows: readonly unknown[] };
+    const { rows } = (await explained(this.#places.explained(this.#pool.query(query)))) as { readonly rows: readonly unknown[] };
     return rows;
   }
 
@@ -80,7 +77,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     work: (tx: Tx) => Promise<void>,
     aborts: Aborts,
   ): Promise<RunResult> {
-    const [, claimed] = await explained(connection.query(`${this.#begin}; ${claim}`));
+    const [, claimed] = await connection.query(`${this.#begin}; ${claim}`);
     const transaction = readClaim(claimed?.rows);
     if (transaction === undefined) {
       const [done] = await connection.query(`${isDone()}; ROLLBACK`);
@@ -88,12 +85,11 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     }
     connection.transaction = transaction;
     const rows = await this.#work(connection, work, aborts);
-    if (rows.nothing) {
-      const answers = await explained(connection.query(probe().join('; ')));
-      const { rows: found } = answers.find((answer) => answer.rows.length > 0)!;
-      if (!rows.hides(found[0] as Probe)) this.#warnings.nothingWritten();
-    }
-    await explained(connection.commit(stillIn(transaction)));
+    await this.#warnings.nothingWritten(rows, async () => {
+      const answers = await connection.query(probe().join('; '));
+      return answers.find((answer) => answer.rows.length > 0)!.rows[0] as Probe;
+    });
+    await connection.commit(stillIn(transaction));
     return 'done';
   }
 
@@ -109,7 +105,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
         aborts,
       );
       // The answer to a statement that the handler did not await comes before that of the next.
-      if (rows.pending > 0) await explained(connection.query('SELECT WHERE false'));
+      if (rows.pending > 0) await connection.query('SELECT WHERE false');
     } finally {
       stopReading();
       if (connection.starvedOthers && !rows.used) this.#leaveOneForHandlers(true);

@@ -1,17 +1,14 @@
-import { ConfigurationError, type IdempotencyStore } from '@paylink/core';
+import type { IdempotencyStore } from '@paylink/core';
 import { withinBounds } from '@paylink/core/idempotency';
-import type { Database, RunStatements } from './database.js';
-import { DoneReads } from './done-keys.js';
+import { withRetries, type Database } from './database.js';
+import { DoneReads, RecentlyDone } from './done-keys.js';
 import { DriverTransactions } from './driver-transactions.js';
-import type { ClientOf, PgClient, PgPool, TransactionalDatabase } from './drivers.js';
-import { MarksInDatabase } from './marks-in-database.js';
+import { Warnings } from './handler-writes.js';
 import { digestOf, Marks } from './marks.js';
-import { checkOptions, type AnyOptions, type PoolOptions, type TransactionOptions } from './options.js';
+import { checkOptions, kindOf } from './options.js';
+import type { ClientOf, PgPool, PoolOptions, TransactionalDatabase, TransactionOptions } from './options.js';
 import { PoolTransactions } from './pool-transactions.js';
-import { RecentlyDone } from './recently-done.js';
-import { withRetries } from './server-errors.js';
 import { Turns } from './turns.js';
-import { Warnings } from './warnings.js';
 
 /**
  * An idempotency store on PostgreSQL. `tx` is the transaction that holds the mark: what a handler writes by it is written once.
@@ -53,27 +50,19 @@ export function postgresStore<Tx extends object>(
 export function postgresStore(pool: unknown, options: unknown = {}): PostgresStore<unknown> {
   const kind = kindOf(pool);
   checkOptions(options, kind);
-  const sql = new Marks(options);
-  const database = kind === 'pool' ? overPool(pool as PgPool, options) : overTransactions(pool, options);
-  return storeOn(database, new MarksInDatabase(database, sql), options.idleTimeout ?? 60_000);
-}
-
-function overPool(pool: PgPool, options: AnyOptions): Database<unknown> {
-  return new PoolTransactions<PgClient, unknown>(pool, options, warningsOf(options));
-}
-
-function overTransactions(database: unknown, options: AnyOptions): Database<unknown> {
-  return new DriverTransactions(database as TransactionalDatabase<object>, options.query, warningsOf(options));
-}
-
-function warningsOf({ logger = console, nothingWritten = 'refuse' }: AnyOptions): Warnings {
-  return new Warnings(logger, nothingWritten);
+  const { logger = console, nothingWritten = 'refuse', idleTimeout = 60_000 } = options;
+  const warnings = new Warnings(logger, nothingWritten);
+  const database =
+    kind === 'pool'
+      ? new PoolTransactions(pool as PgPool, options, warnings)
+      : new DriverTransactions(pool as TransactionalDatabase<object>, options.query, warnings);
+  return storeOn<unknown>(database, new Marks(database, options), idleTimeout);
 }
 
 /** Runs that look before they claim, after a claim has found its key done. */
 const LOOKS_AFTER_A_REPLAY = 100;
 
-function storeOn<Tx>(database: Database<Tx>, marks: MarksInDatabase, idleTimeout: number): PostgresStore<Tx> {
+function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number): PostgresStore<Tx> {
   const turns = new Turns();
   const recent = new RecentlyDone(() => database.connectionsLost?.());
   const reads = new DoneReads(
@@ -82,12 +71,6 @@ function storeOn<Tx>(database: Database<Tx>, marks: MarksInDatabase, idleTimeout
   );
   let looks = 0;
 
-  const statementsOf = (sql: Marks, key: string, turn: string | undefined): RunStatements => ({
-    claim: sql.claim(key, turn, idleTimeout),
-    stillIn: (transaction) => sql.stillIn(transaction),
-    isDone: () => sql.whichAreDone([key]),
-    probe: () => sql.probe(key),
-  });
   const look = async (key: string): Promise<boolean> => {
     const { era } = recent;
     const isDone = await reads.isDone(key);
@@ -113,7 +96,7 @@ function storeOn<Tx>(database: Database<Tx>, marks: MarksInDatabase, idleTimeout
       return turns.run(turn ?? key, key, signal, async () => {
         const { era } = recent;
         const sql = marks.knownSql ?? (await withinBounds(marks.sql(), { signals: [signal] }));
-        const statements = statementsOf(sql, key, turn);
+        const statements = sql.run(key, turn, idleTimeout);
         const result = await withRetries(signal, () => database.run(statements, (tx) => work({ tx }), signal));
         if (result === 'duplicate') looks = LOOKS_AFTER_A_REPLAY;
         if (result !== 'in_progress') recent.add(key, era);
@@ -129,20 +112,4 @@ function storeOn<Tx>(database: Database<Tx>, marks: MarksInDatabase, idleTimeout
       }
     },
   };
-}
-
-function kindOf(pool: unknown): 'pool' | 'transactions' {
-  const members = (typeof pool === 'object' || typeof pool === 'function' ? pool : undefined) as
-    Record<string, unknown> | null | undefined;
-  if (typeof members?.['transaction'] === 'function') return 'transactions';
-  const isPool = typeof members?.['connect'] === 'function' && typeof members['query'] === 'function';
-  if (!isPool) throw new ConfigurationError('pool', 'must be a Pool of pg, a PGlite, or an object with a function `transaction`');
-  // One client for all would mix the transactions of all deliveries.
-  const isClient = typeof members['release'] === 'function' || 'processID' in members;
-  if (isClient)
-    throw new ConfigurationError(
-      'pool',
-      'is a single Client of pg; give `new Pool(...)`, since each delivery needs a connection of its own',
-    );
-  return 'pool';
 }

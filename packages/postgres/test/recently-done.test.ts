@@ -2,7 +2,7 @@ import { postgresStore } from '@paylink/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import { digestOf } from '../src/marks.js';
-import { RecentlyDone } from '../src/recently-done.js';
+import { RecentlyDone } from '../src/done-keys.js';
 import { credit, neverAborted, Shop } from './shop.js';
 
 let server: PostgresServer;

@@ -1,4 +1,5 @@
-/** Whether the statements of a handler had any effect, by what the server answered to each. */
+/** What a handler wrote by `tx`, as far as the server's answers tell, and what the store logs or refuses where that is nothing. */
+import { WebhookError, type Logger } from '@paylink/core';
 import { textOf } from './sql-text.js';
 
 const CHANGES = new Set(['UPDATE', 'DELETE', 'MERGE']);
@@ -12,7 +13,7 @@ const LOCKS_ROWS = /\bfor\s+(?:no\s+key\s+)?(?:update|(?:key\s+)?share)\b/i;
 const WRITES_WITHIN = /\(\s*(?:insert|update|delete|merge)\b/i;
 const IGNORES_CONFLICTS = /\bon\s+conflict\b/i;
 
-/** The answer of `Marks.probe`. */
+/** The answer of a run's `probe`. */
 export interface Probe {
   /** The statements of this transaction that could write, the store's own included. */
   readonly commands: number;
@@ -96,4 +97,66 @@ function listenTo(connection: ConnectionEvents): { rows: WrittenRows | undefined
     if (reader.rows !== undefined) reader.rows.pending -= 1;
   });
   return reader;
+}
+
+const NOTHING_WRITTEN =
+  'the handler ran UPDATE, DELETE or MERGE through `tx`, and no statement changed or returned a row: the order is not there (yet), ' +
+  'or the WHERE does not find it. ';
+const READ_FIRST =
+  'Read the order in the transaction with SELECT … FOR UPDATE: where there is none, throw ' +
+  "new WebhookError('unknown_order', { status: 503 }); where it is already paid, return. ";
+const ALLOW = "Where changing nothing is right: postgresStore(pool, { nothingWritten: 'warn' })";
+
+const UNUSED =
+  'a handler ended without using `tx`, so what it wrote is not in the transaction of the mark: a crash between the two loses or repeats it. ' +
+  'Write through `tx`';
+const STARVED =
+  'handlers wait for connections that their own transactions hold: every connection of the pool is in a transaction of this store, ' +
+  'and a handler ran out of time without using `tx`. Write through `tx`, never through the pool';
+const LATE =
+  '`tx` was used after its handler had returned: the statement was refused, and the event is done without it. ' +
+  'Await every statement: `for (const item of items) await tx.query(…)` in place of forEach, and no timers';
+
+/** What the store logs about a handler, and what to write instead. A logger that throws does not change the answer. */
+export class Warnings {
+  readonly #logger: Pick<Logger, 'warn'>;
+  readonly #nothingWritten: 'refuse' | 'warn';
+  #unused = false;
+
+  constructor(logger: Pick<Logger, 'warn'>, nothingWritten: 'refuse' | 'warn') {
+    this.#logger = logger;
+    this.#nothingWritten = nothingWritten;
+  }
+
+  /**
+   * @param probe is run only where the answers tell of no written row
+   * @throws WebhookError `nothing_written` where nothing was written, unless only a warning is asked for.
+   */
+  async nothingWritten(rows: WrittenRows, probe: () => Promise<Probe>): Promise<void> {
+    if (!rows.nothing || rows.hides(await probe())) return;
+    if (this.#nothingWritten === 'refuse') {
+      const message = `${NOTHING_WRITTEN}Nothing was committed, so that the sender may retry. ${READ_FIRST}${ALLOW}`;
+      throw new WebhookError('nothing_written', { message });
+    }
+    this.#warn(`${NOTHING_WRITTEN}The event is done all the same, as \`nothingWritten: 'warn'\` asks. ${READ_FIRST}`);
+  }
+
+  /** Once for each store. */
+  unused(starved: boolean, consequence = ''): void {
+    if (this.#unused) return;
+    this.#unused = true;
+    this.#warn(`${starved ? STARVED : UNUSED}${consequence}`);
+  }
+
+  lateUse(): void {
+    this.#warn(LATE);
+  }
+
+  #warn(message: string): void {
+    try {
+      this.#logger.warn(`[paylink] ${message}`);
+    } catch {
+      // The logger's own fault: the delivery goes on.
+    }
+  }
 }
