@@ -1,15 +1,7 @@
-import {
-  errorReply,
-  WebhookError,
-  type ConfirmedPayment,
-  type EventSchemas,
-  type NoEvents,
-  type ReceiverHandlers,
-} from '@paylink/core';
-import type { ReceiverOptions } from '@paylink/core';
-import { paymentWebhook as fetchWebhook, type FetchHost } from '@paylink/fetch';
-import { deferSecretFault } from './defer-secret-fault.js';
+import type { ConfirmedPayment, EventSchemas, NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import { createResponder, deliveryOf, toResponse, type FetchHost } from '@paylink/fetch';
 import { requireRouter } from './require-router.js';
+import { SecretFault } from './secret-fault.js';
 
 /** The second argument of a route handler: of a dynamic route, its parameters. */
 export interface RouteContext {
@@ -38,19 +30,15 @@ export function paymentWebhook<
   options: ReceiverOptions<Events, Payment, Scope, NextHost>,
   handlers: ReceiverHandlers<Events, Payment, Scope, NextHost>,
 ): RouteHandler {
-  return deferSecretFault<RouteHandler>(
-    options,
-    () => {
-      const handle = fetchWebhook<Events, Payment, Scope, Partial<RouteContext>>(options, handlers);
-      return async (request: Request, context?: RouteContext) => {
-        requireRouter('app', request);
-        return handle(request, context);
-      };
-    },
-    (tell) => async (request: Request) => {
-      tell(request.url, (path) => `app${path}/route`);
-      const { status, headers, body } = errorReply(new WebhookError('misconfigured'));
-      return new Response(body, { status, headers });
-    },
-  );
+  const respond = SecretFault.or(options, () => createResponder<Events, Payment, Scope, NextHost>(options, handlers));
+  return async (request: Request, context?: RouteContext) => {
+    requireRouter('app', request);
+    const delivery = deliveryOf(request);
+    if (respond instanceof SecretFault)
+      return toResponse(
+        delivery,
+        respond.reply(request.url, (path) => `app${path}/route`),
+      );
+    return respond(delivery, { ...context, request });
+  };
 }

@@ -1,17 +1,10 @@
 import { finished } from 'node:stream/promises';
-import {
-  createReceiver,
-  errorReply,
-  WebhookError,
-  type ConfirmedPayment,
-  type EventSchemas,
-  type HostContext,
-} from '@paylink/core';
+import { createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext } from '@paylink/core';
 import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next';
-import { deferSecretFault } from './defer-secret-fault.js';
 import { requireRouter } from './require-router.js';
+import { SecretFault } from './secret-fault.js';
 
 /** What a handler is given of Next.js. With `idempotency` no `res`: nothing may be sent before the commit. */
 export type NextApiHost<Scope = never> = HostContext<Scope, { readonly req: NextApiRequest }, { readonly res: NextApiResponse }>;
@@ -32,26 +25,16 @@ export function paymentWebhookApi<
   options: ReceiverOptions<Events, Payment, Scope, NextApiHost<Scope>>,
   handlers: ReceiverHandlers<Events, Payment, Scope, NextApiHost<Scope>>,
 ): NextApiHandler {
-  return deferSecretFault<NextApiHandler>(
-    options,
-    () => {
-      const receiver = createReceiver<Events, Payment, Scope, NextApiHost<Scope>>(options, handlers);
-      return async (req, res) => {
-        requireRouter('pages', req);
-        writeReply(req, res, await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req }, { res }));
-        await ended(res);
-      };
-    },
-    (tell) => async (req, res) => {
-      tell(req.url, (path) => `pages${path}`);
-      writeReply(req, res, errorReply(new WebhookError('misconfigured')));
-      await ended(res);
-    },
-  );
-}
-
-/** Next.js complains of a route that has returned before its response has ended, as it may when the sender is still uploading. */
-function ended(res: NextApiResponse): Promise<void> {
-  // A sender that has gone away ends it too.
-  return finished(res).catch(() => undefined);
+  const receiver = SecretFault.or(options, () => createReceiver<Events, Payment, Scope, NextApiHost<Scope>>(options, handlers));
+  return async (req, res) => {
+    requireRouter('pages', req);
+    const reply =
+      receiver instanceof SecretFault
+        ? receiver.reply(req.url, (path) => `pages${path}`)
+        : await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req }, { res });
+    writeReply(req, res, reply);
+    // Next.js complains of a route that has returned before its response has ended, as it may when the sender is still uploading.
+    // A sender that has gone away ends it too.
+    await finished(res).catch(() => undefined);
+  };
 }

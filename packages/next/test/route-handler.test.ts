@@ -93,12 +93,18 @@ describe('a route handler of the App Router', () => {
 });
 
 describe('a mistake of set-up', () => {
-  it('names the right import where the other router calls', async () => {
-    const call = paymentWebhook({ secret }, () => undefined) as unknown as (request: object, response: object) => Promise<unknown>;
+  it.each([
+    ['a secret', secret],
+    ['no secret', undefined],
+  ])('names the right import where the other router calls a route with %s', async (_which, given) => {
+    const call = paymentWebhook({ secret: given }, () => undefined) as unknown as (
+      request: object,
+      response: object,
+    ) => Promise<unknown>;
     await expect(call({ method: 'POST', headers: {} }, {})).rejects.toThrow(
       "import { paymentWebhookApi } from '@paylink/next/pages'",
     );
-    const route = paymentWebhookApi({ secret }, () => undefined) as unknown as (request: Request) => Promise<unknown>;
+    const route = paymentWebhookApi({ secret: given }, () => undefined) as unknown as (request: Request) => Promise<unknown>;
     await expect(route(signedDelivery().toRequest(URL_OF_ROUTE))).rejects.toThrow("import { paymentWebhook } from '@paylink/next'");
   });
 
@@ -117,6 +123,17 @@ describe('a mistake of set-up', () => {
       expect(handler).not.toHaveBeenCalled();
     },
   );
+
+  it('lets go of the body that it leaves unread', async () => {
+    vi.useFakeTimers();
+    const cancel = vi.fn();
+    const body = new ReadableStream<Uint8Array>({ cancel });
+    const request = new Request(URL_OF_ROUTE, { method: 'POST', body, duplex: 'half' });
+    expect((await paymentWebhook({ secret: undefined }, () => undefined)(request)).status).toBe(500);
+    await vi.advanceTimersByTimeAsync(1_000);
+    vi.useRealTimers();
+    expect(cancel).toHaveBeenCalledOnce();
+  });
 
   it('a missing secret is told to the logger of the options', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
