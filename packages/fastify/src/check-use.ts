@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@paylink/core';
 
-export const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
+const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
 
 /** What `app.register(paymentWebhook, …)` gets: Fastify catches no throw of a plugin, and takes a rejection. */
 export function notAPlugin(): Promise<never> {
@@ -12,4 +12,10 @@ export function checkUrl({ url, path }: { readonly url?: unknown; readonly path?
   if (typeof url === 'string') return;
   if (path !== undefined) throw new ConfigurationError('path', `is called \`url\` here: ${REGISTER}`);
   throw new ConfigurationError('url', `is missing: it is the path of the route that the plugin makes: ${REGISTER}`);
+}
+
+/** @throws ConfigurationError where Fastify calls the plugin as a handler. */
+export function checkInstance({ addContentTypeParser }: { readonly addContentTypeParser?: unknown }): void {
+  if (typeof addContentTypeParser === 'function') return;
+  throw new ConfigurationError('paymentWebhook', `is a plugin with a route of its own, not a handler: ${REGISTER}`);
 }

@@ -1,9 +1,9 @@
-import type { Readable } from 'node:stream';
-import { ConfigurationError, createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext } from '@paylink/core';
+import { createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext } from '@paylink/core';
 import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { checkUrl, notAPlugin, REGISTER } from './check-use.js';
+import { checkInstance, checkUrl, notAPlugin } from './check-use.js';
+import { leaveUnread } from './unread-body.js';
 import { watchSend } from './watch-send.js';
 
 /** What a handler is given of Fastify. With `idempotency` no `reply`: nothing may be sent before the commit. */
@@ -39,39 +39,21 @@ export function paymentWebhook<
   if ('register' in all) return notAPlugin() as never;
   checkUrl(all);
   const { url, routeOptions, ...options } = all;
+  const receiverWith = (own: Pick<typeof options, 'logger' | 'bodyLimit'>) =>
+    createReceiver<Events, Payment, Scope, FastifyHost<Scope>>({ ...options, ...own }, handlers);
   // Here as well, without its log, so that a mistake throws where it was made and not when Fastify loads its plugins.
-  createReceiver<Events, Payment, Scope, FastifyHost<Scope>>(
-    { ...options, logger: { warn: () => undefined, error: () => undefined } },
-    handlers,
-  );
+  receiverWith({ logger: { warn: () => undefined, error: () => undefined } });
 
   return (instance, _options, done) => {
-    if (typeof instance.addContentTypeParser !== 'function') {
-      throw new ConfigurationError('paymentWebhook', `is a plugin with a route of its own, not a handler: ${REGISTER}`);
-    }
+    checkInstance(instance);
     // The smaller limit is one that was set: Fastify's own is 1 MiB.
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);
-    const receiver = createReceiver<Events, Payment, Scope, FastifyHost<Scope>>(
-      { logger: instance.log, ...options, bodyLimit },
-      handlers,
-    );
-
-    // The stream that preParsing hooks have left. Beside the request: a hook may set `request.body` to anything.
-    const payloads = new WeakMap<FastifyRequest, Readable>();
-    instance.removeAllContentTypeParsers();
-    instance.addContentTypeParser('*', (request, payload, parsed) => {
-      payloads.set(request, payload);
-      parsed(null, payload);
-    });
-    // Fastify answers 415 to a type that it cannot read; the contract does not list the header, so it must not matter.
-    instance.addHook('onRequest', (request, _reply, next) => {
-      request.raw.headers['content-type'] = undefined;
-      next();
-    });
-
+    const { logger = instance.log } = options;
+    const receiver = receiverWith({ logger, bodyLimit });
+    const streamOf = leaveUnread(instance);
     instance.post(url, { ...routeOptions }, async (request, reply) => {
-      const delivery = deliveryOf(request.raw, BODY_CONSUMED_HINT, payloads.get(request));
+      const delivery = deliveryOf(request.raw, BODY_CONSUMED_HINT, streamOf(request));
       const { statusCode } = reply;
       const isSending = watchSend(reply);
       const answer = await receiver.receive(delivery, { request }, { reply }).catch(async (error: unknown) => {
