@@ -17,7 +17,7 @@ export type { IdempotencyOption, IdempotencyStore, RunOptions, RunResult, Tenant
 export { memoryStore, type MemoryStoreOptions } from './memory-store.js';
 export type { DeliveryOutcome, ObserveHook } from './reporting.js';
 export { logLine } from './log-line.js';
-export type { Logger } from './logger.js';
+export { logQuietly, type Logger } from './logger.js';
 export type { DispatcherOptions, GateEvent, GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
 export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';
 export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';

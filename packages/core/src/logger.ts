@@ -7,22 +7,24 @@ export interface Logger {
 }
 
 /**
- * The merchant's logger, checked at set-up. What it throws or rejects with is dropped here, for every path: a log line may
- * never change the answer.
+ * The merchant's logger, checked at set-up, for `logQuietly`.
  *
  * @throws ConfigurationError
  */
 export function readLogger(logger: Logger = console): Logger {
   const fit = typeof logger?.warn === 'function' && typeof logger.error === 'function';
   check(fit, 'logger', 'must have the functions `warn` and `error`');
-  const quietly =
-    (level: 'warn' | 'error') =>
-    (message: string): void => {
-      // In an async function, so that a logger that throws and one that rejects are the same.
-      const log = async (): Promise<void> => logger[level](message);
-      log().catch(() => undefined);
-    };
-  return { warn: quietly('warn'), error: quietly('error') };
+  return {
+    warn: (message) => logQuietly(() => logger.warn(message)),
+    error: (message) => logQuietly(() => logger.error(message)),
+  };
+}
+
+/** Calls the merchant's logger. What that throws or rejects with is dropped: a log line may never change the answer. */
+export function logQuietly(log: () => unknown): void {
+  // In an async function, so that a logger that throws and one that rejects are the same.
+  const logging = async (): Promise<unknown> => log();
+  logging().catch(() => undefined);
 }
 
 /** Warns once for each message: a stranger can bring about the same one without end. */

@@ -1,4 +1,4 @@
-import { ConfigurationError, errorReply, logLine, WebhookError, type Logger, type Reply } from '@paylink/core';
+import { ConfigurationError, errorReply, logLine, logQuietly, WebhookError, type Logger, type Reply } from '@paylink/core';
 
 /**
  * Stands in place of a receiver whose secret is at fault, and refuses every request: `next build` imports each route, and the
@@ -28,10 +28,8 @@ export class SecretFault {
   reply(url: string | undefined, fileOf: (path: string) => string): Reply {
     if (!this.#isLogged) {
       this.#isLogged = true;
-      // In an async function, so that a logger that throws or rejects does not change the answer.
-      const log = async (): Promise<void> =>
-        this.#logger.error(logLine(500, this.#error.code, `${this.#error.message}${whereOf(url, fileOf)}`));
-      log().catch(() => undefined);
+      const { code, message } = this.#error;
+      logQuietly(() => this.#logger.error(logLine(500, code, `${message}${whereOf(url, fileOf)}`)));
     }
     return errorReply(new WebhookError('misconfigured'));
   }

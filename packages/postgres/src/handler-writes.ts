@@ -1,5 +1,5 @@
 /** What a handler wrote by `tx`, as far as the server's answers tell, and what the store logs or refuses where that is nothing. */
-import { WebhookError, type Logger } from '@paylink/core';
+import { logQuietly, WebhookError, type Logger } from '@paylink/core';
 import { textOf } from './sql-text.js';
 
 const CHANGES = new Set(['UPDATE', 'DELETE', 'MERGE']);
@@ -117,7 +117,7 @@ const LATE =
   '`tx` was used after its handler had returned: the statement was refused, and the event is done without it. ' +
   'Await every statement: `for (const item of items) await tx.query(…)` in place of forEach, and no timers';
 
-/** What the store logs about a handler, and what to write instead. A logger that throws does not change the answer. */
+/** What the store logs about a handler, and what to write instead. */
 export class Warnings {
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #nothingWritten: 'refuse' | 'warn';
@@ -153,10 +153,6 @@ export class Warnings {
   }
 
   #warn(message: string): void {
-    try {
-      this.#logger.warn(`[paylink] ${message}`);
-    } catch {
-      // The logger's own fault: the delivery goes on.
-    }
+    logQuietly(() => this.#logger.warn(`[paylink] ${message}`));
   }
 }

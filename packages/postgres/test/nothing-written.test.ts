@@ -145,12 +145,16 @@ describe('a handler whose order is not there yet (N01)', () => {
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('no statement changed or returned a row'));
   });
 
-  it('N15 is acknowledged where the logger throws', async () => {
-    const logger = {
-      warn: () => {
+  it.each([
+    [
+      'throws',
+      () => {
         throw new Error('the log is full');
       },
-    };
+    ],
+    ['rejects', async () => Promise.reject(new Error('the log is full'))],
+  ])('N15 is acknowledged where the logger %s, and the process goes on', async (_how, warn) => {
+    const logger = { warn };
     const store = postgresStore(shop.pool(), { nothingWritten: 'warn', logger });
     const reference = newReference();
     expect(await run(store, reference, (tx) => tx.query(UPDATE, [reference]))).toBe('done');
