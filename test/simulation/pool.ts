@@ -184,7 +184,9 @@ export class SimulatedClient {
         // As `pg` tells of each answer: the store counts rows by it.
         for (const { command, rowCount } of results)
           this.connection.emit('commandComplete', { text: `${command} ${rowCount ?? ''}` });
-        this.connection.emit('readyForQuery', {});
+        const { transaction } = this.session;
+        const status = transaction === undefined ? 'I' : transaction.failed ? 'E' : 'T';
+        this.connection.emit('readyForQuery', { status });
         if (error !== undefined) pending.reject(error);
         else pending.resolve(results.length === 1 ? results[0]! : results);
       });

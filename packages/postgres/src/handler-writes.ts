@@ -8,6 +8,8 @@ const QUIET = new Set([
   ...['SELECT', 'INSERT', 'SET', 'RESET', 'SHOW', 'LOCK', 'SAVEPOINT', 'RELEASE', 'ROLLBACK'],
   ...['DECLARE', 'FETCH', 'MOVE', 'CLOSE', 'PREPARE', 'DEALLOCATE', 'LISTEN', 'UNLISTEN', 'NOTIFY'],
 ]);
+/** Answers after which the connection may be in another transaction, or in none. ROLLBACK TO SAVEPOINT is answered like ROLLBACK. */
+const CONTROLS = new Set(['BEGIN', 'START', 'COMMIT', 'ROLLBACK', 'PREPARE']);
 const LOCKS_ROWS = /\bfor\s+(?:no\s+key\s+)?(?:update|(?:key\s+)?share)\b/i;
 /** A WITH query that writes: the answer counts the rows of the main statement alone. */
 const WRITES_WITHIN = /\(\s*(?:insert|update|delete|merge)\b/i;
@@ -30,6 +32,8 @@ export class WrittenRows {
   #effect = false;
   #changes = 0;
   #inserts = 0;
+  #controls = false;
+  #status: string | undefined;
   readonly #texts: (string | undefined)[] = [];
 
   sent(query: unknown): void {
@@ -38,10 +42,22 @@ export class WrittenRows {
   }
 
   answered(command: string | undefined, rows: number): void {
+    if (command !== undefined && CONTROLS.has(command)) this.#controls = true;
     if (rows > 0 || command === undefined) this.#effect = true;
     else if (CHANGES.has(command)) this.#changes += 1;
     else if (command === 'INSERT') this.#inserts += 1;
     else if (!QUIET.has(command)) this.#effect = true;
+  }
+
+  /** @param status of the connection's transaction: T while it goes on, E once it has failed, I where there is none */
+  ready(status: string | undefined): void {
+    this.pending -= 1;
+    this.#status = status;
+  }
+
+  /** Whether the answers show that the connection is still in the transaction in which the handler began. */
+  get staysInTransaction(): boolean {
+    return this.#status === 'T' && !this.#controls;
   }
 
   /** Whether rows were to be changed and none was, as far as the answers tell. */
@@ -64,7 +80,7 @@ export class WrittenRows {
 }
 
 interface ConnectionEvents {
-  on(event: string, listener: (message: { readonly text: string }) => void): unknown;
+  on(event: string, listener: (message: { readonly text: string; readonly status?: string }) => void): unknown;
 }
 
 const readers = new WeakMap<object, { rows: WrittenRows | undefined }>();
@@ -93,9 +109,7 @@ function listenTo(connection: ConnectionEvents): { rows: WrittenRows | undefined
   });
   // A cursor has read some rows, and more are to come.
   connection.on('portalSuspended', () => reader.rows?.answered('FETCH', 1));
-  connection.on('readyForQuery', () => {
-    if (reader.rows !== undefined) reader.rows.pending -= 1;
-  });
+  connection.on('readyForQuery', ({ status }) => reader.rows?.ready(status));
   return reader;
 }
 

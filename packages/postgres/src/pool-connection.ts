@@ -159,11 +159,11 @@ export class PoolConnection<Client extends PgClient> {
     return Array.isArray(answer) ? (answer as readonly Result[]) : [answer as Result];
   }
 
-  /** Runs the statement and commits, in one message. @throws unless the server says COMMIT. */
-  async commit(statement: string): Promise<void> {
+  /** Commits, after the statement and in one message with it. @throws unless the server says COMMIT. */
+  async commit(statement: string | undefined): Promise<void> {
     this.#aborts.throwIfAborted();
     this.#state = 'committing';
-    const results = await this.query(`${statement}; COMMIT`);
+    const results = await this.query(statement === undefined ? 'COMMIT' : `${statement}; COMMIT`);
     this.#state = 'usable';
     const answer = results.at(-1)?.command;
     if (answer !== 'COMMIT') throw new Error(`the server answered COMMIT with ${String(answer)}: nothing was committed`);

@@ -89,7 +89,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
       const answers = await connection.query(probe().join('; '));
       return answers.find((answer) => answer.rows.length > 0)!.rows[0] as Probe;
     });
-    await connection.commit(stillIn(transaction));
+    await connection.commit(rows.staysInTransaction ? undefined : stillIn(transaction));
     return 'done';
   }
 
