@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Connection, ConnectionCut, Connections, Unreachable } from './connection.js';
+import { ConnectionCut, Connections, Unreachable } from './connections.js';
 import { genuine } from './delivery.js';
 import type { Random } from './random.js';
 
@@ -63,7 +63,7 @@ export class Sender {
 
   /** Sends the first bytes of a request and goes away. */
   async abandon(bytes: Buffer): Promise<void> {
-    await (await Connection.to(this.#drawPort())).abandon(bytes);
+    await this.#connections.abandon(this.#drawPort(), bytes);
   }
 
   #drawPort(): number {

@@ -1,0 +1,71 @@
+import { Wire } from '@paylink/testing/wire';
+
+/** Long past every time limit of the receiver: a reply that takes longer never comes. */
+const REPLY_TIMEOUT = 30_000;
+
+/** The receiver went away before its reply was complete: what became of the delivery is unknown. */
+export class ConnectionCut extends Error {
+  override name = 'ConnectionCut';
+}
+
+/** No receiver listens: the delivery has not left. */
+export class Unreachable extends Error {
+  override name = 'Unreachable';
+}
+
+/** A sender's connections, kept alive: one request at a time on each, and nothing is resent behind our back. */
+export class Connections {
+  /** Idle ones by port. */
+  readonly #idle = new Map<number, Wire[]>();
+
+  /** Sends a request over an idle connection or a new one, and gives the status. @throws ConnectionCut, Unreachable */
+  async send(port: number, request: Buffer): Promise<number> {
+    const wire = this.#take(port) ?? (await open(port));
+    await wire.write(request, REPLY_TIMEOUT);
+    const answer = await wire.answer('POST', REPLY_TIMEOUT);
+    if (typeof answer === 'string') {
+      wire.destroy();
+      throw answer === 'closed'
+        ? new ConnectionCut(`closed by the receiver, ${wire.ending}`)
+        : new Error(`no reply within ${REPLY_TIMEOUT} ms`);
+    }
+    if (answer.headers.get('connection') === 'close') wire.destroy();
+    else this.#idleOf(port).push(wire);
+    return answer.status;
+  }
+
+  /** Sends the first bytes of a request over a new connection, and goes away when they are out. @throws Unreachable */
+  async abandon(port: number, bytes: Buffer): Promise<void> {
+    const wire = await open(port);
+    await wire.write(bytes);
+    wire.destroy();
+  }
+
+  close(): void {
+    for (const wire of [...this.#idle.values()].flat()) wire.destroy();
+    this.#idle.clear();
+  }
+
+  #take(port: number): Wire | undefined {
+    const idle = this.#idleOf(port);
+    for (let wire = idle.pop(); wire !== undefined; wire = idle.pop()) {
+      if (wire.ending === undefined) return wire;
+      wire.destroy();
+    }
+    return undefined;
+  }
+
+  #idleOf(port: number): Wire[] {
+    const idle = this.#idle.get(port) ?? [];
+    this.#idle.set(port, idle);
+    return idle;
+  }
+}
+
+async function open(port: number): Promise<Wire> {
+  try {
+    return await Wire.open(port, { timeout: REPLY_TIMEOUT });
+  } catch (cause) {
+    throw new Unreachable('no receiver listens', { cause });
+  }
+}
