@@ -1,0 +1,81 @@
+/** Blocks of code of a page, which a test runs as they stand there. */
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, Server, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished, vi } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+
+/** The one block of a page that contains a text. @throws Error where there is none, or more than one */
+export async function blockOf(page: string, containing: string): Promise<string> {
+  const markdown = await readFile(new URL(page, root), 'utf8');
+  const blocks = Array.from(markdown.matchAll(/^```\w[^\n]*\n(.*?)^```$/gms), ([, code]) => code!);
+  const found = blocks.filter((code) => code.includes(containing));
+  if (found.length !== 1) throw new Error(`${page} has ${found.length} blocks with ${containing}`);
+  return found[0]!;
+}
+
+/** What a block of TypeScript runs with. */
+export interface Surroundings {
+  /** Functions that the block only declares: they are the reader's own. */
+  readonly declared?: Readonly<Record<string, unknown>>;
+  /** Modules of the reader's that the block imports, by their file's name. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Names of the block's that it does not export, and the test needs. */
+  readonly locals?: readonly string[];
+}
+
+/** Runs a block as a module of its own, for as long as the test lasts, and gives what it exports. */
+export async function runBlock(
+  code: string,
+  { declared = {}, files = {}, env = {}, locals = [] }: Surroundings = {},
+): Promise<unknown> {
+  const folder = await mkdtemp(join(tmpdir(), 'paylink-block-'));
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    vi.unstubAllGlobals();
+    await rm(folder, { recursive: true, force: true });
+  });
+  // Imports resolve as from the tests' own folder, where every framework is installed.
+  await symlink(fileURLToPath(new URL('test/node_modules', root)), join(folder, 'node_modules'));
+  const module = `${code}\nexport { ${locals.join(', ')} };\n`;
+  for (const [name, text] of Object.entries({ ...files, 'block.ts': module })) await writeFile(join(folder, name), text);
+  for (const [name, value] of Object.entries(declared)) vi.stubGlobal(name, value);
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  return import(join(folder, 'block.ts')) as Promise<unknown>;
+}
+
+/** Serves until the test ends, and gives the URL of the webhook. */
+export async function serve(listener: (...of: Parameters<RequestListener>) => unknown): Promise<string> {
+  return urlOf(createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1'));
+}
+
+/** Runs a block that listens itself, on a free port in place of its own, until the test ends; gives the URL of its webhook. */
+export async function runServer(code: string, surroundings: Surroundings = {}): Promise<string> {
+  const servers: Server[] = [];
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called on the server below
+  const { listen } = Server.prototype;
+  const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+    servers.push(this);
+    return listen.call(this, { port: 0, host: '127.0.0.1' });
+  });
+  await runBlock(code, surroundings);
+  spy.mockRestore();
+  const [server] = servers;
+  if (server === undefined || servers.length > 1) throw new Error(`the block listens ${servers.length} times`);
+  return urlOf(server);
+}
+
+async function urlOf(server: Server): Promise<string> {
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  if (!server.listening) await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/payments`;
+}
