@@ -30,6 +30,12 @@ const PARTS = [
   },
   {
     name: 'mutants',
+    what: 'mutants of the signature: each is noticed by core’s own tests, or justified',
+    args: fromSources('test/mutants/main.ts', '--fresh', '--package', 'core', '--file', 'packages/core/src/signature.ts'),
+    count: (text) => text.match(/^(\d+) mutants, 0 faults$/m)?.[1],
+  },
+  {
+    name: 'road mutants',
     what: 'faults put into the road are noticed by at least six packages',
     args: ['scripts/road-mutants.mjs'],
     count: (text) => text.match(/^ok {4} /gm)?.length,

@@ -45,6 +45,7 @@ describe('a secret that cannot be one', () => {
     ...[
       ...['your-webhook-secret', 'your_webhook_secret', 'YOUR_WEBHOOK_SECRET', 'your webhook secret', 'your-secret-here'],
       ...['my-webhook-secret', 'webhook_secret', 'YOUR_SECRET_KEY', 'the-secret', 'whsec_your_webhook_secret', 'replace-me'],
+      ...['payment-secret', 'payments_secret'],
       ...['change_me', '<your secret>', '${WEBHOOK_SECRET}', '$WEBHOOK_SECRET', '{{ secret }}', 'process.env.WEBHOOK_SECRET'],
       // Those of our own documentation.
       ...['...', '…', '9e7c241f…', 'whsec_...', 'whsec_xxxxxxxx', 'xxx', '***', 'a-secret-of-your-own', 'NaN', '[object Promise]'],
@@ -107,6 +108,11 @@ describe('a secret that works', () => {
     expect(logger.warn.mock.calls).toEqual([['[paylink] secret is under 16 bytes, so it could be guessed']]);
   });
 
+  it('B08 may be short for verifySignature and sign too, which have no logger', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    await expect(verifySignature(body, await sign(body, 'short'), 'short')).resolves.toBeUndefined();
+  });
+
   it('B07 K04 the fixture of @paylink/testing works, but not in production', () => {
     createVerifier({ secret: TEST_SECRET });
     vi.stubEnv('NODE_ENV', 'production');
@@ -128,6 +134,9 @@ describe('a secret that works', () => {
       '$7f3a9c',
       '<7f3a9c',
     ],
+    // A placeholder, or a prefix, in a part of it.
+    ...['change-whsec_me', 'not-a-placeholder', 'nullify-7f3a9c', '7f3a9c-webhook-secret', '7f3a9c$secret', '<7f3a9c>7f3a9c'],
+    ...['7f3a...9c', '7f3a9c.', '7f3a9cxxx'],
   ])('N18 %s is no placeholder', async (value) => {
     await expect(verify(value, value)).resolves.toMatchObject({ reference: 'order-42' });
   });

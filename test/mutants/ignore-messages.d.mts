@@ -1,0 +1,1 @@
+export function isMessage(text: string): boolean;

@@ -1,0 +1,15 @@
+import { basename } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Runs the tests that are named as the mutated file first: the first test that fails ends the run of a mutant. */
+export class NearestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // Set by Stryker's runner before each run.
+    const mutated = (this.ctx.config.related ?? []).map((path) => basename(path).split('.')[0]!);
+    const lastTime = ({ project, moduleId }: TestSpecification): number =>
+      this.ctx.cache.getFileTestResults(`${project.name}:${moduleId.slice(this.ctx.config.root.length + 1)}`)?.duration ?? 0;
+    const rank = (file: TestSpecification): number =>
+      mutated.includes(basename(file.moduleId).split('.')[0]!) ? -1 : lastTime(file);
+    return [...files].sort((one, other) => rank(one) - rank(other));
+  }
+}

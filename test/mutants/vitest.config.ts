@@ -1,0 +1,19 @@
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { NearestFirst } from './nearest-first.js';
+
+/** What test/mutants/run.ts says of one target. */
+const { tests, onWebCrypto } = JSON.parse(process.env['PAYLINK_MUTANTS_TESTS']!) as Record<'tests' | 'onWebCrypto', string[]>;
+
+function project(name: string, include: string[], ...conditions: string[]): TestProjectInlineConfiguration {
+  const resolve = { conditions: ['@paylink/source', ...conditions, 'node', 'development|production'] };
+  // These read the sources as text, where every mutant stands at once, or find by chance what a stated case is to find.
+  const exclude = ['**/node_modules/**', '**/sources.test.ts', '**/fuzz.test.ts'];
+  return { resolve, ssr: { resolve }, test: { name, include, exclude, testTimeout: 30_000 } };
+}
+
+export default defineConfig({
+  test: {
+    projects: [project('Node', tests), ...(onWebCrypto.length > 0 ? [project('WebCrypto', onWebCrypto, 'workerd')] : [])],
+    sequence: { sequencer: NearestFirst },
+  },
+});
