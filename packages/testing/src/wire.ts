@@ -73,7 +73,10 @@ export class Wire {
     signal?.throwIfAborted();
     const { socket, ready } = socketTo(target);
     await new Promise<void>((resolve, reject) => {
+      let isSettled = false;
       const settle = (error?: unknown): void => {
+        if (isSettled) return;
+        isSettled = true;
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
         socket.off('error', settle).off(ready, settle);
@@ -82,9 +85,9 @@ export class Wire {
         reject(error);
       };
       const abort = (): void => settle(signal?.reason);
-      const timer = setTimeout(() => {
+      const timer = afterwards(timeout, () => {
         settle(Object.assign(new Error(`no connection in ${timeout} ms`), { code: 'ETIMEDOUT' }));
-      }, timeout);
+      });
       signal?.addEventListener('abort', abort, { once: true });
       socket.once('error', settle).once(ready, () => settle());
     });
@@ -185,12 +188,15 @@ export class Wire {
 
   #until(reached: () => boolean, milliseconds: number): Promise<boolean> {
     return new Promise((resolve) => {
+      let isSettled = false;
       const settle = (isInTime: boolean): void => {
+        if (isSettled) return;
+        isSettled = true;
         clearTimeout(timer);
         this.#changed = () => undefined;
         resolve(isInTime);
       };
-      const timer = setTimeout(() => settle(false), milliseconds);
+      const timer = afterwards(milliseconds, () => settle(false));
       this.#changed = () => {
         if (reached()) settle(true);
       };
@@ -237,6 +243,11 @@ export function chunked(body: Uint8Array, size = Math.max(1, body.length)): Buff
     chunks.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'));
   }
   return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
+}
+
+/** A limit that strikes only when what has arrived meanwhile is read: a busy process reads late, and sees its timers first. */
+function afterwards(milliseconds: number, strike: () => void): NodeJS.Timeout {
+  return setTimeout(() => void turn().then(strike), milliseconds);
 }
 
 function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'secureConnect' } {

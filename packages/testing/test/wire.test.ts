@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { begin, exchange, requestBytes, Wire } from '@paylink/testing/wire';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const REPLY = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+const REQUEST = requestBytes([['Content-Length', '0']], Buffer.alloc(0));
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** A server that replies, and then leaves its process no time to read for longer than `limit`. */
+async function busyAfterReply(limit: number): Promise<number> {
+  const server = createServer((socket) => {
+    ends.push(() => socket.destroy());
+    socket.on('data', () => {
+      socket.write(REPLY);
+      for (const end = performance.now() + 2 * limit; performance.now() < end;);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+describe('Wire', () => {
+  it('takes a reply that came in time and could not be read in time', async () => {
+    const wire = await begin(await busyAfterReply(50));
+    void wire.write(REQUEST);
+    expect(await wire.answer('POST', 50)).toMatchObject({ status: 200 });
+  });
+
+  it('says that there is no answer where none came', async () => {
+    const port = await busyAfterReply(0);
+    expect(await exchange(port, REQUEST)).toMatchObject({ status: 200 });
+    const wire = await begin(port);
+    expect(await wire.answer('POST', 50)).toBe('no answer');
+    void wire.write(REQUEST);
+    expect(await wire.answer('POST')).toMatchObject({ status: 200 });
+  });
+
+  it('takes a connection that came about in time and could not be seen in time', async () => {
+    const port = await busyAfterReply(0);
+    const opening = Wire.open(port, { timeout: 50 });
+    for (const end = performance.now() + 100; performance.now() < end;);
+    (await opening).destroy();
+  });
+});
