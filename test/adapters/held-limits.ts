@@ -8,8 +8,10 @@ const FOREVER = 2 ** 31 - 1;
 export interface HeldLimits extends Disposable {
   /** Resolves with the limits of this length once so many run. */
   running(milliseconds: number, count: number): Promise<readonly NodeJS.Timeout[]>;
-  /** Lets those of this length pass that run, and those that begin later at once. */
+  /** Lets those of this length pass that run. */
   pass(milliseconds: number): void;
+  /** Lets also those of this length pass that begin later, at once. */
+  release(milliseconds: number): void;
 }
 
 /** Holds the timers of these lengths. Every other one runs as it does. */
@@ -32,6 +34,12 @@ export function holdLimits(...lengths: readonly number[]): HeldLimits {
     held.delete(timer as NodeJS.Timeout);
     clear(timer);
   });
+  const pass = (milliseconds: number): void => {
+    for (const [timer, { strike }] of running(milliseconds)) {
+      clearTimeout(timer);
+      strike();
+    }
+  };
   return {
     async running(milliseconds, count) {
       for (;;) {
@@ -40,12 +48,10 @@ export function holdLimits(...lengths: readonly number[]): HeldLimits {
         await turn();
       }
     },
-    pass(milliseconds) {
+    pass,
+    release(milliseconds) {
       lasting.delete(milliseconds);
-      for (const [timer, { strike }] of running(milliseconds)) {
-        clearTimeout(timer);
-        strike();
-      }
+      pass(milliseconds);
     },
     [Symbol.dispose]() {
       setting.mockRestore();

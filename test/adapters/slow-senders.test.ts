@@ -28,7 +28,7 @@ describe.each(hosts)('$name', (host) => {
     limits.pass(BODY_TIMEOUT);
     const replies = await Promise.all(wires.map((wire) => wire.reply()));
     for (const reply of replies) expectRefused(reply, 408, 'body_timeout');
-    limits.pass(LINGER);
+    limits.release(LINGER);
     await Promise.all(wires.map((wire, index) => expectEnded(host, replies[index]!, wire)));
     expect(serving.events).toEqual([]);
     await eventually('the end of the connections', async () => (await serving.connections()) === 0);
@@ -50,7 +50,7 @@ describe.each(hosts)('$name', (host) => {
     limits.pass(BODY_TIMEOUT);
     const reply = await wire.reply();
     expectRefused(reply, 408, 'body_timeout');
-    limits.pass(LINGER);
+    limits.release(LINGER);
     await expectEnded(host, reply, wire);
     await eventually('the end of the connection', async () => (await serving.connections()) === 0);
     expect(new Set(references(serving))).toEqual(new Set(['order-beside']));
@@ -67,7 +67,7 @@ describe.each(hosts)('$name', (host) => {
     await limits.running(BODY_TIMEOUT, slow.length);
     limits.pass(BODY_TIMEOUT);
     for (const reply of await Promise.all(slow.map((wire) => wire.reply()))) expectRefused(reply, 408, 'body_timeout');
-    limits.pass(LINGER);
+    limits.release(LINGER);
     await Promise.all(slow.map((wire) => wire.closed()));
     expect(references(serving)).toEqual([REFERENCE]);
   });
