@@ -53,7 +53,7 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
 async function stillServes({ serves, wait }: Laboratory): Promise<WireAnswer> {
   const once = (): Promise<WireAnswer> => serves().catch((): WireAnswer => 'closed');
   const first = await once();
-  if (isAcknowledged(first)) return first;
+  if (isSuccess(first)) return first;
   await wait(500);
   return once();
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import { CAUSES, type CauseId } from './causes.js';
-import { isAcknowledged, isSuccess, statusOf, type Laboratory } from './laboratory.js';
+import { isAcknowledged, isSuccess, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
 import type { AuditResult, AuditStop } from './report.js';
 
 export interface Books {
@@ -108,7 +108,8 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
     const start = await books.count(raced);
     const body = bodyOf(raced);
     const bytes = laboratory.request(laboratory.genuineLines(body), body);
-    await Promise.all(Array.from({ length: 20 }, () => laboratory.exchange(bytes).catch((): WireAnswer => 'closed')));
+    const send = (): Promise<WireAnswer> => laboratory.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+    await Promise.all(Array.from({ length: 20 }, send));
     const last = await serves(body);
     const count =
       (await settled(

@@ -124,7 +124,7 @@ async function wayIn(laboratory: Laboratory, milliseconds: number): Promise<Audi
       const probe = probeOf(attack);
       const { headers, rawBody } = attack.delivery;
       const bytes = laboratory.request(Object.entries(headers), rawBody);
-      const answer = await laboratory.exchange(bytes, undefined, milliseconds).catch(() => 'closed' as const);
+      const answer = await laboratory.exchangeWithin(milliseconds, bytes).catch(() => 'closed' as const);
       if (!isSuccess(answer)) return undefined;
       const { id, name, what, expected, severity, fault, advice } = probe;
       const actual = statusOf(answer);

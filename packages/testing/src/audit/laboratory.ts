@@ -15,26 +15,33 @@ export interface Laboratory extends Craft {
   /** Every reply of the receiver, with what it was to. */
   readonly replies: { readonly to: string; readonly reply: WireReply }[];
   readonly open: () => Promise<Wire>;
-  /** Sends bytes on a connection of their own, and gives the answer, which may take 5 s, or `patience` milliseconds. */
-  readonly exchange: (bytes: Uint8Array, method?: string, patience?: number) => Promise<WireAnswer>;
-  /** Sends what must be acknowledged: where the answer is 503, it is sent again for a while. */
-  readonly exchangePatiently: (bytes: Uint8Array) => Promise<WireAnswer>;
+  /** Sends bytes on a connection of their own, and gives the answer, which may take so many milliseconds. */
+  readonly exchangeWithin: (milliseconds: number, bytes: Uint8Array) => Promise<WireAnswer>;
+  /**
+   * As `exchangeWithin` 5 s. "No answer" then says that a genuine delivery that was sent later has had its time too: where all answers
+   * are late, it is the machine that is slow.
+   */
+  readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
+  /** Where the answer asks for a retry, sends it again for a while. */
+  readonly exchangePatiently: (bytes: Uint8Array, patience?: number) => Promise<WireAnswer>;
+  /** The answer on an open connection, waited for as by `exchange`. */
+  readonly answerOn: (wire: Wire, patience: number, method?: string) => Promise<WireAnswer>;
   /** Opens a connection within so many milliseconds. @throws the socket's error with its code */
   readonly reach: (milliseconds: number) => Promise<void>;
-  /** Sends the audit's genuine delivery until it is answered otherwise than by 503, or until so many milliseconds have passed. */
+  /** Sends the audit's genuine delivery until an answer does not ask for a retry, or until so many milliseconds have passed. */
   readonly firstAnswer: (milliseconds: number) => Promise<WireAnswer>;
   /** Sends a genuine delivery of the audit's order, or of another one, and gives its answer. */
-  readonly serves: (body?: Uint8Array) => Promise<WireAnswer>;
+  readonly serves: (body?: Uint8Array, patience?: number) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
   /** Ending the audit closes its connections: what they show from then on says nothing about the server. @throws the reason of the end */
   readonly throwIfEnded: () => void;
 }
 
-/** After how many milliseconds a delivery that was answered 503 is sent again. */
+/** After how many milliseconds a delivery whose answer asks for a retry is sent again. */
 const RETRIES = [50, 150, 300, 600];
 
 /** How long an answer may take where no body is slow, in milliseconds. */
-const PATIENCE = 5_000;
+export const PATIENCE = 5_000;
 
 export function createLaboratory(target: Target, material: Material, requestHeaders: Readonly<Record<string, string>>): Laboratory {
   const { url, timeout, signal } = target;
@@ -42,36 +49,52 @@ export function createLaboratory(target: Target, material: Material, requestHead
 
   const open = (timeout = PATIENCE): Promise<Wire> => Wire.open(url, { timeout, signal });
 
-  const exchange: Laboratory['exchange'] = async (bytes, method, patience = PATIENCE) => {
-    const wire = await open(patience);
+  const on = async <Result>(wire: Wire, bytes: Uint8Array, answer: () => Promise<Result>): Promise<Result> => {
     try {
       // Not awaited: some servers answer before they have read everything.
       void wire.write(bytes);
-      return await wire.answer(method, patience);
+      return await answer();
     } finally {
       wire.destroy();
     }
   };
 
-  const exchangePatiently: Laboratory['exchangePatiently'] = async (bytes) => {
-    for (const pause of RETRIES) {
-      const answer = await exchange(bytes);
-      if (statusOf(answer) !== 503) return answer;
-      await wait(pause, signal);
-    }
-    return exchange(bytes);
+  const exchangeWithin: Laboratory['exchangeWithin'] = async (milliseconds, bytes) => {
+    const wire = await open(milliseconds);
+    return on(wire, bytes, () => wire.answer('POST', milliseconds));
   };
 
   const genuine = (body: Uint8Array): Uint8Array => craft.request(craft.genuineLines(body), body);
 
+  const answerOn: Laboratory['answerOn'] = async (wire, patience, method = 'POST') => {
+    const answer = await wire.answer(method, patience);
+    if (answer !== 'no answer') return answer;
+    await exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)).catch(() => 'closed');
+    return wire.answer(method, 0);
+  };
+
+  const exchange = async (bytes: Uint8Array, method?: string, patience = PATIENCE): Promise<WireAnswer> => {
+    const wire = await open();
+    return on(wire, bytes, () => answerOn(wire, patience, method));
+  };
+
+  const exchangePatiently: Laboratory['exchangePatiently'] = async (bytes, patience) => {
+    for (const pause of RETRIES) {
+      const answer = await exchange(bytes, 'POST', patience);
+      if (!asksForRetry(answer)) return answer;
+      await wait(pause, signal);
+    }
+    return exchange(bytes, 'POST', patience);
+  };
+
   const firstAnswer = async (milliseconds: number): Promise<WireAnswer> => {
     const end = performance.now() + milliseconds;
     const left = (): number => Math.max(1, Math.round(end - performance.now()));
-    let answer = await exchange(genuine(material.body), undefined, left());
+    let answer = await exchangeWithin(left(), genuine(material.body));
     for (const pause of RETRIES) {
-      if (statusOf(answer) !== 503 || left() <= pause) break;
+      if (!asksForRetry(answer) || left() <= pause) break;
       await wait(pause, signal);
-      answer = await exchange(genuine(material.body), undefined, left());
+      answer = await exchangeWithin(left(), genuine(material.body));
     }
     return answer;
   };
@@ -83,9 +106,11 @@ export function createLaboratory(target: Target, material: Material, requestHead
     open: () => open(),
     reach: async (milliseconds) => (await open(milliseconds)).destroy(),
     firstAnswer,
-    exchange,
+    exchangeWithin,
+    exchange: (bytes, method) => exchange(bytes, method),
     exchangePatiently,
-    serves: (body = material.body) => exchangePatiently(genuine(body)),
+    answerOn,
+    serves: (body = material.body, patience) => exchangePatiently(genuine(body), patience),
     wait: (milliseconds) => wait(milliseconds, signal),
     throwIfEnded: () => signal?.throwIfAborted(),
   };
@@ -93,6 +118,12 @@ export function createLaboratory(target: Target, material: Material, requestHead
 
 export function statusOf(answer: WireAnswer): number | undefined {
   return typeof answer === 'string' ? undefined : answer.status;
+}
+
+/** 503, and 408: a busy server may take a request too late that was sent in time. */
+export function asksForRetry(answer: WireAnswer): boolean {
+  const status = statusOf(answer);
+  return status === 503 || status === 408;
 }
 
 export function isAcknowledged(answer: WireAnswer): boolean {

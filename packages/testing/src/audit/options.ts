@@ -30,7 +30,10 @@ export interface AuditOptions {
   readonly sign?: Sign | undefined;
   /** More headers of every request: for a tunnel or a gateway in front of the receiver. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get at most 5,000. Default 15,000. */
+  /**
+   * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get 5,000, and longer where the
+   * receiver answers genuine deliveries as late. Default 15,000.
+   */
   readonly timeout?: number | undefined;
   /**
    * Milliseconds for the connection and the answer to the first delivery; the audit stops where there is none. Default 1,500, within

@@ -1,6 +1,6 @@
 /** What the replies say: to whom, how much, and in which order a receiver works. */
 import type { WireAnswer } from '../wire.js';
-import { isAcknowledged, statusOf, type Laboratory } from './laboratory.js';
+import { asksForRetry, isAcknowledged, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
 import type { Observation, Probe } from './probe.js';
 
 const REFUSED = [401, 400, 403];
@@ -32,11 +32,12 @@ export const replyProbes: readonly Probe[] = [
     fault: 'refuses_duplicates',
     advice:
       'Duplicates at once must end in 200 or, while the first is still at work, in 503 with Retry-After; claim the key atomically, in the transaction of the effect.',
-    async perform({ material, request, genuineLines, exchange, serves }) {
+    async perform({ material, request, genuineLines, exchangeWithin, serves }) {
       const bytes = request(genuineLines(), material.body);
-      const others = await Promise.all(Array.from({ length: DUPLICATES }, () => exchange(bytes).catch((): WireAnswer => 'closed')));
+      const send = (): Promise<WireAnswer> => exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+      const others = await Promise.all(Array.from({ length: DUPLICATES }, send));
       // A server with one worker and a short queue leaves some without an answer, and the service sends them again.
-      const wrong = others.filter((answer) => typeof answer !== 'string' && !isAcknowledged(answer) && answer.status !== 503);
+      const wrong = others.filter((answer) => typeof answer !== 'string' && !isAcknowledged(answer) && !asksForRetry(answer));
       const fault = `${wrong.length} of ${DUPLICATES} were answered otherwise: ${[...new Set(wrong.map(spell))].join(', ')}`;
       return { answer: await serves(), others, ...(wrong.length === 0 ? {} : { fault }) };
     },
@@ -51,11 +52,11 @@ export const replyProbes: readonly Probe[] = [
     fault: 'parses_first',
     onlyFault: true,
     advice: 'Parse the body only after its signature is verified: a parser is the largest part that a stranger can reach.',
-    async perform({ material, request, genuineLines, exchange }) {
+    async perform({ material, request, genuineLines, exchangePatiently }) {
       const send = (body: Buffer): Promise<WireAnswer> => {
         const [type, event] = genuineLines();
         const forged = material.mac(body, 'a-secret-that-is-not-configured-anywhere');
-        return exchange(request([type!, event!, [material.names.signature, forged]], body));
+        return exchangePatiently(request([type!, event!, [material.names.signature, forged]], body));
       };
       const usual = await send(material.body);
       const answer = await send(Buffer.from('{"reference":'));
@@ -103,11 +104,11 @@ export const replyProbes: readonly Probe[] = [
   },
 ];
 
-async function compareRefusals({ material, request, genuineLines, exchange }: Laboratory): Promise<Observation> {
+async function compareRefusals({ material, request, genuineLines, exchangePatiently }: Laboratory): Promise<Observation> {
   const [type, event] = genuineLines();
   const send = (signature?: string): Promise<WireAnswer> => {
     const lines = [type!, event!, ...(signature === undefined ? [] : [[material.names.signature, signature] as const])];
-    return exchange(request(lines, material.body));
+    return exchangePatiently(request(lines, material.body));
   };
   const forged = material.mac(material.body, 'another secret');
   // What differs between two answers to the same request is a date or a number, and says nothing.

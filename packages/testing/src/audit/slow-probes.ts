@@ -1,6 +1,6 @@
 /** Bodies that are slow, cut off or endless: what these cost a server. */
 import { chunked, type Wire, type WireAnswer } from '../wire.js';
-import { statusOf, type Laboratory } from './laboratory.js';
+import { PATIENCE, statusOf, type Laboratory } from './laboratory.js';
 import type { Observation, Probe } from './probe.js';
 
 type Traits = Pick<Probe, 'category' | 'expected' | 'mayClose' | 'severity' | 'fault' | 'advice'>;
@@ -45,6 +45,8 @@ export const slowProbes: readonly Probe[] = [
 ];
 
 const SLOW_SENDERS = 100;
+/** How much longer an answer may take beside them. */
+const SLOWER = 10;
 
 /** Run one after the other. */
 export const loadProbes: readonly Probe[] = [
@@ -107,10 +109,13 @@ export const loadProbes: readonly Probe[] = [
     advice:
       'Each slow sender must cost a connection and a little memory, and no worker: limit the time of a body, or put a server in front that reads whole requests before it passes them on.',
     async perform(laboratory) {
+      const began = performance.now();
+      await laboratory.serves();
+      const patience = Math.max(PATIENCE, SLOWER * (performance.now() - began));
       const senders = await Promise.all(Array.from({ length: SLOW_SENDERS }, () => laboratory.open()));
       try {
         await Promise.all(senders.map((sender) => sender.write(firstHalf(laboratory), 1_000)));
-        return { answer: await laboratory.serves().catch((): WireAnswer => 'closed') };
+        return { answer: await laboratory.serves(undefined, patience).catch((): WireAnswer => 'closed') };
       } finally {
         for (const sender of senders) sender.destroy();
       }
@@ -155,15 +160,15 @@ async function uploadEndlessly({ request, genuineLines, open, timeout }: Laborat
   }
 }
 
-async function expectContinue({ material, request, genuineLines, open }: Laboratory): Promise<Observation> {
+async function expectContinue({ material, request, genuineLines, open, answerOn }: Laboratory): Promise<Observation> {
   const wire = await open();
   try {
     const whole = request([...genuineLines(), ['Expect', '100-continue']], material.body);
     await wire.write(whole.subarray(0, whole.length - material.body.length));
-    const interim = await wire.answer();
+    const interim = await answerOn(wire, PATIENCE);
     if (statusOf(interim) !== 100) return { answer: interim };
     await wire.write(material.body);
-    return { answer: await wire.answer() };
+    return { answer: await answerOn(wire, PATIENCE) };
   } finally {
     wire.destroy();
   }
@@ -174,7 +179,7 @@ async function incomplete(laboratory: Laboratory, then: (wire: Wire) => Promise<
   const wire = await laboratory.open();
   try {
     await wire.write(firstHalf(laboratory));
-    const [answer] = await Promise.all([wire.answer('POST', laboratory.timeout).finally(wire.destroy), then(wire)]);
+    const [answer] = await Promise.all([laboratory.answerOn(wire, laboratory.timeout).finally(wire.destroy), then(wire)]);
     return { answer };
   } finally {
     wire.destroy();

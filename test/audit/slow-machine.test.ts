@@ -1,0 +1,44 @@
+/** What comes of a slow machine is no fault of the receiver on it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { auditReceiver } from '@paylink/testing';
+import { describe, expect, it } from 'vitest';
+import { holdLimits } from '../adapters/held-limits.js';
+import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
+
+/** How long an audit waits for an answer, in milliseconds. */
+const PATIENCE = 5_000;
+const options = { secret: SECRET, bodyLimit: BODY_LIMIT, concurrency: 1, timeout: 4_000 };
+
+const isLong = ({ headers }: IncomingMessage): boolean => Number(headers['content-length'] ?? 0) > 10_000;
+
+describe('auditReceiver', () => {
+  it('holds no late answer against a receiver that answers in the order of the requests', async () => {
+    using limits = holdLimits(PATIENCE);
+    let waiting = (): void => undefined;
+    let [count, late] = [0, 0];
+    const { url, close } = await listen((req: IncomingMessage, res: ServerResponse) => {
+      waiting();
+      waiting = () => undefined;
+      // A slow sender has no answer whose limit could pass.
+      if (isLong(req) || ++count % 20 !== 0) return receiver()(req, res);
+      waiting = () => receiver()(req, res);
+      late += 1;
+      void limits.running(PATIENCE, 1).then(() => limits.pass(PATIENCE));
+    });
+    const { findings, notes, complete } = await auditReceiver({ ...options, url });
+    await close();
+    expect({ findings, notes, complete }).toEqual({ findings: [], notes: [], complete: true });
+    expect(late).toBeGreaterThan(10);
+  });
+
+  it('sends a delivery again that a busy receiver took too late, and was answered 408', async () => {
+    let count = 0;
+    const { url, close } = await listen((req, res) => {
+      if (++count % 10 === 0) res.writeHead(408, { connection: 'close' }).end();
+      else receiver()(req, res);
+    });
+    const { findings, complete } = await auditReceiver({ ...options, url });
+    await close();
+    expect({ findings, complete }).toEqual({ findings: [], complete: true });
+  });
+});
