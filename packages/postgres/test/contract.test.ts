@@ -3,16 +3,13 @@ import { testIdempotencyStore } from '@paylink/testing';
 import { postgresStore } from '@paylink/postgres';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
-import { Shop } from './shop.js';
+import { Shop, transaction } from './shop.js';
 
-let server: PostgresServer;
 let shop: Shop;
 let lite: PGlite;
 
 beforeAll(async () => {
-  server = await startPostgres({ fsync: 'off' });
-  shop = await Shop.open(server);
+  shop = await Shop.open();
   lite = new PGlite();
   await postgresStore(lite).migrate();
 }, 120_000);
@@ -20,7 +17,6 @@ afterEach(() => shop.rest());
 afterAll(async () => {
   await lite.close();
   await shop.close();
-  await server.close();
 });
 
 const runner = { describe, it };
@@ -43,20 +39,7 @@ testIdempotencyStore(
   'a store on transactions of an ORM',
   () => {
     const pool = shop.pool({ max: 10 });
-    const transaction = async (work: (tx: PoolClient) => Promise<void>): Promise<void> => {
-      const client = await pool.connect();
-      try {
-        await client.query('BEGIN');
-        await work(client);
-        await client.query('COMMIT');
-      } catch (error) {
-        await client.query('ROLLBACK');
-        throw error;
-      } finally {
-        client.release();
-      }
-    };
-    return postgresStore({ transaction }, quiet);
+    return postgresStore({ transaction: (work: (tx: PoolClient) => Promise<void>) => transaction(pool, work) }, quiet);
   },
   runner,
 );

@@ -1,35 +1,14 @@
 import { guardedPool, postgresStore } from '@paylink/postgres';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
-import { credit, latch, Shop } from './shop.js';
+import { credit, latch, Shop, transaction } from './shop.js';
 
-let server: PostgresServer;
 let shop: Shop;
 beforeAll(async () => {
-  server = await startPostgres({ fsync: 'off' });
-  shop = await Shop.open(server);
+  shop = await Shop.open();
 }, 120_000);
 afterEach(() => shop.rest());
-afterAll(async () => {
-  await shop.close();
-  await server.close();
-});
-
-/** As ORMs do it: nothing of theirs stops a client from being used when its transaction is over. */
-async function transaction(pool: Pool, work: (tx: PoolClient) => Promise<void>): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN');
-    await work(client);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  } finally {
-    client.release();
-  }
-}
+afterAll(() => shop.close());
 
 describe('a guarded pool', () => {
   it('is the pool, but for its connections', async () => {

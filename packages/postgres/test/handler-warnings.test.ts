@@ -3,20 +3,14 @@ import { ConfigurationError } from '@paylink/core';
 import { postgresStore, type RunSql } from '@paylink/postgres';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import { credit, latch, neverAborted, Shop } from './shop.js';
 
-let server: PostgresServer;
 let shop: Shop;
 beforeAll(async () => {
-  server = await startPostgres({ fsync: 'off' });
-  shop = await Shop.open(server);
+  shop = await Shop.open();
 }, 120_000);
 afterEach(() => shop.rest());
-afterAll(async () => {
-  await shop.close();
-  await server.close();
-});
+afterAll(() => shop.close());
 
 function listening() {
   const warn = vi.fn<(message: string) => void>();

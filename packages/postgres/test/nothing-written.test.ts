@@ -3,21 +3,15 @@ import { createDispatcher } from '@paylink/core';
 import { postgresStore } from '@paylink/postgres';
 import { Query, type PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import { neverAborted, Shop } from './shop.js';
 
-let server: PostgresServer;
 let shop: Shop;
 beforeAll(async () => {
-  server = await startPostgres({ fsync: 'off' });
-  shop = await Shop.open(server);
+  shop = await Shop.open();
   await shop.admin.query(TABLES);
 }, 120_000);
 afterEach(() => shop.rest());
-afterAll(async () => {
-  await shop.close();
-  await server.close();
-});
+afterAll(() => shop.close());
 
 const TABLES = `
 CREATE TABLE credits (reference text PRIMARY KEY);

@@ -1,24 +1,18 @@
 import { postgresStore } from '@paylink/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import { digestOf } from '../src/marks.js';
 import { RecentlyDone } from '../src/done-keys.js';
 import { credit, neverAborted, Shop } from './shop.js';
 
-let server: PostgresServer;
 let shop: Shop;
 beforeAll(async () => {
-  server = await startPostgres({ fsync: 'off' });
-  shop = await Shop.open(server);
+  shop = await Shop.open();
 }, 120_000);
 afterEach(async () => {
   vi.useRealTimers();
   await shop.rest();
 });
-afterAll(async () => {
-  await shop.close();
-  await server.close();
-});
+afterAll(() => shop.close());
 
 async function open() {
   const { pool, proxy } = await shop.faultyPool({ max: 2 });

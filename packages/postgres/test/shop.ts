@@ -4,7 +4,7 @@ import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { expect, vi } from 'vitest';
 import { WireProxy } from '../../../test/durability/wire-proxy.js';
-import type { PostgresServer } from '../../../test/engines/postgres.js';
+import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 
 export const neverAborted: AbortSignal = new AbortController().signal;
 
@@ -14,18 +14,19 @@ type Credit = (tx: PoolClient, reference: string, signal: AbortSignal) => unknow
 export class Shop {
   /** Not the merchant's: what the tests look with. */
   readonly admin: Pool;
-  readonly #server: PostgresServer;
+  readonly server: PostgresServer;
   readonly #pools: Pool[] = [];
   readonly #proxies: WireProxy[] = [];
   #orders = 0;
 
   private constructor(server: PostgresServer) {
-    this.#server = server;
+    this.server = server;
     this.admin = new Pool({ connectionString: server.url, max: 2 });
   }
 
-  static async open(server: PostgresServer): Promise<Shop> {
-    const shop = new Shop(server);
+  /** On a server of its own, which ends with it. */
+  static async open(settings: Readonly<Record<string, string | number>> = {}): Promise<Shop> {
+    const shop = new Shop(await startPostgres({ fsync: 'off', ...settings }));
     await postgresStore(shop.admin).migrate();
     await shop.admin.query('CREATE TABLE IF NOT EXISTS orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)');
     return shop;
@@ -33,7 +34,7 @@ export class Shop {
 
   /** A pool of the merchant's, named so that its connections can be told from others. */
   pool(config: PoolConfig = {}): Pool {
-    const pool = new Pool({ connectionString: this.#server.url, application_name: 'merchant', max: 5, ...config });
+    const pool = new Pool({ connectionString: this.server.url, application_name: 'merchant', max: 5, ...config });
     pool.on('error', () => undefined);
     this.#pools.push(pool);
     return pool;
@@ -41,9 +42,9 @@ export class Shop {
 
   /** A pool that goes through a proxy, which applies faults to its statements. */
   async faultyPool(config: PoolConfig = {}): Promise<{ readonly pool: Pool; readonly proxy: WireProxy }> {
-    const proxy = await WireProxy.before(this.#server.port);
+    const proxy = await WireProxy.before(this.server.port);
     this.#proxies.push(proxy);
-    return { proxy, pool: this.pool({ connectionString: proxy.urlOf(this.#server.url), ...config }) };
+    return { proxy, pool: this.pool({ connectionString: proxy.urlOf(this.server.url), ...config }) };
   }
 
   async order(): Promise<string> {
@@ -99,11 +100,27 @@ export class Shop {
   async close(): Promise<void> {
     await this.rest();
     await this.admin.end();
+    await this.server.close();
   }
 }
 
 export async function credit(tx: Pick<PoolClient, 'query'>, reference: string): Promise<void> {
   await tx.query('UPDATE orders SET credited = credited + 1 WHERE reference = $1', [reference]);
+}
+
+/** As ORMs do it: nothing of theirs stops a client from being used when its transaction is over. */
+export async function transaction(pool: Pool, work: (tx: PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await work(client);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
 }
 
 /** A promise with what settles it. */

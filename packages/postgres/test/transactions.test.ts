@@ -4,21 +4,15 @@ import { WebhookError } from '@paylink/core';
 import { postgresStore } from '@paylink/postgres';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import type { Fault } from '../../../test/durability/wire-proxy.js';
 import { credit, latch, neverAborted, Shop } from './shop.js';
 
-let server: PostgresServer;
 let shop: Shop;
 beforeAll(async () => {
-  server = await startPostgres({ fsync: 'off', deadlock_timeout: '50ms', max_connections: 40 });
-  shop = await Shop.open(server);
+  shop = await Shop.open({ deadlock_timeout: '50ms', max_connections: 40 });
 }, 120_000);
 afterEach(() => shop.rest());
-afterAll(async () => {
-  await shop.close();
-  await server.close();
-});
+afterAll(() => shop.close());
 
 const until = (condition: () => unknown): Promise<void> =>
   vi.waitFor(async () => expect(await condition()).toBe(true), { timeout: 10_000, interval: 5 });
@@ -535,19 +529,17 @@ describe('a server that fails', () => {
   });
 
   it('I01 refuses with 503 while the server is away, and credits once it is back', async () => {
-    const own = await startPostgres({ fsync: 'off' });
-    const market = await Shop.open(own);
+    const market = await Shop.open();
     market.admin.on('error', () => undefined);
     const pool = market.pool();
     const deliver = market.receiver(pool);
     const reference = await market.order();
-    await own.kill();
+    await market.server.kill();
     expect(await deliver(reference)).toBe(503);
-    await own.start();
+    await market.server.start();
     await vi.waitFor(async () => expect(await deliver(reference)).toBe(200), { timeout: 10_000 });
     expect(await market.creditsOf(reference)).toBe(1);
     await market.close();
-    await own.close();
   }, 30_000);
 
   it('I03 ends the transaction of a process that is frozen in it, so that another can take the order', async () => {
@@ -669,7 +661,7 @@ it.each([
   ['has not used its transaction', []],
 ])('asks the server whether it is still in its transaction where a handler %s', async (_, statements) => {
   const { pool, proxy } = await shop.faultyPool();
-  const store = postgresStore(pool, { logger: { warn: () => undefined, error: () => undefined } });
+  const store = postgresStore(pool, { logger: { warn: () => undefined } });
   const work = async ({ tx }: { tx: { query(text: string): Promise<unknown> } }): Promise<void> => {
     for (const statement of statements) await tx.query(statement);
   };
