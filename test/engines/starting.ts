@@ -25,6 +25,7 @@ export async function untilReady(
   });
 }
 
+/** A port that was free a moment ago, for a server that cannot tell which one it chose. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,10 +1,30 @@
 /** Every host that is built and attacked. Its versions are in versions.ts, its project is the folder of its id in `projects`. */
-import type { Host } from './host.js';
+import type { Exception, Host } from './host.js';
 
 const BUN = 'node_modules/@oven/bun-linux-x64/bin/bun';
 const DENO = 'node_modules/@deno/linux-x64-glibc/deno';
 
-const STAYS_OPEN = 'a Response cannot close its connection, and here neither does the end of the cancelled body';
+const STAYS_OPEN: Exception = {
+  what: /^the end of the connection after a refusal/,
+  why: 'a Response cannot close its connection, and here neither does the end of the cancelled body',
+};
+
+const BUNS_OWN_LIMIT: Exception = {
+  what: /^a refusal before the body: a declared length over the limit$/,
+  why: 'Bun itself answers 413, without a body, to what is declared over `maxRequestBodySize` (128 MB)',
+};
+
+/** Of hosts that take what a form of another site could send for a forgery. */
+const refusesForms = (host: string, lift: string): Exception => ({
+  what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
+  why: `${host} refuses what a form of another site could send, with 403 and before any route; ${lift} lifts that`,
+});
+
+/** Of functions that a cloud calls with the whole body. */
+const calledWithTheBody = (cloud: string, server: string): Exception => ({
+  what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
+  why: `${cloud} calls the function when the whole body has come: what is too large or too slow is its own to refuse (the ${server} of this test has no limits)`,
+});
 
 export const hosts: readonly Host[] = [
   {
@@ -61,12 +81,7 @@ export const hosts: readonly Host[] = [
     others: ['next', 'react', 'react-dom', '@types/react'],
     build: ['next build'],
     serve: (port) => `next start --hostname 127.0.0.1 --port ${port}`,
-    exceptions: [
-      {
-        what: /^the end of the connection after a refusal/,
-        why: STAYS_OPEN,
-      },
-    ],
+    exceptions: [STAYS_OPEN],
   },
   {
     id: 'next-pages',
@@ -104,12 +119,7 @@ export const hosts: readonly Host[] = [
     others: ['@sveltejs/kit', '@sveltejs/adapter-node', '@sveltejs/vite-plugin-svelte', 'svelte', 'vite'],
     build: ['svelte-kit sync', 'tsc --noEmit', 'vite build'],
     serve: () => 'node build',
-    exceptions: [
-      {
-        what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
-        why: 'SvelteKit refuses what a form of another site could send, with 403 and before any route; `csrf.trustedOrigins` lifts that',
-      },
-    ],
+    exceptions: [refusesForms('SvelteKit', '`csrf.trustedOrigins`')],
   },
   {
     id: 'nuxt',
@@ -122,12 +132,7 @@ export const hosts: readonly Host[] = [
     build: ['nuxt prepare', 'vue-tsc --build --noEmit', 'nuxt build'],
     serve: () => 'node .output/server/index.mjs',
     note: 'The name has no `.post`: Nuxt would answer other methods with a page, and 200.',
-    exceptions: [
-      {
-        what: /^the end of the connection after a refusal/,
-        why: STAYS_OPEN,
-      },
-    ],
+    exceptions: [STAYS_OPEN],
   },
   {
     id: 'react-router',
@@ -166,16 +171,7 @@ export const hosts: readonly Host[] = [
     others: ['astro', '@astrojs/node'],
     build: ['astro sync', 'tsc --noEmit', 'astro build'],
     serve: () => 'node dist/server/entry.mjs',
-    exceptions: [
-      {
-        what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
-        why: 'Astro refuses what a form of another site could send, with 403 and before any route; `security.checkOrigin: false` lifts that',
-      },
-      {
-        what: /^the end of the connection after a refusal/,
-        why: STAYS_OPEN,
-      },
-    ],
+    exceptions: [refusesForms('Astro', '`security.checkOrigin: false`'), STAYS_OPEN],
   },
   {
     id: 'tanstack',
@@ -197,7 +193,7 @@ export const hosts: readonly Host[] = [
     build: ['vite build', 'tsc'],
     serve: () => 'srvx serve --prod --static=../client --host=127.0.0.1 --entry=dist/server/server.js',
     note: 'Not only `POST`: TanStack would answer other methods with a page, and 200.',
-    exceptions: [{ what: /^the end of the connection after a refusal/, why: STAYS_OPEN }],
+    exceptions: [STAYS_OPEN],
   },
   {
     id: 'elysia',
@@ -209,16 +205,7 @@ export const hosts: readonly Host[] = [
     others: ['elysia', '@types/bun', '@oven/bun-linux-x64'],
     build: ['tsc', `${BUN} build src/server.ts --target=bun --outdir=dist`],
     serve: () => `${BUN} dist/server.js`,
-    exceptions: [
-      {
-        what: /^the end of the connection after a refusal/,
-        why: STAYS_OPEN,
-      },
-      {
-        what: /^a refusal before the body: a declared length over the limit$/,
-        why: 'Bun itself answers 413, without a body, to what is declared over `maxRequestBodySize` (128 MB)',
-      },
-    ],
+    exceptions: [STAYS_OPEN, BUNS_OWN_LIMIT],
   },
   {
     id: 'bun',
@@ -230,16 +217,7 @@ export const hosts: readonly Host[] = [
     others: ['@types/bun', '@oven/bun-linux-x64'],
     build: ['tsc', `${BUN} build src/server.ts --target=bun --outdir=dist`],
     serve: () => `${BUN} dist/server.js`,
-    exceptions: [
-      {
-        what: /^the end of the connection after a refusal/,
-        why: STAYS_OPEN,
-      },
-      {
-        what: /^a refusal before the body: a declared length over the limit$/,
-        why: 'Bun itself answers 413, without a body, to what is declared over `maxRequestBodySize` (128 MB)',
-      },
-    ],
+    exceptions: [STAYS_OPEN, BUNS_OWN_LIMIT],
   },
   {
     id: 'deno',
@@ -251,12 +229,7 @@ export const hosts: readonly Host[] = [
     others: ['@deno/linux-x64-glibc'],
     build: [`${DENO} check --node-modules-dir=manual --no-lock src/server.ts`],
     serve: () => `${DENO} run --node-modules-dir=manual --no-lock --allow-net --allow-env --allow-read src/server.ts`,
-    exceptions: [
-      {
-        what: /^the end of the connection after a refusal/,
-        why: STAYS_OPEN,
-      },
-    ],
+    exceptions: [STAYS_OPEN],
   },
   {
     id: 'workers',
@@ -320,12 +293,7 @@ export const hosts: readonly Host[] = [
     copies: ['gateway.mjs'],
     build: ['tsc'],
     serve: () => 'node gateway.mjs',
-    exceptions: [
-      {
-        what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
-        why: 'AWS calls the function when the whole body has come: what is too large or too slow is its own to refuse (the gateway of this test has no limits)',
-      },
-    ],
+    exceptions: [calledWithTheBody('AWS', 'gateway')],
   },
   {
     id: 'lambda-powertools',
@@ -342,10 +310,7 @@ export const hosts: readonly Host[] = [
     build: ['tsc'],
     serve: () => 'node gateway.mjs',
     exceptions: [
-      {
-        what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
-        why: 'AWS calls the function when the whole body has come: what is too large or too slow is its own to refuse (the gateway of this test has no limits)',
-      },
+      calledWithTheBody('AWS', 'gateway'),
       {
         what: /^(GET|HEAD)$/,
         why: 'Powertools makes a Request before it looks for a route, and a GET with a body is none: it throws',
@@ -366,12 +331,7 @@ export const hosts: readonly Host[] = [
     build: ['tsc'],
     serve: () => 'node host.mjs',
     path: '/api/webhooks/payments',
-    exceptions: [
-      {
-        what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
-        why: 'Azure calls the function when the whole body has come: what is too large or too slow is its own to refuse (the server of this test has no limits)',
-      },
-    ],
+    exceptions: [calledWithTheBody('Azure', 'server')],
   },
   {
     id: 'gcf',

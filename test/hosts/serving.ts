@@ -1,7 +1,7 @@
 /** A host that serves, in a process of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 
 const START = 60_000;
@@ -69,16 +69,6 @@ export class ServedHost {
     }
     await this.#ended;
   }
-}
-
-/** A port that was free a moment ago: most hosts do not tell which one they chose. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function takesConnections(port: number): Promise<boolean> {

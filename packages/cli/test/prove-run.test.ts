@@ -39,21 +39,27 @@ function deferred(): { readonly promise: Promise<undefined>; readonly resolve: (
   return { promise, resolve };
 }
 
+/** Answers a hundred times, and then not until it goes on. */
+async function startStuckService() {
+  const hundredth = deferred();
+  let isStuck = true;
+  const service = await startService((_, __, count) => {
+    if (count <= 100 || !isStuck) return 'success';
+    hundredth.resolve(undefined);
+    return undefined;
+  });
+  return { ...service, stuck: hundredth.promise, goOn: () => void (isStuck = false) };
+}
+
 const reportOf = ({ stdout }: Result): Report => JSON.parse(stdout) as Report;
 
 describe('a run that is stopped', () => {
   it('prints by Ctrl-C what is known, and the same command line asks only for the rest', async () => {
-    const hundredth = deferred();
-    let isBack = false;
-    const service = await startService((_, __, count) => {
-      if (count <= 100 || isBack) return 'success';
-      hundredth.resolve(undefined);
-      return undefined;
-    });
+    const service = await startStuckService();
     const folder = writeOrders(300, 299);
     const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'];
     const stopped = start(args, service.env, folder);
-    await hundredth.promise;
+    await service.stuck;
     stopped.child.kill('SIGINT');
     const first = await stopped.result();
     const known = reportOf(first);
@@ -65,7 +71,7 @@ describe('a run that is stopped', () => {
     const other = await paylink([...args, '--partial'], { env: service.env, cwd: folder });
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('had other inputs') as string });
 
-    isBack = true;
+    service.goOn();
     const before = service.asked.length;
     const second = await paylink(args, { env: service.env, cwd: folder });
     expect(reportOf(second)).toMatchObject({ complete: true, asked: 300, verdicts: { right: 299, lost: 1, not_asked: 0 } });
@@ -75,20 +81,14 @@ describe('a run that is stopped', () => {
   });
 
   it('goes on after kill -9 as well', async () => {
-    const hundredth = deferred();
-    let isBack = false;
-    const service = await startService((_, __, count) => {
-      if (count <= 100 || isBack) return 'success';
-      hundredth.resolve(undefined);
-      return undefined;
-    });
+    const service = await startStuckService();
     const folder = writeOrders(300, 299);
     const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'];
     const killed = start(args, service.env, folder);
-    await hundredth.promise;
+    await service.stuck;
     killed.child.kill('SIGKILL');
     await killed.result();
-    isBack = true;
+    service.goOn();
     const second = await paylink(args, { env: service.env, cwd: folder });
     expect(second.stderr).toContain('going on: the books were read at');
     expect(reportOf(second)).toMatchObject({ complete: true, asked: 300, verdicts: { right: 299, lost: 1 } });

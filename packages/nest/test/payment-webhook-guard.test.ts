@@ -29,6 +29,13 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
   const { common, core, ExpressAdapter, FastifyAdapter } = nest;
   const { Controller, Get, HttpCode, Inject, Injectable, Module, Param, Post, UseGuards } = common;
 
+  @Injectable()
+  class PaymentsGuard extends PaymentWebhookGuard {
+    constructor(@Inject('WEBHOOK_SECRET') injected: string) {
+      super({ secret: injected });
+    }
+  }
+
   interface Setting {
     readonly rawBody?: boolean | undefined;
     readonly filter?: ((error: unknown) => void) | undefined;
@@ -222,13 +229,6 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
   });
 
   it('can be extended, to be given its secret by injection', async () => {
-    @Injectable()
-    class PaymentsGuard extends PaymentWebhookGuard {
-      constructor(@Inject('WEBHOOK_SECRET') injected: string) {
-        super({ secret: injected });
-      }
-    }
-
     @Controller()
     class Webhooks {
       @Post('webhooks')
@@ -248,13 +248,6 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
   });
 
   it('answers 200 by the decorator alone, with a secret by injection too', async () => {
-    @Injectable()
-    class PaymentsGuard extends PaymentWebhookGuard {
-      constructor(@Inject('WEBHOOK_SECRET') injected: string) {
-        super({ secret: injected });
-      }
-    }
-
     @Controller()
     class Webhooks {
       @Post('constant')

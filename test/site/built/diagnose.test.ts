@@ -1,11 +1,9 @@
-import type { Browser } from 'playwright-core';
 import { signedDelivery } from '@paylink/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeInChromium, openChromium } from '../../browser/chromium.js';
+import { expect, it } from 'vitest';
+import { describeInChromium } from '../../browser/chromium.js';
 import type { PageGlobals } from '../../browser/in-page.js';
-import { newCustomer, type Customer } from '../../browser/customer.js';
-import { serveSite, type BuiltSite } from './built-site.js';
-import { open } from './reader.js';
+import type { Customer } from '../../browser/customer.js';
+import { openSite } from './reader.js';
 
 const SECRET = 'whsec_of_the_browser_2f6c1b';
 const delivery = signedDelivery({ secret: SECRET, rawBody: '{"reference": "order-42", "amount": 5000}' });
@@ -13,15 +11,7 @@ const signature = delivery.headers['x-service-signature']!;
 const reserialized = JSON.stringify(JSON.parse(delivery.rawBody.toString()));
 
 describeInChromium('the page that diagnoses a signature', () => {
-  let browser: Browser;
-  let site: BuiltSite;
-  beforeAll(async () => {
-    [browser, site] = await Promise.all([openChromium(), serveSite()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await site?.close();
-  });
+  const visit = openSite();
 
   async function diagnose(reader: Customer, body: string): Promise<string> {
     const { page } = reader;
@@ -33,8 +23,7 @@ describeInChromium('the page that diagnoses a signature', () => {
   }
 
   it('names the cause for a body that was written again, without a network, and says nothing of the secret', async () => {
-    const reader = await newCustomer(browser);
-    await open(reader.page, `${site.origin}/diagnose.html`);
+    const reader = await visit('diagnose.html');
     await reader.page.getByRole('button', { name: 'Diagnose' }).waitFor();
     await reader.page.context().setOffline(true);
     const told = await diagnose(reader, reserialized);
@@ -45,8 +34,7 @@ describeInChromium('the page that diagnoses a signature', () => {
   });
 
   it('says of the right body that it matches', async () => {
-    const reader = await newCustomer(browser);
-    await open(reader.page, `${site.origin}/diagnose.html`);
+    const reader = await visit('diagnose.html');
     expect(await diagnose(reader, delivery.rawBody.toString())).toBe('The signature is that of these bytes.');
     await reader.leave();
     expect(reader.complaints).toEqual([]);
@@ -54,8 +42,7 @@ describeInChromium('the page that diagnoses a signature', () => {
 
   it('takes the exact bytes of a file, which a text field would change', async () => {
     const crlf = signedDelivery({ secret: SECRET, rawBody: '{\r\n"reference":"order-42"}\r\n' });
-    const reader = await newCustomer(browser);
-    await open(reader.page, `${site.origin}/diagnose.html`);
+    const reader = await visit('diagnose.html');
     await reader.page.getByLabel('Body, as a file').setInputFiles({ name: 'body', mimeType: '', buffer: crlf.rawBody });
     await reader.page.getByLabel('X-Service-Signature').fill(crlf.headers['x-service-signature']!);
     await reader.page.getByLabel('secret').fill(SECRET);
@@ -66,8 +53,7 @@ describeInChromium('the page that diagnoses a signature', () => {
   });
 
   it('can send nothing, whichever way one came to it', async () => {
-    const reader = await newCustomer(browser);
-    await open(reader.page, `${site.origin}/errors.html`);
+    const reader = await visit('errors.html');
     await reader.page.locator('.vp-doc a[href$="diagnose.html"]').first().click();
     await reader.page.getByRole('button', { name: 'Diagnose' }).and(reader.page.locator(':enabled')).waitFor();
     const refusedBy = await reader.page.evaluate(
@@ -84,8 +70,7 @@ describeInChromium('the page that diagnoses a signature', () => {
   });
 
   it('keeps nothing of what was typed', async () => {
-    const reader = await newCustomer(browser);
-    await open(reader.page, `${site.origin}/diagnose.html`);
+    const reader = await visit('diagnose.html');
     await diagnose(reader, reserialized);
     const kept = await reader.page.context().storageState();
     expect(JSON.stringify(kept)).not.toMatch(new RegExp(`${SECRET}|${signature}|order-42`));

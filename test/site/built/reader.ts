@@ -1,11 +1,33 @@
-import type { Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import { openChromium } from '../../browser/chromium.js';
+import { newCustomer, type Customer } from '../../browser/customer.js';
+import { serveSite, type BuiltSite } from './built-site.js';
 
 interface Hydrated {
   readonly document: { querySelector(selector: string): { readonly __vue_app__?: unknown } | null };
 }
 
-/** Opens a page of the site, and resolves once its code has taken over the HTML that was sent. */
-export async function open(page: Page, url: string): Promise<void> {
+/** Opens Chromium and the built site for the tests of a describe. Gives the means to read a page of the site, by its path. */
+export function openSite(): (path: string, options?: BrowserContextOptions) => Promise<Customer> {
+  let browser: Browser | undefined;
+  let site: BuiltSite | undefined;
+  beforeAll(async () => {
+    [browser, site] = await Promise.all([openChromium(), serveSite()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+  return async (path, options) => {
+    const reader = await newCustomer(browser!, options);
+    await open(reader.page, `${site!.origin}/${path}`);
+    return reader;
+  };
+}
+
+/** Resolves once the page's code has taken over the HTML that was sent. */
+async function open(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.waitForFunction(() => (globalThis as unknown as Hydrated).document.querySelector('#app')?.__vue_app__ !== undefined);
 }

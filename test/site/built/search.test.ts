@@ -1,25 +1,14 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeInChromium, openChromium } from '../../browser/chromium.js';
-import { DESKTOP, newCustomer } from '../../browser/customer.js';
-import { serveSite, type BuiltSite } from './built-site.js';
-import { open } from './reader.js';
+import { expect, it } from 'vitest';
+import { describeInChromium } from '../../browser/chromium.js';
+import { DESKTOP } from '../../browser/customer.js';
+import { openSite } from './reader.js';
 
 describeInChromium('the search', () => {
-  let browser: Browser;
-  let site: BuiltSite;
-  beforeAll(async () => {
-    [browser, site] = await Promise.all([openChromium(), serveSite()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await site?.close();
-  });
+  const visit = openSite();
 
   /** The address of the first result. */
   async function firstResult(path: string, words: string): Promise<string> {
-    const reader = await newCustomer(browser, { viewport: DESKTOP });
-    await open(reader.page, `${site.origin}/${path}`);
+    const reader = await visit(path, { viewport: DESKTOP });
     await reader.page.getByRole('button', { name: /^(Search|Rechercher)$/ }).click();
     await reader.page.locator('.VPLocalSearchBox input').fill(words);
     const href = await reader.page.locator('.VPLocalSearchBox .result').first().getAttribute('href');
