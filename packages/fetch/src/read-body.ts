@@ -22,38 +22,59 @@ const BLOCK = 4_096;
 const read = new WeakSet<FetchRequest>();
 
 /**
+ * Milliseconds before the reading listens to the request's signal. Nearly every body is there sooner; and to ask for the signal costs
+ * Deno more than the check of a signature, and makes it print a warning.
+ */
+const LISTEN_AFTER = 50;
+
+/**
  * Reads the raw body once, piece by piece: `arrayBuffer()` and `text()` have no limit.
  *
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`.
  */
 export async function readBody(request: FetchRequest, limits: BodyLimits): Promise<Uint8Array> {
-  const { body, bodyUsed, signal } = request;
+  const { body, bodyUsed } = request;
   if (bodyUsed === true || body?.locked === true) throw consumed(read.has(request));
-  // A host may end the body of a sender that has left as if it were whole.
-  if (signal?.aborted) throw incomplete(signal.reason);
-  if (body === null) return new Uint8Array();
+  const declared = request.headers.get('content-length');
+  if (declared === null) throwIfLeft(request);
+  const rawBody = body === null ? new Uint8Array() : await readWithin(request, limits);
+  // A host may end the body of a sender that has left as if it were whole. A declared length shows that.
+  if (declared !== null && rawBody.length !== Number(declared)) throwIfLeft(request);
+  return rawBody;
+}
+
+async function readWithin(request: FetchRequest, { bodyLimit, bodyTimeout }: BodyLimits): Promise<Uint8Array> {
+  const { body } = request;
   read.add(request);
   // A host without streams has the whole body before it calls.
   const reader = typeof body?.getReader === 'function' ? body.getReader() : readerOfWhole(request);
 
   let fail!: (error: WebhookError) => void;
   const failed = new Promise<never>((_, reject) => (fail = reject));
-  const timer = setTimeout(() => {
-    fail(new WebhookError('body_timeout'));
-  }, limits.bodyTimeout);
-  const onAbort = (): void => {
-    fail(incomplete());
-  };
-  signal?.addEventListener('abort', onAbort);
+  const onAbort = (): void => fail(incomplete());
+  let signal: AbortSignal | undefined;
+  const timers = [
+    setTimeout(() => fail(new WebhookError('body_timeout')), bodyTimeout),
+    setTimeout(() => {
+      ({ signal } = request);
+      signal?.addEventListener('abort', onAbort);
+      if (signal?.aborted) onAbort();
+    }, LISTEN_AFTER),
+  ];
   try {
-    return await Promise.race([collect(reader, limits), failed]);
+    return await Promise.race([collect(reader, bodyLimit), failed]);
   } catch (error) {
     letGo(reader);
     throw error instanceof WebhookError ? error : incomplete(error);
   } finally {
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** @throws WebhookError where the sender is gone. */
+function throwIfLeft({ signal }: FetchRequest): void {
+  if (signal?.aborted) throw incomplete(signal.reason);
 }
 
 function readerOfWhole(request: FetchRequest): BodyReader {
@@ -68,7 +89,7 @@ function readerOfWhole(request: FetchRequest): BodyReader {
   };
 }
 
-async function collect(reader: BodyReader, { bodyLimit }: BodyLimits): Promise<Uint8Array> {
+async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Array> {
   let collected = new Uint8Array();
   let length = 0;
   for (;;) {

@@ -210,6 +210,30 @@ describe('paymentWebhook', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
+  it('D07 takes a body that is as long as was declared, although its sender has left; and not a shorter one', async () => {
+    const { headers, rawBody } = delivery;
+    const handler = vi.fn();
+    const handle = paymentWebhook({ secret }, handler);
+    const left = (length: number): Request =>
+      new Request(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': String(length) },
+        body: new Uint8Array(rawBody),
+        signal: AbortSignal.abort(),
+      });
+    expect(await answerOf(handle(left(rawBody.length + 1)))).toEqual(INCOMPLETE);
+    expect(handler).not.toHaveBeenCalled();
+    expect(await answerOf(handle(left(rawBody.length)))).toEqual(RECEIVED);
+  });
+
+  it('does not ask for the signal of a request whose body is there', async () => {
+    const { headers, rawBody } = delivery;
+    const request = new Request(delivery.toRequest(url), { headers: { ...headers, 'content-length': String(rawBody.length) } });
+    const signal = vi.spyOn(request, 'signal', 'get');
+    expect(await answerOf(paymentWebhook({ secret }, nothing)(request))).toEqual(RECEIVED);
+    expect(signal).not.toHaveBeenCalled();
+  });
+
   it('D07 answers 400 to a body that breaks', async () => {
     const request = streaming({
       pull(controller) {
