@@ -662,7 +662,7 @@ it.each([
 ])('asks the server whether it is still in its transaction where a handler %s', async (_, statements) => {
   const { pool, proxy } = await shop.faultyPool();
   const store = postgresStore(pool, { logger: { warn: () => undefined } });
-  const work = async ({ tx }: { tx: { query(text: string): Promise<unknown> } }): Promise<void> => {
+  const work: Parameters<typeof store.run>[1] = async ({ tx }) => {
     for (const statement of statements) await tx.query(statement);
   };
   await store.run(await shop.order(), work, { signal: neverAborted });
