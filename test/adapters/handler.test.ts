@@ -94,7 +94,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('G09 lets a delivery that failed after the credit come again and find the order credited', async () => {
+  it('G09 answers the retry of a delivery that failed after its credit, and finds the order credited', async () => {
     const paid = new Set<string>();
     let credits = 0;
     const serving = await serve(host, {
@@ -252,7 +252,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(canRespond).toBe(host.capabilities.fetch);
   });
 
-  it('G09 acknowledges a delivery that comes again after a failure once, and runs the handler until it succeeded', async () => {
+  it('G09 runs the handler again at the retry of a failed delivery, and not again once it has succeeded', async () => {
     let attempts = 0;
     const serving = await serve(host, {
       options: { idempotency: memoryStore() },

@@ -318,7 +318,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expectAcknowledged(await wire.reply());
   });
 
-  it('invariant 6: fifty equal deliveries at once have one effect, and each is told the truth', async () => {
+  it('invariant 6: fifty equal simultaneous deliveries have one effect, and each reply is true', async () => {
     let effects = 0;
     const serving = await serve(host, {
       options: { idempotency: memoryStore() },

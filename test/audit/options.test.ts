@@ -28,7 +28,7 @@ describe('auditReceiver', () => {
     await close();
   });
 
-  it('waits longer for the first answer where it is told to', async () => {
+  it('waits longer for the first answer where the option says so', async () => {
     const { url, close } = await listen((req, res) => {
       setTimeout(() => receiver()(req, res), 1_700);
     });

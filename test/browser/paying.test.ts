@@ -55,7 +55,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.timesCredited(reference)).toBe(0);
   });
 
-  it('lets a payment fail, is told so, and can try again', async () => {
+  it('lets a payment fail, reads that it failed, and can try again', async () => {
     const { page, reference } = await open();
     await failButton(page).click();
     await page.getByRole('alert').waitFor();
@@ -78,7 +78,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 1_500 });
   });
 
-  it.each(['499', '20001'])('is told the bounds by the service, where the browser does not check "%s"', async (amount) => {
+  it.each(['499', '20001'])('reads the bounds in the service’s reply, where the browser does not check "%s"', async (amount) => {
     const { page, reference } = await open(FREE);
     await skipTheBrowsersChecks(page);
     await amountField(page).fill(amount);
@@ -169,7 +169,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await page.locator('main').innerText()).toContain(inFrancs(15_000, 'en'));
   });
 
-  it('is told where there is no such link', async () => {
+  it('reads that the link does not exist', async () => {
     customer = await newCustomer(browser);
     const response = await customer.page.goto(`${shop.emulator.payUrl}/link/nothing-here`);
     expect(response?.status()).toBe(404);

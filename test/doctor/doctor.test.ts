@@ -92,7 +92,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host
     expect(rewritten['body']![1]).toMatch(/a parser or a proxy writes the JSON again/);
   });
 
-  it('delivers to the one order that it is told', async () => {
+  it('delivers to the order that --deliver names, and to no other', async () => {
     const { url, events } = await start(host);
     const verdicts = await doctor(url, ['--deliver', 'order-42']);
     expect(verdicts['store']).toEqual([true, 'payment.succeeded is acknowledged']);

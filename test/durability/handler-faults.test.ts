@@ -157,7 +157,7 @@ describe('a handler that fails', () => {
     await shop.expectAtRest();
   });
 
-  it('G07 credits when the sender has gone away, and the next delivery is told so', async () => {
+  it('G07 credits when the sender has gone away, and acknowledges the next delivery', async () => {
     await openShop();
     const reference = await shop.order();
     const begun = gate();

@@ -25,7 +25,7 @@ describe('a project that has none of the frameworks and drivers', () => {
     bare.remove();
   }, 60_000);
 
-  it('gets none of them, and no install script of anybody', () => {
+  it('gets none of them, and no package with an install script', () => {
     const { packages: installed } = bare.json('package-lock.json') as Lockfile;
     const present = ['pg', '@types/pg', '@electric-sql/pglite', 'ioredis', 'redis', 'express', 'vitest'].filter(
       (name) => `node_modules/${name}` in installed,

@@ -109,7 +109,7 @@ describe('the example on SQS', () => {
     expect([await creditsOf('sqs-1'), await creditsOf('sqs-forged')]).toEqual([1, 0]);
   });
 
-  it('credits once a message that comes again while a worker is still at it', async () => {
+  it('credits once a message that is delivered again while a worker still handles it', async () => {
     await insertOrder('sqs-2');
     await send('sqs-2');
     let release!: () => void;

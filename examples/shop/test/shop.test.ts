@@ -86,7 +86,7 @@ describe('the webhook', () => {
     expect(await orders.find(reference)).toMatchObject({ isPaid: false, credits: { count: 0 } });
   });
 
-  it('leaves an order unpaid when the credit cannot be written, and takes it when it comes again', async () => {
+  it('leaves an order unpaid when the credit cannot be written, and credits it at the retry', async () => {
     const reference = await order();
     await db.query('INSERT INTO credits (reference, amount) VALUES ($1, 1)', [reference]);
     expect((await notify(JSON.stringify({ reference }))).status).toBe(500);

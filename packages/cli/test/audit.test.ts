@@ -85,7 +85,7 @@ describe('paylink audit', () => {
     expect(sarif.runs[0]!.results).toContainEqual(expect.objectContaining({ ruleId: 'reserializes', level: 'error' }));
   });
 
-  it('stops at once on a wrong secret, and says so', async () => {
+  it('stops at once on a wrong secret, and names the secret as the cause', async () => {
     const shop = await openShop();
     const { code, stdout } = await paylink(['audit', '--to', shop.url], { env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' } });
     expect(code).toBe(1);
@@ -174,7 +174,7 @@ describe('paylink audit', () => {
     expect(stdout).not.toContain('opens-the-tunnel');
   });
 
-  it('ends with 1 where nothing listens, and says so', async () => {
+  it('ends with 1 where nothing listens, and names the address', async () => {
     const result = await paylink(['audit', '--to', 'http://127.0.0.1:9/'], { env });
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(/^error: no connection to http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\): nothing listens there/);

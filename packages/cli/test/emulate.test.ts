@@ -195,7 +195,7 @@ describe('paylink emulate', () => {
     expect(readFileSync(file, 'utf8')).toBe(`PAYLINK_API_KEY=${secrets[0]![0]}\nWEBHOOK_SECRET=${secrets[0]![1]}\n`);
   });
 
-  it('takes the secrets of a .env without being told, and keeps none of them', async () => {
+  it('reads the secrets of a .env without a flag, and stores none of them', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, '.env'), `WEBHOOK_SECRET=${SECRET}\nPAYLINK_API_KEY=${API_KEY}\n`);
     const running = start(['emulate', '--port', '0'], {}, folder);
@@ -226,7 +226,7 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('limits the rate of requests where it is told to', async () => {
+  it('limits the rate of requests where the flag says so', async () => {
     const rate = 'rateLimit={"requests":1,"seconds":60}';
     const running = start(['emulate', '--port', '0', '--assume', rate], { PAYLINK_API_KEY: API_KEY });
     await running.until(READY);

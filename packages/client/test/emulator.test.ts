@@ -70,7 +70,7 @@ describe('against the emulator', () => {
     expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'unauthorized', status: 401 });
   });
 
-  it('makes one link of one key, whatever the service does with a key that comes again (L02)', async () => {
+  it('creates one link for one key, whatever the service answers to a repeated key (L02)', async () => {
     const link = { amount: 1, reference: 'order-1' };
     const options = { idempotencyKey: 'order-1' };
     const first = await client.createPaymentLink(link, options);

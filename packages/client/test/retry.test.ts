@@ -141,7 +141,7 @@ describe('the wait before a retry', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('is not begun for an hour: the caller is told at once, and told how long (L15)', async () => {
+  it('is not begun for a Retry-After of an hour: the caller gets the error at once, with the delay (L15)', async () => {
     await start([answer(429, {}, { 'Retry-After': '3600' }), read]);
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'rate_limited', retryAfter: 3_600_000 });
     expect(server.requests).toHaveLength(1);

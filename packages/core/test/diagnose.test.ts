@@ -182,7 +182,7 @@ describe('diagnose', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('J06 takes no longer for 60,000 blanks or digits', async () => {
+  it('J06 takes no longer for 60,000 spaces or digits', async () => {
     for (const [character, other] of [
       [' ', 'x'],
       ['0', ' '],

@@ -148,7 +148,7 @@ describe('Idempotency-Key', () => {
     expect((await postLink(emulator, FIXED, key)).status).toBe(201);
   });
 
-  it('does with a key that comes again what is assumed', async () => {
+  it('answers a repeated Idempotency-Key as the switch under `assumed` says', async () => {
     await restart({ assumed: { replayedKey: 'refuse', replayedKeyOtherBody: 'same_link' } });
     const first = await (await postLink(emulator, FIXED, key)).text();
     expect((await postLink(emulator, FIXED, key)).status).toBe(409);
@@ -342,7 +342,7 @@ describe('the Host header', () => {
         .end();
     });
 
-  it('must name this machine, so that no foreign name can be bent here', async () => {
+  it('must name this machine: any other Host header is refused (DNS rebinding)', async () => {
     expect(await statusFor('127.0.0.1')).toBe(404);
     expect(await statusFor('localhost:3000')).toBe(404);
     expect(await statusFor('[::1]')).toBe(404);

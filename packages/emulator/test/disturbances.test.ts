@@ -33,7 +33,7 @@ async function payAll(emulator: Emulator, ...references: string[]): Promise<void
 const until = (holds: () => boolean): Promise<boolean> => vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
 
 describe('disturb', () => {
-  it('drops as many notifications as it is told, which the API knows of all the same (H08)', async () => {
+  it('drops as many notifications as the option says; the API still reports their payments (H08)', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'drop', count: 2 });
     await payAll(emulator, 'a', 'b', 'c');

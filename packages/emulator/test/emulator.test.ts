@@ -90,12 +90,12 @@ describe('startEmulator', () => {
     expect(inspect(error)).not.toContain('sk_live_a.b');
   });
 
-  it('says so when the port is taken', async () => {
+  it('rejects with EADDRINUSE when the port is taken', async () => {
     const { payUrl } = await start();
     await expect(startEmulator({ port: Number(new URL(payUrl).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  it('listens where others reach it only if it is told to, and then answers to addresses and its own name (M01)', async () => {
+  it('answers only to addresses and to its own name where allowRemote lets other machines reach it (M01)', async () => {
     const emulator = await start({ host: '0.0.0.0', allowRemote: true });
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
     await createLink(emulator);

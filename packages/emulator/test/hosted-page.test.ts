@@ -114,7 +114,7 @@ describe('paying', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success' });
   });
 
-  it('takes a free amount within its bounds, with the blanks that people write', async () => {
+  it('takes a free amount within its bounds, with the spaces that people write', async () => {
     const page = await openPage(await createLink(emulator, FREE));
     expect(page.markup).toMatch(/<input id="amount"[^>]*min="500" max="20000"/);
     expect((await page.submit('pay', { amount: '1\u202F500' })).status).toBe(303);

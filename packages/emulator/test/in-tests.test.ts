@@ -299,7 +299,7 @@ describe('onRequest', () => {
     expect([heard.length, emulator.requests().length]).toEqual([5, 6]);
   });
 
-  it('keeps as many requests as it is told, and goes on when a listener throws', async () => {
+  it('keeps as many requests as the option says, and continues when a listener throws', async () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     const emulator = await start({ assumed: { requestsKept: 2 } });
     emulator.onRequest(() => {

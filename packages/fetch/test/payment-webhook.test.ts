@@ -345,7 +345,7 @@ describe('a Response that the handler returns', () => {
     expect(steps).toEqual(['rolled back', 'rolled back']);
   });
 
-  it('leaves no mark if it is not 2xx, so that the delivery can come again', async () => {
+  it('leaves no mark if it is not 2xx, so that the sender can retry', async () => {
     const replies = [new Response('not yet', { status: 503 }), undefined];
     const handler = vi.fn(() => replies.shift());
     const handle = paymentWebhook({ secret, idempotency: memoryStore() }, handler);

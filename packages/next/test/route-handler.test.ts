@@ -135,7 +135,7 @@ describe('a mistake of set-up', () => {
     expect(cancel).toHaveBeenCalledOnce();
   });
 
-  it('a missing secret is told to the logger of the options', async () => {
+  it('a missing secret is reported to the logger of the options', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const POST = paymentWebhook({ secret: undefined, logger }, () => undefined);
     await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));

@@ -89,7 +89,7 @@ describe('the table of the marks', () => {
     expect(await postgresStore(pool, table).run('a key', nothing, { signal: neverAborted })).toBe('done');
   });
 
-  it('is told to be missing, and how to make it, at the first use', async () => {
+  it('is reported as missing at the first use, with the line that creates it', async () => {
     for (const table of [{ table: 'nowhere' }, { schema: 'nowhere' }]) {
       const store = postgresStore(pool, table);
       await expect(store.isDone('a key')).rejects.toThrow('store.migrate()');
@@ -109,7 +109,7 @@ describe('the table of the marks', () => {
     await limited.end();
   });
 
-  it('H01 forgets only when it is told to, only what is older, and then a replay runs again', async () => {
+  it('H01 forgets marks only by forget(), only older ones, and then a replay runs again', async () => {
     const store = postgresStore(pool, { table: 'forgetful' });
     await store.migrate();
     for (const key of ['old', 'new']) await store.run(key, nothing, { signal: neverAborted });

@@ -87,7 +87,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await direct.keys(`paylink:{${key}}*`)).toEqual([`paylink:{${key}}`]);
   });
 
-  it('lets one of 50 at once work, and tells the others that it is in progress (H02)', async () => {
+  it('lets one of 50 simultaneous runs work, and answers the others in_progress (H02)', async () => {
     const store = storeOf();
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
@@ -302,7 +302,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.isDone(key)).toBe(true);
   });
 
-  it('gives up, marks nothing and says so to the handler when the lease is lost while it works (I08)', async () => {
+  it('gives up, marks nothing and aborts leaseLost when the lease is lost during the work (I08)', async () => {
     const store = storeOf({ leaseMs: 300 });
     const lost = vi.fn();
     const working = vi.fn(
