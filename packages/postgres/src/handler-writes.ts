@@ -55,9 +55,9 @@ export class WrittenRows {
     this.#status = status;
   }
 
-  /** Whether the answers show that the connection is still in the transaction in which the handler began. */
+  /** Whether the answers, one to each statement, show that the connection is still in the transaction in which the handler began. */
   get staysInTransaction(): boolean {
-    return this.#status === 'T' && !this.#controls;
+    return this.pending === 0 && this.#status === 'T' && !this.#controls;
   }
 
   /** Whether rows were to be changed and none was, as far as the answers tell. */

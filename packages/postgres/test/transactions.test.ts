@@ -658,12 +658,16 @@ it('costs two messages beside those of the handler', async () => {
 it.each([
   ['has used a savepoint, whose end is answered like the end of a transaction', ['SAVEPOINT a', 'ROLLBACK TO a']],
   ['has prepared a statement, which may be a transaction that it prepared', ['PREPARE nothing AS SELECT 1', 'DEALLOCATE nothing']],
+  ['has not awaited a statement', ['unawaited']],
   ['has not used its transaction', []],
 ])('asks the server whether it is still in its transaction where a handler %s', async (_, statements) => {
   const { pool, proxy } = await shop.faultyPool();
   const store = postgresStore(pool, { logger: { warn: () => undefined } });
   const work: Parameters<typeof store.run>[1] = async ({ tx }) => {
-    for (const statement of statements) await tx.query(statement);
+    for (const statement of statements) {
+      if (statement === 'unawaited') void tx.query('SELECT 1');
+      else await tx.query(statement);
+    }
   };
   await store.run(await shop.order(), work, { signal: neverAborted });
   expect(proxy.statements.at(-1)).toMatch(/^SELECT 1 \/ \(pg_current_xact_id_if_assigned.*; COMMIT$/);
