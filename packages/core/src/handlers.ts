@@ -32,9 +32,12 @@ export type Handlers<Events extends EventSchemas, Context> =
 
 /** What `createReceiver` and each adapter take as handlers. Only the options say what kinds and what context there are. */
 export type ReceiverHandlers<Events extends EventSchemas, Payment, Scope, Host> = Handlers<
-  NoInfer<Events>,
-  HandlerContext<NoInfer<Payment>, NoInfer<Scope>, Host>
+  Settled<Events>,
+  HandlerContext<Settled<Payment>, Settled<Scope>, Host>
 >;
+
+/** As `NoInfer`, whose name an editor would show at all that a handler is given. */
+type Settled<T> = [T][T extends unknown ? 0 : never];
 
 /** What an adapter gives a handler of its host: the means to respond only where no store holds the reply back until its commit. */
 export type HostContext<Scope, Always, Responding> = Always & ([Scope] extends [never] ? Responding : unknown);

@@ -21,7 +21,7 @@ export { logQuietly, type Logger } from './logger.js';
 export type { DispatcherOptions, GateEvent, GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
 export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';
 export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
-export type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
+export type { EventSchemas, EventTypes, NoEvents, SchemaOutput, SchemasOf, StandardSchema } from './schema.js';
 export type { Secret, SecretList, SecretOption, SecretProvider } from './secret.js';
 export { cachedSecret, type CachedSecretOptions } from './cached-secret.js';
 export { sign, verifySignature } from './signature.js';

@@ -15,6 +15,18 @@ type SchemaResult<Output> =
 /** More event kinds, each with the schema of its payload. */
 export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 
+/** More event kinds, each with its payload, or with the schema of it: of schemas that are given, the payloads are inferred. */
+export type EventTypes = Readonly<Record<string, unknown>>;
+
+/**
+ * The schemas of these kinds; of a kind with a payload, any schema that gives it. An adapter that takes these infers what a
+ * payload holds, and so an editor shows that where it would show each schema, with all of its library's types.
+ */
+export type SchemasOf<Events extends EventTypes> = {
+  // `NoInfer`, or the schema would be inferred beside its payload.
+  readonly [Kind in keyof Events]: Events[Kind] extends StandardSchema ? NoInfer<Events[Kind]> : StandardSchema<Events[Kind]>;
+};
+
 /** What a schema makes of a payload. */
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 

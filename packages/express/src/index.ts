@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createReceiver, type ConfirmedPayment, type EventSchemas, type GateEvent, type GateOptions } from '@paylink/core';
-import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import { createReceiver, type ConfirmedPayment, type EventTypes, type GateEvent, type GateOptions } from '@paylink/core';
+import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { createGate, deliveryOf, writeReply } from '@paylink/node';
 import type { Request, Response } from 'express';
 
@@ -29,16 +29,16 @@ const BODY_CONSUMED_HINT =
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  options: ReceiverOptions<Events, Payment, Scope, ExpressHost<Scope>>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, ExpressHost<Scope>>,
+  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, ExpressHost<Scope>>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, ExpressHost<Scope>>,
 ): ExpressMiddleware;
-export function paymentWebhook<const Events extends EventSchemas = NoEvents, const Pass extends 'pass' | undefined = undefined>(
-  options: GateOptions<Events, ExpressHost, Pass>,
-): ExpressGate<GateEvent<Events, Pass>>;
+export function paymentWebhook<const Events extends EventTypes = NoEvents, const Pass extends 'pass' | undefined = undefined>(
+  options: GateOptions<SchemasOf<Events>, ExpressHost, Pass>,
+): ExpressGate<GateEvent<SchemasOf<Events>, Pass>>;
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }

@@ -1,5 +1,5 @@
-import { createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext } from '@paylink/core';
-import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import { createReceiver, type ConfirmedPayment, type EventSchemas, type EventTypes } from '@paylink/core';
+import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { checkInstance, checkUrl, notAPlugin } from './check-use.js';
@@ -29,18 +29,18 @@ const BODY_CONSUMED_HINT = 'No preParsing or onRequest hook may read request.raw
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  all: FastifyWebhookOptions<Events, Payment, Scope>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, FastifyHost<Scope>>,
+  all: FastifyWebhookOptions<SchemasOf<Events>, Payment, Scope>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, FastifyHost<Scope>>,
 ): FastifyPluginCallback {
   if ('register' in all) return notAPlugin() as never;
   checkUrl(all);
   const { url, routeOptions, ...options } = all;
   const receiverWith = (own: Pick<typeof options, 'logger' | 'bodyLimit'>) =>
-    createReceiver<Events, Payment, Scope, FastifyHost<Scope>>({ ...options, ...own }, handlers);
+    createReceiver<SchemasOf<Events>, Payment, Scope, FastifyHost<Scope>>({ ...options, ...own }, handlers);
   // Here as well, without its log, so that a mistake throws where it was made and not when Fastify loads its plugins.
   receiverWith({ logger: { warn: () => undefined, error: () => undefined } });
 

@@ -1,4 +1,4 @@
-import type { ConfirmedPayment, EventSchemas, NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import type { ConfirmedPayment, EventTypes, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
 import type { FetchRequest } from './read-body.js';
 import { createResponder } from './respond.js';
@@ -16,15 +16,15 @@ export type FetchHandler<Extra = unknown> = (request: FetchRequest, host?: Extra
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
   Extra = unknown,
 >(
-  options: ReceiverOptions<Events, Payment, Scope, FetchHost<Extra>>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, FetchHost<Extra>>,
+  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, FetchHost<Extra>>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, FetchHost<Extra>>,
 ): FetchHandler<Extra> {
-  const respond = createResponder<Events, Payment, Scope, FetchHost<Extra>>(options, handlers);
+  const respond = createResponder<SchemasOf<Events>, Payment, Scope, FetchHost<Extra>>(options, handlers);
   // A host's own request takes the place of a Request.
   return (request, host) => {
     const context: unknown = { ...host, request };

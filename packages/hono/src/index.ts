@@ -1,6 +1,6 @@
 import { deliveryOf } from '#delivery';
-import { ConfigurationError, createReceiver, type ConfirmedPayment, type EventSchemas } from '@paylink/core';
-import type { GateEvent, GateOptions, NoEvents, ReceiverHandlers, ReceiverOptions, WebhookEvent } from '@paylink/core';
+import { ConfigurationError, createReceiver, type ConfirmedPayment, type EventTypes } from '@paylink/core';
+import type { GateEvent, GateOptions, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createResponder, toResponse } from '@paylink/fetch';
 import type { Context, Env, Handler, MiddlewareHandler } from 'hono';
 
@@ -28,21 +28,21 @@ const read = new WeakSet<Context>();
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Hono's own middleware has it, so that it fits every app
   E extends Env = any,
 >(
-  options: ReceiverOptions<Events, Payment, Scope, HonoHost<E, Scope>>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, HonoHost<E, Scope>>,
+  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, HonoHost<E, Scope>>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, HonoHost<E, Scope>>,
 ): Handler<E>;
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   const Pass extends 'pass' | undefined = undefined,
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Hono's own middleware has it, so that it fits every app
   E extends Env = any,
->(options: GateOptions<Events, HonoHost<E>, Pass>): HonoGate<GateEvent<Events, Pass>, E>;
+>(options: GateOptions<SchemasOf<Events>, HonoHost<E>, Pass>): HonoGate<GateEvent<SchemasOf<Events>, Pass>, E>;
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { createReceiver, type ConfirmedPayment, type EventSchemas, type GateEvent, type GateOptions } from '@paylink/core';
-import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, Reply, WebhookEvent } from '@paylink/core';
+import { createReceiver, type ConfirmedPayment, type EventTypes, type GateEvent, type GateOptions } from '@paylink/core';
+import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, Reply, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createGate, deliveryOf, webhookEvent as eventOfRequest, writeReply } from '@paylink/node';
 import type { Context, Middleware } from 'koa';
 
@@ -24,16 +24,16 @@ const BODY_CONSUMED_HINT =
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  options: ReceiverOptions<Events, Payment, Scope, KoaHost<Scope>>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, KoaHost<Scope>>,
+  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, KoaHost<Scope>>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, KoaHost<Scope>>,
 ): Middleware;
-export function paymentWebhook<const Events extends EventSchemas = NoEvents, const Pass extends 'pass' | undefined = undefined>(
-  options: GateOptions<Events, KoaHost, Pass>,
-): KoaGate<GateEvent<Events, Pass>>;
+export function paymentWebhook<const Events extends EventTypes = NoEvents, const Pass extends 'pass' | undefined = undefined>(
+  options: GateOptions<SchemasOf<Events>, KoaHost, Pass>,
+): KoaGate<GateEvent<SchemasOf<Events>, Pass>>;
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }

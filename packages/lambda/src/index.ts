@@ -1,5 +1,5 @@
-import { createReceiver, WebhookError, type ConfirmedPayment, type Delivery, type EventSchemas, type Reply } from '@paylink/core';
-import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import { createReceiver, WebhookError, type ConfirmedPayment, type Delivery, type EventTypes, type Reply } from '@paylink/core';
+import type { NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
 import type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
 
 export type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
@@ -12,14 +12,14 @@ export type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Pro
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  options: ReceiverOptions<Events, Payment, Scope, LambdaHost>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, LambdaHost>,
+  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, LambdaHost>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, LambdaHost>,
 ): LambdaHandler {
-  const receiver = createReceiver<Events, Payment, Scope, LambdaHost>(options, handlers);
+  const receiver = createReceiver<SchemasOf<Events>, Payment, Scope, LambdaHost>(options, handlers);
   return async (event, context) => resultOf(event, await receiver.receive(deliveryOf(event), { event, context }));
 }
 

@@ -1,4 +1,4 @@
-import type { ConfirmedPayment, EventSchemas, NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import type { ConfirmedPayment, EventTypes, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { createResponder, deliveryOf, toResponse, type FetchHost } from '@paylink/fetch';
 import { requireRouter } from './require-router.js';
 import { SecretFault } from './secret-fault.js';
@@ -23,14 +23,14 @@ export type RouteHandler = ((request: Request) => Promise<Response>) &
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  options: ReceiverOptions<Events, Payment, Scope, NextHost>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, NextHost>,
+  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, NextHost>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, NextHost>,
 ): RouteHandler {
-  const respond = SecretFault.or(options, () => createResponder<Events, Payment, Scope, NextHost>(options, handlers));
+  const respond = SecretFault.or(options, () => createResponder<SchemasOf<Events>, Payment, Scope, NextHost>(options, handlers));
   return async (request: Request, context?: RouteContext) => {
     requireRouter('app', request);
     const delivery = deliveryOf(request);

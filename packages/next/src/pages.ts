@@ -1,6 +1,6 @@
 import { finished } from 'node:stream/promises';
-import { createReceiver, type ConfirmedPayment, type EventSchemas, type HostContext } from '@paylink/core';
-import type { NoEvents, ReceiverHandlers, ReceiverOptions } from '@paylink/core';
+import { createReceiver, type ConfirmedPayment, type EventTypes, type HostContext } from '@paylink/core';
+import type { NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next';
 import { requireRouter } from './require-router.js';
@@ -18,14 +18,16 @@ const BODY_CONSUMED_HINT = 'Add to the same file: export const config = { api: {
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhookApi<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  options: ReceiverOptions<Events, Payment, Scope, NextApiHost<Scope>>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, NextApiHost<Scope>>,
+  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, NextApiHost<Scope>>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, NextApiHost<Scope>>,
 ): NextApiHandler {
-  const receiver = SecretFault.or(options, () => createReceiver<Events, Payment, Scope, NextApiHost<Scope>>(options, handlers));
+  const receiver = SecretFault.or(options, () =>
+    createReceiver<SchemasOf<Events>, Payment, Scope, NextApiHost<Scope>>(options, handlers),
+  );
   return async (req, res) => {
     requireRouter('pages', req);
     const reply =

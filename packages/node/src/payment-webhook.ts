@@ -5,10 +5,12 @@ import {
   WebhookError,
   type ConfirmedPayment,
   type EventSchemas,
+  type EventTypes,
   type HostContext,
   type NoEvents,
   type ReceiverHandlers,
   type ReceiverOptions,
+  type SchemasOf,
 } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
 import { writeReply } from './write-reply.js';
@@ -33,14 +35,14 @@ export interface NodeWebhookOptions<
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function paymentWebhook<
-  const Events extends EventSchemas = NoEvents,
+  const Events extends EventTypes = NoEvents,
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  { onError = logError, ...options }: NodeWebhookOptions<Events, Payment, Scope>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, NodeHost<Scope>>,
+  { onError = logError, ...options }: NodeWebhookOptions<SchemasOf<Events>, Payment, Scope>,
+  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, NodeHost<Scope>>,
 ): (req: IncomingMessage, res: ServerResponse) => void {
-  const receiver = createReceiver<Events, Payment, Scope, NodeHost<Scope>>(options, handlers);
+  const receiver = createReceiver<SchemasOf<Events>, Payment, Scope, NodeHost<Scope>>(options, handlers);
 
   return (req, res) => {
     receiver

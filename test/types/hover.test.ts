@@ -1,0 +1,58 @@
+/** What an editor shows of a merchant's code: TypeScript's own answer to a hover. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FILE = fileURLToPath(new URL('webhooks.ts', import.meta.url));
+const text = readFileSync(FILE, 'utf8');
+
+const { config } = ts.readConfigFile(`${ROOT}/tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: unknown };
+const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+const service = ts.createLanguageService({
+  ...ts.sys,
+  useCaseSensitiveFileNames: () => ts.sys.useCaseSensitiveFileNames,
+  getScriptFileNames: () => [FILE],
+  getScriptVersion: () => '1',
+  getScriptSnapshot: (path) => {
+    const source = ts.sys.readFile(path);
+    return source === undefined ? undefined : ts.ScriptSnapshot.fromString(source);
+  },
+  getCompilationSettings: () => options,
+  getDefaultLibFileName: (given) => ts.getDefaultLibFilePath(given),
+});
+
+/** The type that is shown at the end of `code`, in one line. */
+function shown(code: string): string {
+  const info = service.getQuickInfoAtPosition(FILE, text.indexOf(code) + code.length);
+  return ts.displayPartsToString(info?.displayParts).replace(/\s+/g, ' ');
+}
+
+const REFUNDED = "{ 'payment.refunded': { reference: string; refund_id: string; }; }";
+const TX = '{ readonly tx: PoolClient; }';
+
+test('an editor shows a webhook with the payloads that its schemas give', () => {
+  expect(shown('express.paymentWebhook')).toBe(
+    `function paymentWebhook<${REFUNDED}, Payment, ${TX}>` +
+      `(options: ReceiverOptions<SchemasOf<${REFUNDED}>, Payment, ${TX}, { readonly req: e.Request; }>, ` +
+      `handlers: ReceiverHandlers<SchemasOf<${REFUNDED}>, Payment, ${TX}, { readonly req: e.Request; }>): express.ExpressMiddleware (+1 overload)`,
+  );
+  expect(shown('const gate')).toBe(`const gate: express.ExpressGate<GateEvent<SchemasOf<${REFUNDED}>, undefined>>`);
+});
+
+test.for(['express', 'fastify', 'fetch', 'hono', 'koa', 'lambda', 'next', 'node'])('%s shows no schema', (adapter) => {
+  const type = shown(`${adapter}.paymentWebhook`);
+  expect(type).toContain(REFUNDED);
+  expect(type).not.toContain('Zod');
+});
+
+test('an editor shows what a handler is given as it is', () => {
+  expect(shown("'payment.succeeded': (_event, { tx, payment")).toBe('(parameter) payment: Payment');
+  expect(shown("'payment.refunded': (event")).toBe(
+    '(parameter) event: KnownEvent<"payment.refunded", { reference: string; refund_id: string; }>',
+  );
+  expect(shown("'payment.refunded': (event, context")).toBe(
+    `(parameter) context: HandlerContext<Payment, ${TX}, { readonly req: e.Request; }>`,
+  );
+});
