@@ -9,7 +9,7 @@ export class NearestFirst extends BaseSequencer {
     const lastTime = ({ project, moduleId }: TestSpecification): number =>
       this.ctx.cache.getFileTestResults(`${project.name}:${moduleId.slice(this.ctx.config.root.length + 1)}`)?.duration ?? 0;
     const rank = (file: TestSpecification): number =>
-      mutated.includes(basename(file.moduleId).split('.')[0]!) ? -1 : lastTime(file);
+      mutated.some((name) => basename(file.moduleId).startsWith(name)) ? -1 : lastTime(file);
     return [...files].sort((one, other) => rank(one) - rank(other));
   }
 }

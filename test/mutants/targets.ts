@@ -5,6 +5,8 @@ export interface Target {
   readonly sources: string;
   /** Globs. */
   readonly tests: readonly string[];
+  /** Of the suite of the adapters, the hosts to ask, by their names. */
+  readonly hosts?: readonly string[];
   /** Tests that run once more on WebCrypto, as a Worker does. */
   readonly onWebCrypto?: readonly string[];
   /** The least percentage of mutants that are noticed. Without it: all but those of survivors.json. */
@@ -15,8 +17,26 @@ function ofPackage(name: string): Target {
   return { name, sources: `packages/${name}/src/`, tests: [`packages/${name}/test/**/*.test.ts`] };
 }
 
+/** An adapter is a page on `node` or `fetch`, and what it promises is said by the suite of all hosts, over real sockets. */
+function ofHosts(name: string, ...hosts: string[]): Target {
+  const target = ofPackage(name);
+  return { ...target, tests: [...target.tests, ...ADAPTERS], hosts };
+}
+
+// Not those that compare hosts with each other, or take their time by design.
+const ADAPTERS = [
+  'test/adapters/{body,confirm,event,handler,http2,invariants,logger,misuse,set-up,signature,slow-senders,tenants,thrown}.test.ts',
+  'test/adapters/transport.test.ts',
+];
+
 export const TARGETS: readonly Target[] = [
   { ...ofPackage('core'), onWebCrypto: ['packages/core/test/{hmac,secret,signature,verifier}.test.ts'] },
-  ...['node', 'fetch', 'express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'].map(ofPackage),
+  ofHosts('node', 'node:http'),
+  ofHosts('fetch', 'Fetch on Hono'),
+  ofHosts('express', 'Express 5', 'Express 5 as a gate'),
+  ofHosts('fastify', 'Fastify 5'),
+  ofHosts('koa', 'Koa 3', 'Koa 3 as a gate'),
+  ofHosts('hono', 'Hono', 'Hono as a gate'),
+  ...['next', 'nest', 'lambda'].map(ofPackage),
   ...['postgres', 'redis', 'client'].map((name) => ({ ...ofPackage(name), least: 90 })),
 ];

@@ -8,7 +8,11 @@ import { koa2, koa2Gate } from './koa2.js';
 import { koa3, koa3Gate } from './koa3.js';
 import { nodeHttp } from './node.js';
 
-export const hosts: readonly Host[] = [
+// `pnpm mutants` asks only the hosts that stand on what it mutates.
+const only = process.env['PAYLINK_HOSTS']?.split(',');
+const isAsked = ({ name }: Host): boolean => only?.includes(name) ?? true;
+
+const all: readonly Host[] = [
   nodeHttp,
   ...[express5, express5Gate, express4, express4Gate],
   ...[fastify5, fastify4],
@@ -16,10 +20,11 @@ export const hosts: readonly Host[] = [
   ...[hono, honoGate, fetchOnHono],
 ];
 
+export const hosts = all.filter(isAsked);
 /** Where the merchant's code is a handler of ours. */
 export const handlerHosts = hosts.filter(({ capabilities }) => !capabilities.gate);
 /** One version of each, for rows that take long and to which versions make no difference. */
-export const oneOfEach: readonly Host[] = [nodeHttp, express5, fastify5, koa3, hono, fetchOnHono];
+export const oneOfEach: readonly Host[] = [nodeHttp, express5, fastify5, koa3, hono, fetchOnHono].filter(isAsked);
 /** Of those, the ones that read bodies in a way of their own. Express and Koa read as node:http does. */
-export const readers: readonly Host[] = [nodeHttp, fastify5, fetchOnHono];
+export const readers: readonly Host[] = [nodeHttp, fastify5, fetchOnHono].filter(isAsked);
 export const gateHosts = hosts.filter(({ capabilities }) => capabilities.gate);
