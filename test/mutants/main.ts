@@ -72,7 +72,11 @@ for (const { target, mutate } of chosen) {
       concurrency: Number(values.concurrency),
       fresh: values.fresh,
     });
-    const rows = scores(report, justifications);
+    // Beside what was asked for, the report has what earlier runs found of other files.
+    const asked = new Set(mutate.map((path) => path.replace(/:[\d-]+$/, '')));
+    const files = Object.entries(report.files).filter(([path]) => wanted === undefined || asked.has(path));
+    const ofAsked = { files: Object.fromEntries(files) };
+    const rows = scores(ofAsked, justifications);
     const survivors = rows.flatMap((row) => row.survivors);
     const noticed = sum(rows, (row) => row.noticed);
     const justified = sum(rows, (row) => row.justified);
@@ -90,7 +94,7 @@ for (const { target, mutate } of chosen) {
     if (target.least !== undefined && lines === undefined && percent < target.least)
       faults.push(`${target.name}: ${percent.toFixed(1)} %, least ${target.least}`);
     if (lines === undefined)
-      faults.push(...idleEntries(report, justifications).map((entry) => `an entry without a survivor: ${entry}`));
+      faults.push(...idleEntries(ofAsked, justifications).map((entry) => `an entry without a survivor: ${entry}`));
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

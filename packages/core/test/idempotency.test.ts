@@ -98,6 +98,12 @@ describe('idempotency', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
+  it('gives the merchant’s own function what the host gives, and no tenant where there is none', async () => {
+    const key = vi.fn(() => 'own');
+    await createReceiver({ secret, idempotency: { store: memoryStore(), key } }, () => undefined).receive(deliver(), { req: 1 });
+    expect(key.mock.calls).toStrictEqual([[expect.objectContaining({ reference: 'order-42' }), { req: 1 }]]);
+  });
+
   it('leaves no mark when the handler throws, and throws the same object', async () => {
     const error = new Error('no');
     let fail = true;
@@ -250,12 +256,18 @@ describe('idempotency', () => {
     expect(confirm.getPayment).toHaveBeenCalledOnce();
   });
 
-  it.each([null, {}, { store: {} }, { store: memoryStore() }, { store: memoryStore(), key: 'reference' }, () => undefined])(
-    'that is no store throws at set-up: %j',
-    (idempotency) => {
-      expect(() => createReceiver({ secret, idempotency: idempotency as never }, () => undefined)).toThrow(/idempotency/);
-    },
-  );
+  it.each([
+    null,
+    {},
+    { run: () => undefined },
+    { isDone: () => undefined },
+    { store: {} },
+    { store: memoryStore() },
+    { store: memoryStore(), key: 'reference' },
+    () => undefined,
+  ])('that is no store throws at set-up: %j', (idempotency) => {
+    expect(() => createReceiver({ secret, idempotency: idempotency as never }, () => undefined)).toThrow(/idempotency/);
+  });
 });
 
 describe('identify', () => {
@@ -385,6 +397,12 @@ describe('runOnce', () => {
       signal: expect.any(AbortSignal) as AbortSignal,
       turn,
     });
+  });
+
+  it('I01 isDone says that the store failed, and with what', async () => {
+    const cause = new Error('ECONNREFUSED');
+    const store = { isDone: () => Promise.reject(cause) };
+    await expect(isDone(store, 'key')).rejects.toMatchObject({ code: 'store_unavailable', cause });
   });
 
   it.each([undefined, 1, 'true'])('isDone takes %j for no answer', async (answer) => {
