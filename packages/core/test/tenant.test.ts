@@ -103,6 +103,18 @@ describe('tenant', () => {
     expect(JSON.stringify(logger.error.mock.calls)).not.toContain('no such table');
   });
 
+  it('that fails is told in the log from one that gives no string', async () => {
+    const lines: string[] = [];
+    const told = { warn: vi.fn(), error: (line: string) => lines.push(line) };
+    for (const give of [() => Promise.reject(new RangeError('no such table')), () => '']) {
+      await createReceiver({ secret, tenant: give, logger: told }, () => undefined).receive(deliver(), {});
+    }
+    expect(lines).toEqual([
+      expect.stringContaining('the function given as `tenant` failed (RangeError)'),
+      expect.stringContaining('the function given as `tenant` must give a string that is not empty'),
+    ]);
+  });
+
   it('that hangs is 503 secret_unavailable after five seconds, and a late answer runs nothing', async () => {
     vi.useFakeTimers();
     try {
@@ -193,6 +205,8 @@ describe('tenant', () => {
 
     it('and refuses a handler that keys by tenant itself, alone or in a map', () => {
       const keying = keyedByTenant(() => undefined);
+      // What marks it is known to every copy of this package.
+      expect(Object.getOwnPropertySymbols(keying)).toEqual([Symbol.for('paylink.keyed')]);
       const missing = /^tenant is missing/;
       expect(() => createReceiver({ secret: secretByPath }, keying)).toThrow(missing);
       expect(() => createReceiver({ secret: secretByPath }, { 'payment.succeeded': keying })).toThrow(missing);

@@ -134,6 +134,15 @@ describe('the headers', () => {
     await expect(verifier.verify(rawBody, { ...headers, 'X-Service-Signature': signature })).rejects.toMatchObject(refused);
   });
 
+  it('may have another spelling that was never set, before the signature or after it', async () => {
+    for (const given of [
+      { 'X-Service-Signature': undefined, ...headers },
+      { ...headers, 'X-Service-Signature': undefined },
+    ]) {
+      await expect(verifier.verify(rawBody, given)).resolves.toMatchObject({ reference: 'order-42' });
+    }
+  });
+
   it('A20 are not searched on the prototype', async () => {
     await expect(verifier.verify(rawBody, Object.create(headers) as typeof headers)).rejects.toMatchObject(refused);
   });
