@@ -218,6 +218,10 @@ describe('a block of a page, on PostgreSQL', () => {
       200, 200, 503, 401,
     ]);
     expect([await isCredited(paid), await isCredited(unpaid)]).toEqual([true, false]);
+    // The statement by which packages/postgres/README.md looks for the mark of an order.
+    const mark = await blockOf('packages/postgres/README.md', 'SELECT done_at');
+    const marksOf = async (reference: string) => (await pool.query<{ done_at: Date }>(mark.replace('order-42', reference))).rows;
+    expect([await marksOf(paid), await marksOf(unpaid)]).toEqual([[{ done_at: expect.any(Date) as Date }], []]);
 
     const isReported = new Promise<void>((resolve) => {
       vi.mocked(console.error).mockImplementation((what) => what === 'an idle connection broke' && resolve());
