@@ -60,7 +60,12 @@ export default defineConfig({
       lang: 'fr',
       description: 'Encaisser sans risque les paiements du Payment Link Service, sur Node',
       themeConfig: {
-        nav: navOf(['Démarrage rapide', 'fr/start/express'], ['Mise en production', 'fr/going-live'], ['Dépannage', 'fr/runbook']),
+        nav: navOf(
+          ['Démarrage rapide', 'fr/start/express'],
+          ['Mise en production', 'fr/going-live'],
+          ['Dépannage', 'fr/runbook'],
+          ['Diagnostic', 'fr/diagnose'],
+        ),
         sidebar: sidebarOf('fr'),
         outline: { label: 'Sur cette page', level: [2, 3] },
         docFooter: { prev: 'Page précédente', next: 'Page suivante' },
@@ -134,7 +139,7 @@ export default defineConfig({
   },
   transformHead: ({ page }) =>
     page === '404.md' ? [] : [['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${page}` }]],
-  transformHtml: (html, _id, { page }) => (page === 'diagnose.md' ? withPolicy(html) : html),
+  transformHtml: (html, _id, { page }) => (/^(?:fr\/)?diagnose\.md$/.test(page) ? withPolicy(html) : html),
   buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),
 });
 

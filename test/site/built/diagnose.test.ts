@@ -52,10 +52,13 @@ describeInChromium('the page that diagnoses a signature', () => {
     expect(reader.complaints).toEqual([]);
   });
 
-  it('can send nothing, whichever way one came to it', async () => {
-    const reader = await visit('errors.html');
+  it.each([
+    ['errors.html', 'Diagnose'],
+    ['fr/index.html', 'Diagnostiquer'],
+  ])('can send nothing, whichever way one came to it: from %s', async (from, name) => {
+    const reader = await visit(from);
     await reader.page.locator('.vp-doc a[href$="diagnose.html"]').first().click();
-    await reader.page.getByRole('button', { name: 'Diagnose' }).and(reader.page.locator(':enabled')).waitFor();
+    await reader.page.getByRole('button', { name }).and(reader.page.locator(':enabled')).waitFor();
     const refusedBy = await reader.page.evaluate(
       () =>
         new Promise((resolve) => {
@@ -67,6 +70,22 @@ describeInChromium('the page that diagnoses a signature', () => {
     );
     expect(refusedBy).toBe('connect-src');
     await reader.leave();
+  });
+
+  it('speaks French on its page in French', async () => {
+    const reader = await visit('fr/diagnose.html');
+    const { page } = reader;
+    await page.getByLabel('Ou en texte').fill(reserialized);
+    await page.getByLabel('X-Service-Signature').fill(signature);
+    await page.getByLabel('Le secret du récepteur').fill(SECRET);
+    await page.getByRole('button', { name: 'Diagnostiquer' }).click();
+    const told = await page.getByRole('status').locator('p').first().innerText();
+    expect(told).toMatch(/^body_reserialized Un analyseur JSON a lu le corps/);
+    await page.getByLabel('Ou en texte').fill(delivery.rawBody.toString());
+    await page.getByRole('button', { name: 'Diagnostiquer' }).click();
+    await page.getByText('La signature est bien celle de ces octets.').waitFor();
+    await reader.leave();
+    expect(reader.complaints).toEqual([]);
   });
 
   it('keeps nothing of what was typed', async () => {
