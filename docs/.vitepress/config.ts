@@ -4,7 +4,18 @@ import { defineConfig, type DefaultTheme } from 'vitepress';
 import { writeMarkdownCopies } from './copies.js';
 import { withPolicy } from './diagnose-policy.js';
 import { withSiteLinks } from './links.js';
-import { DOCS, groupsOf, NO_PAGES, pagesIn, REFERENCE, titleOf, type Locale, type PlacedGroup } from './pages.js';
+import {
+  descriptionOf,
+  DOCS,
+  groupsOf,
+  NO_PAGES,
+  pagesIn,
+  REFERENCE,
+  titleInHead,
+  titleOf,
+  type Locale,
+  type PlacedGroup,
+} from './pages.js';
 
 const pages = pagesIn();
 
@@ -135,7 +146,12 @@ export default defineConfig({
   transformPageData: ({ frontmatter, relativePath }) => {
     const page = relativePath.slice(0, -'.md'.length);
     const other = page.startsWith('fr/') ? page.slice('fr/'.length) : `fr/${page}`;
-    return pages.includes(other) ? { frontmatter: { ...frontmatter, translation: `/${other}.html` } } : {};
+    const title = titleInHead(page);
+    return {
+      description: descriptionOf(page),
+      ...(title === undefined ? {} : { title }),
+      ...(pages.includes(other) ? { frontmatter: { ...frontmatter, translation: `/${other}.html` } } : {}),
+    };
   },
   transformHead: ({ page }) =>
     page === '404.md' ? [] : [['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${page}` }]],

@@ -99,3 +99,32 @@ export function titleOf(page: string): string {
   if (title === undefined) throw new Error(`docs/${page}.md has no heading "# …"`);
   return title.replaceAll('`', '').replaceAll('\\', '');
 }
+
+const isApi = (page: string): boolean => page.startsWith(`${REFERENCE}/api/`) && page !== `${REFERENCE}/api/index`;
+
+/** The title in the head of a page's HTML, where its heading is another page's too: a package has its README and its API. */
+export function titleInHead(page: string): string | undefined {
+  if (page === `${REFERENCE}/overview`) return 'Overview';
+  return isApi(page) ? `API of ${titleOf(page)}` : undefined;
+}
+
+/** What a page is about, in the head of its HTML: its frontmatter's `description`, or the start of its first paragraph. */
+export function descriptionOf(page: string): string {
+  if (isApi(page)) return `The API of ${titleOf(page)}, from its docstrings.`;
+  if (page === `${REFERENCE}/api/index`) return 'The API of each package, from its docstrings.';
+  const text = readFileSync(join(DOCS, `${page}.md`), 'utf8');
+  const [frontmatter = ''] = /^---\n.*?\n---\n/s.exec(text) ?? [];
+  const [, description] = /^description: ['"]?(.+?)['"]?$/m.exec(frontmatter) ?? [];
+  if (description !== undefined) return description;
+  const paragraph = text
+    .slice(frontmatter.length)
+    .replace(/^```.*?^```$/gms, '')
+    .split(/\n{2,}/)
+    .find((block) => /^[\p{L}`[*]/u.test(block));
+  if (paragraph === undefined) throw new Error(`docs/${page}.md has no paragraph to describe it`);
+  const words = paragraph
+    .replace(/\]\([^)]*\)/g, ']')
+    .replace(/[`*[\]\\]|&nbsp;/g, '')
+    .replace(/\s+/g, ' ');
+  return words.length <= 160 ? words : `${words.slice(0, words.lastIndexOf(' ', 159))}…`;
+}

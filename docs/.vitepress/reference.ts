@@ -82,10 +82,22 @@ function withAnchorsThatAre(markdown: string): string {
   });
 }
 
-function correctAnchors(): void {
+/** typedoc leaves out a level where a type has nothing to say of itself: each heading gets the level of its depth. */
+function withHeadingsInOrder(markdown: string): string {
+  const above: number[] = [];
+  return markdown.replace(/^```.*?^```$|^#+ /gms, (found) => {
+    if (found.startsWith('`')) return found;
+    const level = found.length - 1;
+    while (above.length > 0 && above.at(-1)! >= level) above.pop();
+    above.push(level);
+    return `${'#'.repeat(above.length)} `;
+  });
+}
+
+function correctApi(): void {
   for (const name of readdirSync(join(FOLDER, 'api'))) {
     const path = join(FOLDER, 'api', name);
-    writeFileSync(path, withAnchorsThatAre(readFileSync(path, 'utf8')));
+    writeFileSync(path, withHeadingsInOrder(withAnchorsThatAre(readFileSync(path, 'utf8'))));
   }
 }
 
@@ -93,4 +105,4 @@ rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 writeReadmes();
 await writeApi();
-correctAnchors();
+correctApi();

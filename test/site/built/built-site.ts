@@ -27,6 +27,8 @@ export function filesWith(ending: string): string[] {
 
 export const read = (path: string): string => readFileSync(join(DIST, path), 'utf8');
 
+export const readBytes = (path: string): Buffer => readFileSync(join(DIST, path));
+
 export interface BuiltSite {
   readonly origin: string;
   close(): Promise<void>;
