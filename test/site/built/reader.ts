@@ -26,8 +26,8 @@ export function openSite(): (path: string, options?: BrowserContextOptions) => P
   };
 }
 
-/** Resolves once the page's code has taken over the HTML that was sent. */
-async function open(page: Page, url: string): Promise<void> {
+/** Opens another page. Resolves once the page's code has taken over the HTML that was sent. */
+export async function open(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.waitForFunction(() => (globalThis as unknown as Hydrated).document.querySelector('#app')?.__vue_app__ !== undefined);
 }
