@@ -68,6 +68,30 @@ describe('auditReceiver', () => {
     await close();
   });
 
+  it('calls nothing back once it has resolved, though probes were under way when the server stopped serving', async () => {
+    let count = 0;
+    const held: (() => void)[] = [];
+    const { url, close } = await listen((req, res) => {
+      if (++count < 40) receiver()(req, res);
+      // Two that hang beside others whose connections break.
+      else if (count < 42) held.push(() => res.end());
+      else req.socket.destroy();
+    });
+    let isResolved = false;
+    const late: string[] = [];
+    const note = ({ name }: { readonly name: string }): void => {
+      if (isResolved) late.push(name);
+    };
+    const { stopped } = await auditReceiver({ url, secret, onResult: note, onProgress: note });
+    isResolved = true;
+    expect(stopped).toMatchObject({ reason: 'stopped_serving' });
+    expect(held).toHaveLength(2);
+    for (const answer of held) answer();
+    await close();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(late).toEqual([]);
+  });
+
   it('says what could not be judged without credits', async () => {
     const { url, close } = await listen(receiver());
     const { notJudged, notes, passed } = await auditReceiver({ url, secret, timeout: 4_000 });

@@ -31,7 +31,8 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   const read = readOptions(options);
   const { url, secret, reference, bodyLimit = 65_536, sign, timeout, stop, signal } = read;
   const material = materialOf({ secret, reference, bodyLimit, sign, names: headerNames(read.headers) });
-  const either = AbortSignal.any([signal, stop].filter((each) => each !== undefined));
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, stop, over.signal].filter((each) => each !== undefined));
   // Every connection listens to it, a hundred at once and more.
   setMaxListeners(0, either);
   const target = { url, timeout, signal: either };
@@ -48,6 +49,9 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     } else if (stop?.aborted === true) {
       stopped = { reason: 'interrupted', message: 'The audit was ended early: this is what is known.' };
     } else throw error;
+  } finally {
+    // Where one probe has ended the audit, others are under way: they must not report to a caller that has its report.
+    over.abort();
   }
   const { results, notJudged } = audit;
   const replies = laboratory.replies.map(({ reply }) => reply);

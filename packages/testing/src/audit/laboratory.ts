@@ -138,6 +138,8 @@ export function isSuccess(answer: WireAnswer): boolean {
 
 function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    // One that was aborted before sends no event.
+    if (signal?.aborted === true) return reject(signal.reason);
     const abort = (): void => {
       clearTimeout(timer);
       reject(signal?.reason);
