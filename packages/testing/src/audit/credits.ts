@@ -234,11 +234,11 @@ async function settled(
   isThere: (count: number) => boolean,
   milliseconds = SETTLE,
 ): Promise<number> {
-  for (let waited = 0; ;) {
+  for (const began = performance.now(); ;) {
+    const isLast = performance.now() - began >= milliseconds;
     const count = await ask();
-    if (isThere(count) || waited >= milliseconds) return count;
+    if (isThere(count) || isLast) return count;
     await wait(50);
-    waited += 50;
   }
 }
 
