@@ -187,8 +187,11 @@ describe('reconcile', () => {
   });
 
   it('credits once a reference that is listed twice', async () => {
-    const onSuccess = vi.fn(() => new Promise((resolve) => setTimeout(resolve, 20)));
-    const report = await reconcile({ client: reader(), references: ['r', 'r'], idempotency: memoryStore(), onSuccess });
+    let go = (): void => undefined;
+    const onSuccess = vi.fn(() => new Promise<void>((resolve) => (go = resolve)));
+    // The other one has its result while the first is at work.
+    const onResult = (): void => go();
+    const report = await reconcile({ client: reader(), references: ['r', 'r'], idempotency: memoryStore(), onSuccess, onResult });
     expect(onSuccess).toHaveBeenCalledOnce();
     expect(report).toMatchObject({ total: 2, credited: ['r'], inProgress: ['r'] });
   });
@@ -446,7 +449,7 @@ describe('an end before the end', () => {
     ]);
     await vi.waitFor(() => {
       expect(closed).toBe(true);
-    });
+    }, 10_000);
   });
 
   it('rejects on abort while the references hang', async () => {
