@@ -19,8 +19,8 @@ const BUILT = [
 ];
 /** These compare times, so they run alone, after all others: what runs beside them would be measured too. */
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/fire.test.ts'];
-/** Ends what hangs. It measures nothing: a test that a busy machine slows down sixfold is to pass. */
-const testTimeout = 30_000;
+/** They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to pass. */
+const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
 /** These look at the built site, with a configuration of their own: `pnpm docs:check`. */
 const SITE = ['test/site/built/**'];
 const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...SITE];
@@ -35,23 +35,23 @@ export default defineConfig({
       thresholds: { 'packages/core/src/**': { statements: 98, branches: 97, functions: 98, lines: 98 } },
     },
     projects: [
-      { ...fromSources(), test: { name: 'core on node:crypto', testTimeout, include: ['packages/core/test/**/*.test.ts'] } },
-      { ...fromSources('workerd'), test: { name: 'core on WebCrypto', testTimeout, include: ['packages/core/test/**/*.test.ts'] } },
+      { ...fromSources(), test: { name: 'core on node:crypto', ...limits, include: ['packages/core/test/**/*.test.ts'] } },
+      { ...fromSources('workerd'), test: { name: 'core on WebCrypto', ...limits, include: ['packages/core/test/**/*.test.ts'] } },
       {
         ...fromSources(),
         test: {
           name: 'packages',
-          testTimeout,
+          ...limits,
           include: ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts'],
           exclude: ['packages/core/**', ...exclude],
         },
       },
-      { ...fromSources(), test: { name: 'across packages', include: ['test/**/*.test.ts'], exclude, testTimeout } },
+      { ...fromSources(), test: { name: 'across packages', include: ['test/**/*.test.ts'], exclude, ...limits } },
       {
         ...fromSources(),
-        test: { name: 'measured', include: MEASURED, testTimeout, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: { name: 'measured', include: MEASURED, ...limits, maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
-      { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], testTimeout } },
+      { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...limits } },
     ],
   },
 });

@@ -183,7 +183,7 @@ describe('replays', () => {
     expect(shop.proxy.statements).toEqual([]);
     // A lost connection empties the memory.
     shop.proxy.cutAll();
-    await vi.waitFor(() => expect(shop.merchant.pool.totalCount).toBe(0));
+    await vi.waitFor(() => expect(shop.merchant.pool.totalCount).toBe(0), 10_000);
     const before = await shop.book.query('SELECT xmin, ctid FROM paylink_marks ORDER BY key');
     for (let time = 0; time < 5; time += 1) expect(await shop.notify(old!)).toBe(200);
     expect(shop.proxy.statements.length).toBeGreaterThan(0);
@@ -199,7 +199,7 @@ describe('replays', () => {
       await well(reference, context);
     };
     const replays = Array.from({ length: 10 }, () => shop.notify(slow!));
-    await vi.waitFor(() => expect(shop.merchant.pool.totalCount).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(shop.merchant.pool.totalCount).toBeGreaterThan(0), 10_000);
     for (const reference of others) expect(await shop.notify(reference)).toBe(200);
     slowMayEnd.open();
     for (const status of await Promise.all(replays)) expect([200, 503]).toContain(status);

@@ -28,7 +28,7 @@ describe('cachedSecret', () => {
       const signer = index % 4 < 2 ? tenant : tenant === 'acme' ? 'bolt' : 'acme';
       return receiver.receive(deliver({ secret: SECRETS[signer] }), { tenant });
     });
-    await vi.waitUntil(() => answers.length === 2);
+    await vi.waitUntil(() => answers.length === 2, 10_000);
     for (const answer of answers) answer();
     const statuses = (await Promise.all(asked)).map(({ status }) => status);
     expect(statuses).toEqual(statuses.map((_, index) => (index % 4 < 2 ? 200 : 401)));

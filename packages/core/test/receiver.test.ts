@@ -347,7 +347,7 @@ describe('handlerTimeout', () => {
       throw new Error('late');
     });
     expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 503 });
-    await vi.waitUntil(() => thrown);
+    await vi.waitUntil(() => thrown, 10_000);
     // An unhandled rejection would fail the run.
     await new Promise((resolve) => setImmediate(resolve));
   });
@@ -359,7 +359,7 @@ describe('handlerTimeout', () => {
       late = context.signal;
     });
     await receiver.receive(deliver(), {});
-    await vi.waitUntil(() => late !== undefined);
+    await vi.waitUntil(() => late !== undefined, 10_000);
     expect(late?.aborted).toBe(true);
   });
 });

@@ -185,7 +185,7 @@ describe('sendFault, by the bytes on the wire', () => {
     const { asExpected, delivery } = await emulator.sendFault('order-1', 'aborted');
     expect(delivery.attempts[0]).toMatchObject({ error: 'broken off on purpose' });
     expect(asExpected).toBe(true);
-    await vi.waitUntil(() => receiver.received.length === 1);
+    await vi.waitUntil(() => receiver.received.length === 1, 10_000);
     const [request = expect.fail()] = receiver.received;
     expect(valuesOf('content-length', request)).toEqual([String(GENUINE.length)]);
     expect(GENUINE.startsWith(request.body.toString())).toBe(true);
@@ -237,7 +237,7 @@ describe('sendFault', () => {
     const { emulator } = await setUp();
     const late = emulator.sendFault('order-1', 'late', { delay: 2_000_000 });
     const slow = emulator.sendFault('order-1', 'slow', { interval: 600_000 });
-    await vi.waitUntil(() => emulator.deliveries().length === 2);
+    await vi.waitUntil(() => emulator.deliveries().length === 2, 10_000);
     await emulator.close();
     for (const { delivery, asExpected } of await Promise.all([late, slow])) {
       expect(delivery.attempts[0]!.error).toBe('the emulator was closed');

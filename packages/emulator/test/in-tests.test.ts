@@ -208,12 +208,12 @@ describe('reset', () => {
     });
     for (const reference of ['hanging', 'retried', 'delayed', 'faulty']) await emulator.createLink({ ...FIXED, reference });
     await emulator.pay('hanging');
-    await vi.waitUntil(() => receiver.received.length === 1);
+    await vi.waitUntil(() => receiver.received.length === 1, 10_000);
     await emulator.pay('retried');
     emulator.disturb({ kind: 'delay', delay: 30 });
     await emulator.pay('delayed');
     const fault = emulator.sendFault('faulty', 'late', { delay: 30 });
-    await vi.waitUntil(() => receiver.received.length > 2);
+    await vi.waitUntil(() => receiver.received.length > 2, 10_000);
     await emulator.reset();
     await fault;
     await emulator.createLink({ ...FIXED, reference: 'afterwards' });

@@ -80,7 +80,7 @@ describe('a guarded pool', () => {
     const client = await guardedPool(pool).connect();
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     await shop.admin.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid]);
-    await vi.waitFor(() => expect(client.query('SELECT 1')).rejects.toThrow());
+    await vi.waitFor(() => expect(client.query('SELECT 1')).rejects.toThrow(), 10_000);
     client.release();
     await shop.expectAtRest(pool);
   });

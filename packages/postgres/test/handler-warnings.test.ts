@@ -61,7 +61,7 @@ describe('a handler that writes through the pool', () => {
       ),
     );
     // Different orders would not wait for each other; these do, at the row.
-    await vi.waitFor(() => expect(pool.totalCount - pool.idleCount).toBe(2));
+    await vi.waitFor(() => expect(pool.totalCount - pool.idleCount).toBe(2), 10_000);
     // The third connection is free for handlers.
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
     expect(pool.totalCount - pool.idleCount).toBe(2);

@@ -50,7 +50,7 @@ describe('a key that this process has just seen done', () => {
     expect(await run()).toBe('done');
     await deleteMark();
     proxy.cutAll();
-    await vi.waitFor(() => expect(pool.totalCount).toBe(0));
+    await vi.waitFor(() => expect(pool.totalCount).toBe(0), 10_000);
     expect(await run()).toBe('done');
     expect(await shop.creditsOf(reference)).toBe(2);
   });

@@ -477,7 +477,7 @@ describe('a server that fails', () => {
       const lostAnswer = step === 'commit' && kind === 'cut-after';
       await until(async () => (await shop.creditsOf(reference)) === (lostAnswer ? 1 : 0));
       proxy.heal();
-      await vi.waitFor(async () => expect(await deliver(reference)).toBe(200));
+      await vi.waitFor(async () => expect(await deliver(reference)).toBe(200), 10_000);
       expect(await shop.creditsOf(reference)).toBe(1);
       await shop.expectAtRest(pool);
     },
