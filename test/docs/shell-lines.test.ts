@@ -15,13 +15,13 @@ import { blockOf, serve } from './blocks.js';
 
 const SECRET = 'the secret of the portal';
 
-/** A merchant's shop, its service, and the folder that its developer works in. */
-async function openShop() {
+/** A merchant's shop, its service, and the folder that its developer works in. Default: an order that is paid. */
+async function openShop({ order = 'paid' }: { order?: 'paid' | 'pending' | 'none' } = {}) {
   const emulator = await startEmulator();
   onTestFinished(() => emulator.close());
   const paylink = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
-  await paylink.createPaymentLink({ amount: 15_000, reference: 'order-42' });
-  await emulator.pay('order-42');
+  if (order !== 'none') await paylink.createPaymentLink({ amount: 15_000, reference: 'order-42' });
+  if (order === 'paid') await emulator.pay('order-42');
   const credited: string[] = [];
   const webhook = paymentWebhook({ secret: SECRET }, async ({ reference }) => void credited.push(reference));
   const url = await serve(express().post('/webhooks/payments', webhook) as RequestListener);
@@ -35,7 +35,9 @@ async function openShop() {
 
 /** Starts a line as its reader would, on a shop that stands where the page's does. */
 function start(line: string, url: string, folder: string, env: Readonly<Record<string, string>> = {}) {
-  writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${COMMAND}" "$@"\n`, { mode: 0o755 });
+  const runs = `exec "${process.execPath}" "${COMMAND}" "$@"\n`;
+  writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\n${runs}`, { mode: 0o755 });
+  writeFileSync(join(folder, 'paylink'), `#!/bin/sh\n${runs}`, { mode: 0o755 });
   const command = line.replace(/https?:\/\/(?:your-shop\.example|localhost:3000)\/webhooks\/payments/, url);
   const path = [folder, dirname(process.execPath), process.env['PATH']].join(delimiter);
   // A group of its own, so that the command ends with the shell.
@@ -115,5 +117,74 @@ describe('the shell lines of the pages', () => {
     expect(credited).toEqual(['order-42']);
     listening.end();
     await listening.closed;
+  });
+});
+
+/** The commands of a session in packages/cli/README.md, each with what it prints. */
+async function sessionWith(command: string): Promise<{ line: string; shown: string }[]> {
+  const session = await blockOf('packages/cli/README.md', `$ ${command}`);
+  return session
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => ({ line: part.split('\n', 1)[0]!, shown: part.slice(part.indexOf('\n') + 1) }));
+}
+
+/** What a session shows, but for what is different in each run: times, addresses, tokens and secrets. */
+function like(shown: string): RegExp {
+  const pattern = shown
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('…', '.*')
+    .replace(/ +\d+ ms/g, ' +\\d+ ms')
+    .replace(/\b[0-9a-f]{8,64}\b/g, '[0-9a-f]+')
+    .replace(/sk_live_[0-9a-f]+/g, 'sk_live_[0-9a-f]+')
+    .replace(/(?:localhost|127\\\.0\\\.0\\\.1):\d+/g, '127\\.0\\.0\\.1:\\d+')
+    .replace(/link\/\S+/g, 'link/\\S+');
+  return new RegExp(`^${pattern}$`);
+}
+
+describe('a session that packages/cli/README.md shows', () => {
+  it.each([
+    ['links create', 'none'],
+    ['payments get', 'pending'],
+    ['pay order-42', 'pending'],
+    ['trigger', 'paid'],
+    ['doctor', 'paid'],
+  ] as const)('prints what stands there: paylink %s', async (command, order) => {
+    const { url, folder } = await openShop({ order });
+    for (const { line, shown } of await sessionWith(`paylink ${command}`)) {
+      const { code, output } = await run(line.includes('--dotenv') ? line : `${line} --dotenv .env`, url, folder);
+      expect(output).toMatch(like(shown));
+      expect(code).toBe(0);
+    }
+  });
+
+  it('prints what stands there until it waits: paylink emulate', async () => {
+    const { url } = await openShop({ order: 'none' });
+    const [session] = await sessionWith('paylink emulate');
+    // Its own port may be taken. In a folder without a .env, so that it makes its secrets.
+    const running = start(`${session!.line} --port 0`, url, newFolder());
+    await running.until(/Ctrl-C stops it\.\n/);
+    const [untilItWaits] = /^[^]*Ctrl-C stops it\.\n/.exec(session!.shown)!;
+    expect(running.output()).toMatch(like(untilItWaits));
+    running.end();
+    await running.closed;
+  });
+
+  it('prints what stands there: paylink diagnose', async () => {
+    const { url, folder } = await openShop({ order: 'none' });
+    const { headers } = signedDelivery({ secret: SECRET, rawBody: '{"reference": "order-42"}' });
+    writeFileSync(join(folder, 'body.json'), '{"reference":"order-42"}');
+    const [session] = await sessionWith('paylink diagnose');
+    const { output } = await run(session!.line, url, folder, { SIGNATURE: headers['x-service-signature']! });
+    expect(output).toMatch(like(session!.shown));
+  });
+
+  it('prints what stands there: paylink sign', async () => {
+    const { url, folder } = await openShop({ order: 'none' });
+    for (const { line, shown } of await sessionWith('printf')) {
+      const { code, output } = await run(line, url, folder, { WEBHOOK_SECRET: SECRET });
+      expect(output).toMatch(like(shown));
+      expect(code).toBe(0);
+    }
   });
 });
