@@ -101,6 +101,13 @@ describe('a dispatcher', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
+  it('says whether an attempt was cancelled or its time was over', async () => {
+    const hang = (): Promise<never> => new Promise(() => undefined);
+    const dispatcher = createDispatcher({ handlerTimeout: 20, logger }, hang);
+    await expect(dispatcher.dispatch(proven(), {}, { signal: AbortSignal.abort() })).rejects.toThrow('cancelled before its end');
+    await expect(dispatcher.dispatch(proven(), {})).rejects.toThrow('not done after 20 ms');
+  });
+
   it('is observed once for each dispatch', async () => {
     const outcomes: DeliveryOutcome[] = [];
     const handler = vi.fn().mockRejectedValueOnce(new WebhookError('unknown_order', { status: 503 }));

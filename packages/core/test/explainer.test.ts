@@ -73,6 +73,16 @@ describe('the explanation of a signature that does not match', { timeout: 30_000
     expect(secret).toHaveBeenCalledTimes(2);
   });
 
+  it('is not sought for what is signed right and refused for something else', async () => {
+    const { log, receive } = await receiving();
+    expect(await receive(signed('[]'))).toBe(400);
+    // At the same time: a diagnosis before it would have taken its turn.
+    await receive(reserialised);
+    await vi.waitFor(() => {
+      expect(log()).toContain('JSON parser');
+    }, LONG);
+  });
+
   it('diagnoses one request a second, of all receivers together', async () => {
     const first = await receiving();
     const second = await receiving();

@@ -127,7 +127,9 @@ describe('idempotency', () => {
     };
     const handler = vi.fn();
     await createReceiver({ secret, idempotency: store }, handler).receive(deliver(), { req: 1 });
-    expect(handler.mock.calls[0]![1]).toMatchObject({ tx: 'transaction', req: 1 });
+    const context = handler.mock.calls[0]![1] as object;
+    expect(context).toMatchObject({ tx: 'transaction', req: 1 });
+    expect(Object.keys(context).sort()).toEqual(['req', 'signal', 'tx']);
   });
 
   const down = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
@@ -211,6 +213,15 @@ describe('idempotency', () => {
     const reply = await expire(begun, 20, () => createReceiver(options, handler).receive(deliver(), {}));
     answer(false);
     await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(reply).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('I06 of a store that hangs before the work is 503 store_unavailable: no handler was slow', async () => {
+    const { hang, begun } = hanging();
+    const handler = vi.fn();
+    const receiver = createReceiver({ secret, idempotency: storeOf(hang), handlerTimeout: 20, logger }, handler);
+    const reply = await expire(begun, 20, () => receiver.receive(deliver(), {}));
     expect(reply).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
     expect(handler).not.toHaveBeenCalled();
   });

@@ -90,6 +90,8 @@ describe('the body', () => {
     const exact = createReceiver({ secret, bodyLimit: rawBody.length }, () => undefined);
     const under = createReceiver({ secret, bodyLimit: rawBody.length - 1 }, () => undefined);
     expect(await exact.receive(deliver({ rawBody }), {})).toMatchObject(received);
+    const declared = { 'content-length': String(rawBody.length) };
+    expect(await exact.receive(deliver({ rawBody, extra: declared }), {})).toMatchObject(received);
     expect(await under.receive(deliver({ rawBody }), {})).toMatchObject({ status: 413 });
   });
 
@@ -104,6 +106,19 @@ describe('the body', () => {
     const body = vi.fn(() => Promise.resolve(signedDelivery().rawBody as Uint8Array));
     await createReceiver({ secret, bodyLimit: 100, bodyTimeout: 200 }, () => undefined).receive(deliver({ body }), {});
     expect(body).toHaveBeenCalledExactlyOnceWith({ bodyLimit: 100, bodyTimeout: 200 });
+  });
+});
+
+describe('a signed status that contradicts the header', () => {
+  it.each([
+    ['failed', 400, 'event_contradicted'],
+    ['cancelled', 400, 'event_contradicted'],
+    ['pending', 503, 'payment_pending'],
+  ])('C24 is refused where no service is asked: %s', async (status, code, error) => {
+    const handler = vi.fn();
+    const reply = await createReceiver({ secret, logger }, handler).receive(deliver({ payload: { status } }), {});
+    expect(reply).toMatchObject({ status: code, body: `{"error":"${error}"}` });
+    expect(handler).not.toHaveBeenCalled();
   });
 });
 
@@ -474,6 +489,29 @@ describe('a gate', () => {
 
   it.each(['confirm', 'idempotency', 'handlerTimeout'])('refuses %s, which needs a handler to run around', (option) => {
     expect(() => createReceiver({ secret, [option]: memoryStore() })).toThrow(`${option} is an unknown option`);
+  });
+
+  it('J13 reports what it handed on, ignored and refused, and so does `verify`', async () => {
+    const outcomes: DeliveryOutcome[] = [];
+    const gate = createReceiver({ secret, logger, observe: (outcome) => outcomes.push(outcome) });
+    const forged = deliver({ extra: { 'x-service-signature': 'x' } });
+    for (const delivery of [deliver(), deliver({ type: 'payment.refunded' }), forged]) await gate.admit(delivery, {});
+    await gate.verify(deliver());
+    await gate.verify(forged).catch(() => undefined);
+    expect(outcomes.map(({ outcome, code }) => [outcome, code])).toEqual([
+      ['handled', undefined],
+      ['ignored', undefined],
+      ['rejected', 'invalid_signature'],
+      ['handled', undefined],
+      ['rejected', 'invalid_signature'],
+    ]);
+  });
+
+  it('warns once that nothing stands behind it', () => {
+    const gate = createReceiver({ secret, logger });
+    gate.warnUnanswered();
+    gate.warnUnanswered();
+    expect(logger.warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('nothing stands behind the gate'));
   });
 
   it('verifies by `verify`, which gives the event of any kind or throws', async () => {
