@@ -124,6 +124,67 @@ describe('the stack of a ConfigurationError', () => {
     expect(Error.stackTraceLimit).toBe(stackTraceLimit);
   });
 
+  /** With the frames that an engine would have captured. */
+  const stackOf = (...frames: readonly string[]): readonly string[] => {
+    const captured = Error.captureStackTrace;
+    Object.assign(Error, {
+      captureStackTrace: (error: Error) =>
+        void (error.stack = ['ConfigurationError: secret is at fault', ...frames.map((frame) => `    at ${frame}`)].join('\n')),
+    });
+    try {
+      return new ConfigurationError('secret', 'is at fault').stack!.split('\n');
+    } finally {
+      Object.assign(Error, { captureStackTrace: captured });
+    }
+  };
+  const merchant = ['start (/shop/server.js:3:7)', 'Module._compile (node:internal/modules:1:1)', '/shop/main.js:1:1'];
+
+  it.each<readonly [string, ...string[]]>([
+    [
+      'in one package',
+      '/shop/node_modules/@paylink/core/dist/index.js:9:9',
+      'new X (/shop/node_modules/@paylink/core/dist/a.js:1:1)',
+    ],
+    ['in an adapter', 'check (/s/@paylink/core/dist/index.js:9:9)', 'gate (/s/@paylink/next-auth/dist/index.cjs:1:1)'],
+    [
+      'in a store of pnpm',
+      'a (/s/.pnpm/@p+core/node_modules/@paylink/core/dist/i.js:9:9)',
+      'b (/s/node_modules/@paylink/node/dist/i.js:1:1)',
+    ],
+    [
+      'on Windows',
+      'a (C:\\shop\\node_modules\\@paylink\\core\\dist\\i.js:9:9)',
+      'b (C:\\shop\\node_modules\\@paylink\\koa\\src\\i.js:1:1)',
+    ],
+    ['in the sources', 'check (/repo/packages/core/src/errors.ts:9:9)', 'b (/repo/packages/express-5/src/index.ts:1:1)'],
+    ['in the sources on Windows', 'check (C:\\repo\\core\\src\\errors.ts:9:9)', 'b (C:\\repo\\express\\dist\\index.ts:1:1)'],
+    ['in the sources, loaded by an address', 'file:///repo/core/src/errors.ts:9:9', 'b (file:///repo/express/src/index.ts:1:1)'],
+    ['with native ones between', 'a (/s/@paylink/core/dist/i.js:9:9)', 'Array.map (<anonymous>)', 'x (node:internal/a:1:1)'],
+  ])('begins behind our frames %s', (_, ...ours) => {
+    expect(stackOf(...ours, ...merchant)).toEqual([
+      'ConfigurationError: secret is at fault',
+      ...merchant.map((frame) => `    at ${frame}`),
+    ]);
+  });
+
+  it.each<readonly [string, string, string]>([
+    ['a test beside our sources', '/repo/packages/core/src/errors.ts:9:9', '/repo/packages/core/test/errors.test.ts:1:1'],
+    ['a folder src below one of ours', '/repo/packages/core/src/errors.ts:9:9', '/repo/packages/core/test/src/a.ts:1:1'],
+    ['a file of another root', '/repo/packages/core/src/errors.ts:9:9', '/shop/core/src/server.ts:1:1'],
+    ['another package of the scope, outside of its build', '/s/@paylink/core/dist/i.js:9:9', '/s/@paylink/core/server.js:1:1'],
+    ['a package that is named as one of ours', '/s/@paylink/core/dist/i.js:9:9', '/s/paylink/core/dist/i.js:1:1'],
+  ])('does not take for ours %s', (_, ours, other) => {
+    expect(stackOf(ours, other, ...merchant)[1]).toBe(`    at ${other}`);
+  });
+
+  it('is whole where no frame is ours, or all are, and no longer than the engine’s own', () => {
+    expect(stackOf(...merchant)).toHaveLength(4);
+    const ours = Array.from({ length: 12 }, (_, index) => `a (/s/@paylink/core/dist/i.js:${index}:1)`);
+    expect(stackOf(...ours)).toHaveLength(13);
+    const many = Array.from({ length: 40 }, (_, index) => `/shop/server.js:${index}:1`);
+    expect(stackOf(...ours, ...many)).toHaveLength(1 + Error.stackTraceLimit);
+  });
+
   it('is left as it is where the engine has no such stacks', () => {
     const captured = Error.captureStackTrace;
     const { stackTraceLimit } = Error;

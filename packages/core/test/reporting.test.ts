@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createReceiver, WebhookError, type DeliveryOutcome } from '../src/index.js';
+import { deliver, secret } from './deliver.js';
+
+const logger = { warn: vi.fn<(line: string) => void>(), error: vi.fn<(line: string) => void>() };
+
+afterEach(() => {
+  vi.clearAllMocks();
+  vi.useRealTimers();
+});
+
+describe('the log of a failure', () => {
+  it('quotes our own words on what a function gave for a secret, which never have the secret in them', async () => {
+    await createReceiver({ secret: () => 'changeme', logger }, () => undefined).receive(deliver(), {});
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
+      expect.stringContaining('failed (ConfigurationError: secret is a placeholder'),
+    );
+  });
+
+  it('has no cause where none is an Error', async () => {
+    const confirm = { getPayment: () => Promise.reject<{ reference: string; status: string }>('down') };
+    await createReceiver({ secret, confirm, logger }, () => undefined).receive(deliver(), {});
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
+      '[paylink] 503 confirm_unavailable: the payment could not be read. See docs/errors.md#confirm_unavailable',
+    );
+  });
+
+  it('has a line for a code of ours that a handler fails with, as an error, and none for one that it refuses with', async () => {
+    const codes = ['handler_failed', 'invalid_payload', 'unknown_order'];
+    const receiver = createReceiver({ secret, logger }, () => {
+      throw new WebhookError(codes.shift()!);
+    });
+    for (let left = codes.length; left > 0; left--) await receiver.receive(deliver(), {});
+    expect(logger.error.mock.calls).toEqual([['[paylink] 500 handler_failed: handler_failed. See docs/errors.md#handler_failed']]);
+    expect(logger.warn).not.toHaveBeenCalled();
+  });
+
+  it('has what a handler threw that is no Error, since hosts print no cause', async () => {
+    const throwing = createReceiver({ secret, logger }, () => {
+      throw 'out of\n  memory';
+    });
+    await throwing.receive(deliver(), {}).catch(() => undefined);
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
+      '[paylink] 500 handler_failed: out of memory. See docs/errors.md#handler_failed',
+    );
+  });
+
+  it('leaves an Error of the handler to the host’s own log', async () => {
+    const throwing = createReceiver({ secret, logger }, () => {
+      throw new Error('no');
+    });
+    await throwing.receive(deliver(), {}).catch(() => undefined);
+    expect(logger.error).not.toHaveBeenCalled();
+    expect(logger.warn).not.toHaveBeenCalled();
+  });
+});
+
+describe('what is observed', () => {
+  it('has the time that the delivery took, in milliseconds', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    vi.advanceTimersByTime(1_000);
+    const outcomes: DeliveryOutcome[] = [];
+    const receiver = createReceiver({ secret, observe: (outcome) => outcomes.push(outcome) }, () => {
+      vi.advanceTimersByTime(7);
+    });
+    await receiver.receive(deliver(), {});
+    expect(outcomes).toMatchObject([{ outcome: 'handled', durationMs: 7 }]);
+  });
+
+  it('has the code of an Error that a handler threw: handler_failed, a fault of this side', async () => {
+    const outcomes: DeliveryOutcome[] = [];
+    const receiver = createReceiver({ secret, logger, observe: (outcome) => outcomes.push(outcome) }, () => {
+      throw new Error('no');
+    });
+    await receiver.receive(deliver(), {}).catch(() => undefined);
+    expect(outcomes).toMatchObject([{ outcome: 'failed', code: 'handler_failed' }]);
+  });
+
+  it('tells a fault of this side from a refusal of what was sent', async () => {
+    const outcomes: DeliveryOutcome[] = [];
+    const receiver = createReceiver({ secret, logger, observe: (outcome) => outcomes.push(outcome) }, () => undefined);
+    const parsed = (): Promise<Uint8Array> => Promise.resolve({ reference: 'order-42' } as never);
+    await receiver.receive(deliver({ body: parsed }), {});
+    await receiver.receive(deliver({ rawBody: '[]' }), {});
+    expect(outcomes.map(({ outcome, code }) => [outcome, code])).toEqual([
+      ['failed', 'body_consumed'],
+      ['rejected', 'invalid_payload'],
+    ]);
+  });
+});
