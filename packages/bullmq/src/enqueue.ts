@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import type { WebhookEvent } from '@paylink/core';
 import {
   check,
+  checkNames,
   identify,
   isWebhookError,
   keyedByTenant,
+  readBound,
   WebhookError,
   withinBounds,
   type TenantContext,
@@ -56,12 +58,14 @@ const LOOKS = 5;
  */
 export function enqueue(
   queue: JobQueue,
-  { key, jobOptions, timeout = 5_000 }: EnqueueOptions = {},
+  options: EnqueueOptions = {},
 ): (event: VerifiedEvent, context: { readonly signal: AbortSignal } & TenantContext) => Promise<void> {
   check(typeof queue?.add === 'function' && typeof queue.getJob === 'function', 'queue', 'must be a Queue of BullMQ');
+  checkNames(options, ['key', 'jobOptions', 'timeout']);
+  const { key, jobOptions, timeout = 5_000 } = options;
   check(key === undefined || typeof key === 'function', 'key', 'must be a function');
-  check(Number.isInteger(timeout) && timeout > 0 && timeout < 2 ** 31, 'timeout', 'must be a whole number from 1 to 2147483647');
-  const options = readJobOptions(queue, jobOptions);
+  readBound('timeout', timeout);
+  const placed = readJobOptions(queue, jobOptions);
 
   const idOf = async (event: VerifiedEvent, tenant: string | undefined): Promise<string> => {
     if (key === undefined) return (await identify({ tenant, kind: kindOf(event), reference: event.reference })).key;
@@ -74,7 +78,7 @@ export function enqueue(
     { signal, tenant }: { readonly signal: AbortSignal } & TenantContext,
   ): Promise<void> => {
     const id = await idOf(event, tenant);
-    const placing = place(queue, id, kindOf(event), toJob(event, tenant), options);
+    const placing = place(queue, id, kindOf(event), toJob(event, tenant), placed);
     const reason = (aborted: AbortSignal | undefined): unknown =>
       aborted?.reason ?? new Error(`Redis gave no answer in ${timeout} ms`);
     try {

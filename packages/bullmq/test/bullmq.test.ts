@@ -281,6 +281,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
       ['queue', () => enqueue('payments' as never)],
       ['key', () => enqueue(queue, { key: 'reference' as never })],
       ['timeout', () => enqueue(queue, { timeout: 0 })],
+      ['timeOut', () => enqueue(queue, { timeOut: 100 } as never)],
       ['jobOptions.removeOnFail', () => enqueue(queue, { jobOptions: { removeOnFail: true } as never })],
       ['jobOptions.jobId', () => enqueue(queue, { jobOptions: { jobId: 'mine' } as never })],
       ['jobOptions.deduplication', () => enqueue(queue, { jobOptions: { deduplication: { id: 'one' } } as never })],

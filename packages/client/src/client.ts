@@ -1,7 +1,7 @@
-import { check } from '@paylink/core/idempotency';
+import { check, checkNames } from '@paylink/core/idempotency';
 import { refuseBrowser } from './browser-guard.js';
 import { throwIfAborted } from './deadline.js';
-import { checkNames, checkSignal, PaylinkError } from './errors.js';
+import { checkSignal, PaylinkError } from './errors.js';
 import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
 import { readLink, type PaymentLinkRequest } from './link.js';
 import { readOptions, type ClientOptions } from './options.js';

@@ -79,23 +79,6 @@ export function isPaylinkError(error: unknown): error is PaylinkError {
   return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
 }
 
-/** A misspelt option would be a protection that is silently off. @throws ConfigurationError */
-export function checkNames(options: unknown, known: readonly string[]): asserts options is object {
-  check(typeof options === 'object' && options !== null, 'options', 'must be an object');
-  for (const [name, value] of Object.entries(options)) {
-    check(known.includes(name) || value === undefined, name, `is unknown. Valid options: ${known.join(', ')}`);
-  }
-}
-
-/** A bound that cannot be read throws, since ignoring it would switch the protection off. @throws ConfigurationError */
-export function readBound(option: string, bound: number, least: number, most: number): number {
-  check(Number.isInteger(bound) && bound >= least && bound <= most, option, `must be a whole number from ${least} to ${most}`);
-  return bound;
-}
-
-/** The longest that a timer can be set for; a longer one would fire at once. */
-export const LONGEST_TIMER = 2_147_483_647;
-
 /** @throws ConfigurationError unless `signal` is absent or an AbortSignal. */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   const { addEventListener, aborted } = Object(signal) as Partial<AbortSignal>;

@@ -1,7 +1,6 @@
-import { check } from '@paylink/core/idempotency';
+import { check, checkNames, readBound } from '@paylink/core/idempotency';
 import { readBaseUrl } from './address.js';
 import { readApiKey } from './api-key.js';
-import { checkNames, LONGEST_TIMER, readBound } from './errors.js';
 
 /** The part of `fetch` that the client uses. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
@@ -41,7 +40,7 @@ export function readOptions(options: ClientOptions): Settings {
   const { authentication = 'bearer', fetch, timeout = 10_000, retries = 3 } = options;
   check(authentication === 'bearer' || authentication === 'x-api-key', 'authentication', "must be 'bearer' or 'x-api-key'");
   check(typeof (fetch ?? globalThis.fetch) === 'function', 'fetch', 'must be a function like the global fetch');
-  readBound('timeout', timeout, 1, LONGEST_TIMER);
+  readBound('timeout', timeout);
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     apiKey: readApiKey(options.apiKey),
@@ -49,6 +48,6 @@ export function readOptions(options: ClientOptions): Settings {
     fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
     timeout,
     retries: readBound('retries', retries, 0, 3),
-    deadline: readBound('deadline', options.deadline ?? Math.max(20_000, timeout), 1, LONGEST_TIMER),
+    deadline: readBound('deadline', options.deadline ?? Math.max(20_000, timeout)),
   };
 }

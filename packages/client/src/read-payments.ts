@@ -1,6 +1,6 @@
-import { check, withinBounds } from '@paylink/core/idempotency';
+import { check, checkNames, readBound, withinBounds } from '@paylink/core/idempotency';
 import { throwIfAborted, untilAborted, within } from './deadline.js';
-import { checkNames, checkSignal, LONGEST_TIMER, PaylinkError, readBound } from './errors.js';
+import { checkSignal, PaylinkError } from './errors.js';
 import type { Payment } from './payment.js';
 import { RateLimit } from './rate-limit.js';
 import type { PaymentReader } from './reconcile.js';
@@ -115,7 +115,7 @@ function readReadingOptions(options: ReadPaymentsOptions) {
     client,
     references,
     concurrency: readBound('concurrency', concurrency, 1, 100),
-    timeout: readBound('timeout', timeout, 1, LONGEST_TIMER),
+    timeout: readBound('timeout', timeout),
     tenant,
     signal,
     onPause,

@@ -1,7 +1,9 @@
 import {
   check,
+  checkNames,
   isDone,
   isWebhookError,
+  readBound,
   readIdempotency,
   readTenant,
   runOnce,
@@ -11,7 +13,7 @@ import {
   type TenantOption,
 } from '@paylink/core/idempotency';
 import { within } from './deadline.js';
-import { checkNames, checkSignal, LONGEST_TIMER, PaylinkError, readBound, type PaylinkErrorCode } from './errors.js';
+import { checkSignal, PaylinkError, type PaylinkErrorCode } from './errors.js';
 import { inParallel } from './in-parallel.js';
 import type { Payment, SuccessfulPayment } from './payment.js';
 import { RateLimit } from './rate-limit.js';
@@ -161,8 +163,8 @@ function readReconcileOptions<Scope extends object>(options: ReconcileOptions<Sc
     onSuccess,
     tenantOf: readTenant(options.tenant),
     concurrency: readBound('concurrency', concurrency, 1, 100),
-    timeout: readBound('timeout', timeout, 1, LONGEST_TIMER),
-    deadline: readBound('deadline', deadline, 1, LONGEST_TIMER),
+    timeout: readBound('timeout', timeout),
+    deadline: readBound('deadline', deadline),
     references: new ReferenceOrder(references, readCursor(options.cursor)),
     signal,
     onResult,

@@ -1,6 +1,6 @@
 import { withinBounds } from './deadline.js';
 import { check } from './errors.js';
-import { readBound } from './options.js';
+import { checkNames, readBound } from './option-checks.js';
 import { importSecrets, type SecretList } from './secret.js';
 
 export interface CachedSecretOptions<Host> {
@@ -27,9 +27,11 @@ const LOAD_TIMEOUT = 5_000;
  */
 export function cachedSecret<Host>(
   load: (context: Host) => SecretList | Promise<SecretList>,
-  { key, ttl }: CachedSecretOptions<Host>,
+  options: CachedSecretOptions<Host>,
 ): (context: Host) => Promise<SecretList> {
   check(typeof load === 'function', 'load', 'must be a function');
+  checkNames(options, ['key', 'ttl']);
+  const { key, ttl } = options;
   check(typeof key === 'function', 'key', 'must be a function');
   readBound('ttl', ttl);
   const answers = new Map<string, { readonly answer: Promise<SecretList>; readonly until: number }>();

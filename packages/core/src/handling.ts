@@ -8,7 +8,7 @@ import type { AnyHandler } from './handlers.js';
 import { toError } from './host-error.js';
 import { isDone, readIdempotency, runOnce, type Identity } from './idempotency.js';
 import type { AnyReceiverOptions } from './intake.js';
-import { readBound } from './options.js';
+import { readBound } from './option-checks.js';
 import { isKeyedByTenant, readTenant } from './tenant.js';
 
 type HandlingOptions = Pick<AnyReceiverOptions, 'confirm' | 'handlerTimeout' | 'idempotency' | 'tenant'> & {

@@ -7,6 +7,7 @@ import { check, fault, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 
 export { keyedByTenant, readTenant, type TenantOf, type TenantOption } from './tenant.js';
+export { checkNames, readBound } from './option-checks.js';
 export { withinBounds, type Bounds } from './deadline.js';
 export { check, ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';
 

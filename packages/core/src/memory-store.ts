@@ -2,6 +2,7 @@ import { withinBounds } from './deadline.js';
 import { check } from './errors.js';
 import type { IdempotencyStore } from './idempotency.js';
 import { readLogger } from './logger.js';
+import { checkNames } from './option-checks.js';
 import { isProduction } from './environment.js';
 
 export interface MemoryStoreOptions {
@@ -17,7 +18,9 @@ let warned = false;
  *
  * @throws ConfigurationError when `limit` is not a positive integer.
  */
-export function memoryStore({ limit = 100_000 }: MemoryStoreOptions = {}): IdempotencyStore {
+export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore {
+  checkNames(options, ['limit']);
+  const { limit = 100_000 } = options;
   check(Number.isSafeInteger(limit) && limit > 0, 'limit', 'must be a positive whole number');
   if (isProduction() && !warned) {
     warned = true;

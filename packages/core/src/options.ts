@@ -3,6 +3,7 @@ import { check } from './errors.js';
 import type { ConfiguredEvent, UnrecognizedEvent } from './event.js';
 import type { IdempotencyOption } from './idempotency.js';
 import type { Logger } from './logger.js';
+import { checkNames } from './option-checks.js';
 import type { ObserveHook } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 import type { SecretOption } from './secret.js';
@@ -106,39 +107,31 @@ const DISPATCHER_OPTIONS: Names<DispatcherOptions<NoEvents, ConfirmedPayment, ob
   logger: true,
 };
 
-/** A misspelt option would be a protection that is silently off. */
-function checkNames(options: unknown, known: object): void {
-  check(typeof options === 'object' && options !== null, 'options', 'must be an object');
-  for (const [name, value] of Object.entries(options)) {
-    check(
-      Object.hasOwn(known, name) || value === undefined,
-      name,
-      name === 'handlers'
-        ? 'is the second argument, not an option: paymentWebhook({ secret }, handlers)'
-        : `is an unknown option. Valid options: ${Object.keys(known).join(', ')}`,
-    );
-  }
+function checkKnown(options: unknown, known: object): void {
+  const { handlers } = Object(options) as { readonly handlers?: unknown };
+  check(handlers === undefined, 'handlers', 'is the second argument, not an option: paymentWebhook({ secret }, handlers)');
+  checkNames(options, Object.keys(known));
 }
 
 export function checkVerifierOptions(options: unknown): void {
-  checkNames(options, VERIFIER_OPTIONS);
+  checkKnown(options, VERIFIER_OPTIONS);
 }
 
 /** A gate has no `confirm`, `idempotency`, `tenant` and `handlerTimeout`: it hands on, so nothing can run around what comes after it. */
 export function checkGateOptions(options: unknown): void {
-  checkNames(options, { ...READING_OPTIONS, unrecognized: true });
+  checkKnown(options, { ...READING_OPTIONS, unrecognized: true });
   const { unrecognized = 'pass' } = options as { unrecognized?: unknown };
   check(unrecognized === 'pass', 'unrecognized', "must be 'pass'");
 }
 
 /** With handlers there is no `unrecognized: 'pass'`, since the map of handlers has an entry of that name. */
 export function checkReceiverOptions(options: unknown): void {
-  checkNames(options, { ...READING_OPTIONS, ...HANDLING_OPTIONS });
+  checkKnown(options, { ...READING_OPTIONS, ...HANDLING_OPTIONS });
 }
 
 /** A dispatcher has no `secret`: what it is given was proven before. */
 export function checkDispatcherOptions(options: unknown): void {
-  checkNames(options, DISPATCHER_OPTIONS);
+  checkKnown(options, DISPATCHER_OPTIONS);
 }
 
 /** The lower-case names of the signature header and of the event header. */
@@ -150,11 +143,4 @@ export function readHeaderNames({ signature = 'x-service-signature', event = 'x-
   const fit = Object.values(names).every((name) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) && names.signature !== names.event;
   check(fit, 'headers', 'must give two different header names');
   return names;
-}
-
-/** A bound that cannot be read throws, since ignoring it would switch the protection off. */
-export function readBound(option: string, bound: number): number {
-  // The longest that a timer can be set for; a longer one would fire at once.
-  check(Number.isInteger(bound) && bound > 0 && bound < 2 ** 31, option, 'must be a whole number from 1 to 2147483647');
-  return bound;
 }

@@ -128,6 +128,7 @@ describe('cachedSecret', () => {
     const load = (): string => 'x';
     expect(() => cachedSecret('x' as never, { key, ttl: 1 })).toThrow(/^load must/);
     expect(() => cachedSecret(load, { ttl: 1 } as never)).toThrow(/^key must/);
+    expect(() => cachedSecret(load, { key, TTL: 1 } as never)).toThrow(/^TTL is an unknown option/);
     for (const ttl of [undefined, 0, -1, 1.5, Number.NaN, 2 ** 31, '60']) {
       expect(() => cachedSecret(load, { key, ttl: ttl as number })).toThrow(/^ttl must/);
     }

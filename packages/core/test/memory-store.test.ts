@@ -135,4 +135,9 @@ describe('memoryStore', () => {
     const memoryStore = await load();
     expect(() => memoryStore({ limit: limit as number })).toThrow('limit must be a positive whole number');
   });
+
+  it('refuses a misspelt option', async () => {
+    const memoryStore = await load();
+    expect(() => memoryStore({ limits: 10 } as never)).toThrow('limits is an unknown option. Valid options: limit');
+  });
 });

@@ -1,5 +1,6 @@
 /** What a caller gives: a database, as far as the store uses it, and options. By structure, so that no driver's types are needed. */
-import { ConfigurationError, type Logger } from '@paylink/core';
+import type { Logger } from '@paylink/core';
+import { check, checkNames, readBound } from '@paylink/core/idempotency';
 import type { MarkTable } from './marks.js';
 
 /** `pg`'s Pool, or one like it (Neon's, for example). */
@@ -73,46 +74,32 @@ export type AnyOptions = PoolOptions<PgClient, unknown> & TransactionOptions<obj
 
 /** Which of the two databases it is. @throws ConfigurationError */
 export function kindOf(pool: unknown): 'pool' | 'transactions' {
-  const members = (typeof pool === 'object' || typeof pool === 'function' ? pool : undefined) as
-    Record<string, unknown> | null | undefined;
-  if (typeof members?.['transaction'] === 'function') return 'transactions';
-  const isPool = typeof members?.['connect'] === 'function' && typeof members['query'] === 'function';
-  if (!isPool) throw new ConfigurationError('pool', 'must be a Pool of pg, a PGlite, or an object with a function `transaction`');
+  const members = Object(pool) as Partial<Record<'transaction' | 'connect' | 'query' | 'release', unknown>>;
+  if (typeof members.transaction === 'function') return 'transactions';
+  const isPool = typeof members.connect === 'function' && typeof members.query === 'function';
+  check(isPool, 'pool', 'must be a Pool of pg, a PGlite, or an object with a function `transaction`');
   // One client for all would mix the transactions of all deliveries.
-  const isClient = typeof members['release'] === 'function' || 'processID' in members;
-  if (isClient)
-    throw new ConfigurationError(
-      'pool',
-      'is a single Client of pg; give `new Pool(...)`, since each delivery needs a connection of its own',
-    );
+  const isClient = typeof members.release === 'function' || 'processID' in members;
+  check(!isClient, 'pool', 'is a single Client of pg; give `new Pool(...)`, since each delivery needs a connection of its own');
   return 'pool';
 }
 
 const STORE_OPTIONS = ['schema', 'table', 'idleTimeout', 'nothingWritten', 'logger'];
 const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], transactions: [...STORE_OPTIONS, 'query'] };
-const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'];
+const ISOLATIONS: readonly unknown[] = [undefined, 'read committed', 'repeatable read', 'serializable'];
 
 /** @throws ConfigurationError that names the option. */
 export function checkOptions(options: unknown, kind: 'pool' | 'transactions'): asserts options is AnyOptions {
-  if (typeof options !== 'object' || options === null) throw new ConfigurationError('options', 'must be an object');
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !KNOWN[kind].includes(name)) {
-      throw new ConfigurationError(name, `is unknown. Valid options: ${KNOWN[kind].join(', ')}`);
-    }
-  }
-  const { idleTimeout = 0, nothingWritten = 'refuse', logger, isolation, tx, query } = options as Record<string, unknown>;
-  const isBound = Number.isInteger(idleTimeout) && (idleTimeout as number) >= 0 && (idleTimeout as number) < 2 ** 31;
-  if (!isBound) throw new ConfigurationError('idleTimeout', 'must be a whole number of milliseconds from 0 to 2147483647');
-  if (nothingWritten !== 'refuse' && nothingWritten !== 'warn') {
-    throw new ConfigurationError('nothingWritten', 'must be refuse or warn');
-  }
-  const canWarn = logger === undefined || typeof (logger as Record<string, unknown> | null)?.['warn'] === 'function';
-  if (!canWarn) throw new ConfigurationError('logger', 'must have a function `warn`');
-  if (isolation !== undefined && !ISOLATIONS.includes(isolation as string)) {
-    throw new ConfigurationError('isolation', `must be one of ${ISOLATIONS.join(', ')}`);
-  }
-  if (tx !== undefined && typeof tx !== 'function') {
-    throw new ConfigurationError('tx', 'must be a function that makes what handlers get from a client');
-  }
-  if (query !== undefined && typeof query !== 'function') throw new ConfigurationError('query', 'must be a function (tx, sql)');
+  checkNames(options, KNOWN[kind]);
+  const { idleTimeout = 0, nothingWritten = 'refuse', logger = console, isolation, tx, query } = options as AnyOptions;
+  readBound('idleTimeout', idleTimeout, 0);
+  check(nothingWritten === 'refuse' || nothingWritten === 'warn', 'nothingWritten', 'must be refuse or warn');
+  check(typeof logger?.warn === 'function', 'logger', 'must have a function `warn`');
+  check(ISOLATIONS.includes(isolation), 'isolation', `must be one of ${ISOLATIONS.slice(1).join(', ')}`);
+  check(isFunction(tx), 'tx', 'must be a function that makes what handlers get from a client');
+  check(isFunction(query), 'query', 'must be a function (tx, sql)');
+}
+
+function isFunction(option: unknown): boolean {
+  return option === undefined || typeof option === 'function';
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { check, withinBounds, type IdempotencyStore } from '@paylink/core/idempotency';
+import { check, checkNames, readBound, withinBounds, type IdempotencyStore } from '@paylink/core/idempotency';
 import { commandsOf, type RedisClient } from './client.js';
 import { keepLease } from './lease.js';
 import { ACQUIRE, END_TURN, FINISH, RELEASE, RENEW, RENEW_TURN, TAKE_TURN } from './scripts.js';
@@ -39,15 +39,14 @@ export interface RedisScope {
  * @param client of ioredis 5 and later, or of node-redis 4.7 and later and connected; a cluster too
  * @throws ConfigurationError that names the option, for another client above all
  */
-export function redisStore(
-  client: RedisClient,
-  { prefix = 'paylink:', leaseMs = 30_000, commandTimeout = 5_000 }: RedisStoreOptions = {},
-): IdempotencyStore<RedisScope> {
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): IdempotencyStore<RedisScope> {
   const commands = commandsOf(client);
+  checkNames(options, ['prefix', 'leaseMs', 'commandTimeout']);
+  const { prefix = 'paylink:', leaseMs = 30_000, commandTimeout = 5_000 } = options;
   // An empty hash tag would put the two keys of a script on two nodes of a cluster.
   check(typeof prefix === 'string' && !prefix.includes('{}'), 'prefix', 'must be a string without {}');
-  check(isMilliseconds(leaseMs, 100), 'leaseMs', 'must be a whole number from 100 to 2147483647');
-  check(isMilliseconds(commandTimeout, 1), 'commandTimeout', 'must be a whole number from 1 to 2147483647');
+  readBound('leaseMs', leaseMs, 100);
+  readBound('commandTimeout', commandTimeout);
   const stateOf = (key: string): string => `${prefix}{${key}}`;
 
   /** A client keeps commands for a Redis that is down until it is back: the wait for an answer is bounded here. */
@@ -128,10 +127,6 @@ function startWork(
     }
   })();
   return { settled: running, isSettled: () => settled };
-}
-
-function isMilliseconds(value: number, least: number): boolean {
-  return Number.isInteger(value) && value >= least && value < 2 ** 31;
 }
 
 function ignore(): undefined {

@@ -523,6 +523,7 @@ describe('what redisStore refuses', () => {
     ['client', () => redisStore({ host: 'localhost', port: 6379 } as never)],
     ['prefix', () => redisStore(client, { prefix: 7 as never })],
     ['prefix', () => redisStore(client, { prefix: '{}' })],
+    ['leaseMS', () => redisStore(client, { leaseMS: 60_000 } as never)],
     ['leaseMs', () => redisStore(client, { leaseMs: 0 })],
     ['leaseMs', () => redisStore(client, { leaseMs: Number.NaN })],
     ['commandTimeout', () => redisStore(client, { commandTimeout: 2 ** 31 })],
