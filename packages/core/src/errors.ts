@@ -4,13 +4,11 @@ import { statusOf, type WebhookErrorCode } from './reply.js';
 const BRAND = Symbol.for('@paylink/core:WebhookError');
 
 // What adapters find while they read a body, in the same words on every host.
-const SENTENCES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    body_too_large: 'the body is larger than bodyLimit',
-    body_timeout: 'the body took longer than bodyTimeout',
-    incomplete_body: 'the sender went away before the body was complete',
-  }),
-);
+const SENTENCES: ReadonlyMap<string, string> = new Map([
+  ['body_too_large', 'the body is larger than bodyLimit'],
+  ['body_timeout', 'the body took longer than bodyTimeout'],
+  ['incomplete_body', 'the sender went away before the body was complete'],
+]);
 
 export interface WebhookErrorOptions {
   /** 400 to 599. Default: the status of a code of ours, else 500. */
@@ -90,9 +88,11 @@ export class ConfigurationError extends TypeError {
 }
 ConfigurationError.prototype.name = 'ConfigurationError';
 
-/** Our frames, by the first one: that of this file, in the sources, in what was built or where it is installed. */
-const OWN_FRAME = /([^\s(]*[\\/])core[\\/](?:src|dist)[\\/]/;
-const INSTALLED = /[\\/]@paylink[\\/][\w-]+[\\/](?:src|dist)[\\/]/;
+/** The folder of our packages, by the first frame: that of this file, in the sources or in what was built. */
+const ROOT = /([^\s(]*[\\/])core[\\/](?:src|dist)[\\/]/;
+const PACKAGE = /^[\w-]+[\\/](?:src|dist)[\\/]/;
+/** Our frames where we are installed, and the engine's. */
+const NOT_THE_CALLERS = /[\\/]@paylink[\\/][\w-]+[\\/](?:src|dist)[\\/]|\(<anonymous>\)|node:internal/;
 
 /** The mistake is in the caller's line, which a dozen of our own frames would push out of the stack. */
 function beginAtCaller(error: Error): void {
@@ -106,16 +106,10 @@ function beginAtCaller(error: Error): void {
     }
     const lines = error.stack!.split('\n');
     const first = lines.findIndex((line) => /^\s+at /.test(line));
-    const root = OWN_FRAME.exec(lines[first]!)?.[1];
-    const isOurs = (line: string): boolean =>
-      INSTALLED.test(line) ||
-      (root !== undefined &&
-        line.includes(root) &&
-        /^[\w-]+[\\/](?:src|dist)[\\/]/.test(line.slice(line.indexOf(root) + root.length)));
-    const isNative = (line: string): boolean => /\(<anonymous>\)|node:internal/.test(line);
-    const callers = lines.slice(first);
-    const caller = callers.findIndex((line) => !isOurs(line) && !isNative(line));
-    if (caller > 0) error.stack = [...lines.slice(0, first), ...callers.slice(caller, caller + stackTraceLimit)].join('\n');
+    const frames = lines.splice(first);
+    const root = ROOT.exec(frames[0]!)?.[1];
+    const caller = frames.findIndex((line) => !NOT_THE_CALLERS.test(line) && !PACKAGE.test(line.split(root!)[1] ?? ''));
+    if (caller > 0) error.stack = lines.concat(frames.slice(caller, caller + stackTraceLimit)).join('\n');
   } catch {
     // The stack stays as it was: another engine, or one whose Error is frozen.
   }
