@@ -34,6 +34,7 @@ function faultsOf(path: string, html: string): string[] {
   const skipped = headings.findIndex((level, index) => index > 0 && level > headings[index - 1]! + 1);
   if (skipped !== -1) faults.push(`heading ${skipped + 1} skips a level: ${headings.join()}`);
   if (/<img(?![^>]*\salt=)[^>]*>/.test(html)) faults.push('a picture has no text in its place');
+  if (/<th\b[^>]*>\s*<\/th>/.test(html)) faults.push('a column of a table has no name');
   return faults;
 }
 
@@ -62,7 +63,9 @@ describe('a page of the built site', () => {
   });
 
   it('would be found without them', () => {
-    expect(faultsOf('fr/index.html', '<html lang="en-US"><main><h1>A</h1><h3>B</h3><img src="a.png"></main>')).toHaveLength(6);
+    expect(
+      faultsOf('fr/index.html', '<html lang="en-US"><main><h1>A</h1><h3>B</h3><img src="a.png"><th></th></main>'),
+    ).toHaveLength(7);
     expect(faultsOf('index.html', '<html lang="en-US"><main><h2>A</h2><h1>B</h1><h1>C</h1></main>')).toContain(
       'not one first heading: 2,1,1',
     );
