@@ -5,6 +5,7 @@
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import ts from 'typescript';
 
 const PACKAGES = join(import.meta.dirname, '../packages');
 
@@ -75,8 +76,21 @@ function zipped(text: string): number {
 
 /** Leaves out each text that has a blank and more than ten characters. */
 function withoutSentences(text: string): string {
-  return text.replace(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, (literal) => {
-    const words = literal.replace(/\$\{[^}]*\}/g, '');
-    return words.includes(' ') && literal.length > 12 ? '""' : literal;
-  });
+  const file = ts.createSourceFile('bundle.js', text, ts.ScriptTarget.ES2022);
+  let rest = '';
+  let kept = 0;
+  const visit = (node: ts.Node): void => {
+    if (isText(node) && node.text.length > 10 && node.text.includes(' ')) {
+      // What stands around the text stays: its quotes, or the braces of a template.
+      rest += text.slice(kept, node.getStart(file) + 1);
+      kept = node.end - (ts.isTemplateHead(node) || ts.isTemplateMiddle(node) ? 2 : 1);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return rest + text.slice(kept);
+}
+
+function isText(node: ts.Node): node is ts.StringLiteral | ts.TemplateLiteralLikeNode {
+  return ts.isStringLiteral(node) || ts.isTemplateLiteralToken(node);
 }
