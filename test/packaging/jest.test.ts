@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -16,8 +18,14 @@ interface Outcome {
 /** Runs the example, on the packages as they were built. */
 async function runJest(...args: string[]): Promise<Outcome> {
   const options = { cwd: example, env: { PATH: process.env['PATH'] } as unknown as NodeJS.ProcessEnv };
-  const { stdout } = await promisify(execFile)(process.execPath, [jest, '--json', '--no-cache', ...args], options);
-  return JSON.parse(stdout) as Outcome;
+  const folder = mkdtempSync(join(tmpdir(), 'paylink-jest-'));
+  try {
+    const flags = ['--json', '--no-cache', '--cacheDirectory', folder];
+    const { stdout } = await promisify(execFile)(process.execPath, [jest, ...flags, ...args], options);
+    return JSON.parse(stdout) as Outcome;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 it('runs the test of a checkout in jest, and ends on its own', async () => {

@@ -43,7 +43,8 @@ async function startWorker() {
       // Hyperdrive wants a password; this PostgreSQL trusts whoever is on loopback.
       postgres.url.replace('postgres@', 'postgres:unused@'),
     ],
-    { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    // A Miniflare that is killed leaves its temporary files: they go with the folder.
+    { cwd: folder, env: { ...process.env, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
   let complaints = '';
   child.stderr.on('data', (text: Buffer) => (complaints += text.toString()));

@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { paylink, SECRET, start } from './paylink.js';
+import { newFolder, paylink, SECRET, start } from './paylink.js';
 import { inTerminal } from './terminal.js';
 import { openShop, serve } from './servers.js';
 
@@ -62,7 +61,7 @@ describe('paylink audit', () => {
     expect(report.causes.map(({ id }) => id)).toEqual(expect.arrayContaining(['reserializes', 'several_spellings', 'no_deadline']));
     expect(report.results.filter(({ passed }) => !passed)).toHaveLength(report.findings.length);
 
-    const folder = await mkdtemp(join(tmpdir(), 'paylink-'));
+    const folder = newFolder();
     const files = ['--junit', join(folder, 'junit.xml'), '--sarif', join(folder, 'audit.sarif')];
     const { code, stdout } = await paylink(['audit', '--to', url, '--timeout', '2', ...files], { env });
     expect(code).toBe(1);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { paylink } from './paylink.js';
+import { newFolder, paylink } from './paylink.js';
 import { inTerminal } from './terminal.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -155,7 +155,7 @@ describe('paylink init', () => {
     ],
     ['an unknown framework', {}, ['--framework', 'rails'], /unknown framework rails\. Valid names: next, express/],
   ])('ends with 2 on %s', async (_, manifest, args, message) => {
-    const folder = manifest === undefined ? await mkdtemp(join(tmpdir(), 'paylink-init-')) : await project(manifest);
+    const folder = manifest === undefined ? newFolder() : await project(manifest);
     const result = await inFolder(folder, args);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);

@@ -78,7 +78,7 @@ export function newFolder(): string {
 /** Starts it, and ends it with the test. */
 export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd: string = newFolder()): Running {
   // Nothing of the environment that the tests run in.
-  const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], ...env };
+  const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], TMPDIR: newFolder(), ...env };
   const child = spawn(process.execPath, [COMMAND, ...args], { env: environment as NodeJS.ProcessEnv, cwd });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';

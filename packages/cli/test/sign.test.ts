@@ -1,17 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pasteCurl } from './curl.js';
-import { API_KEY, paylink, SECRET } from './paylink.js';
+import { API_KEY, newFolder, paylink, SECRET } from './paylink.js';
 import { openShop } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 const hmac = (body: string | Uint8Array, secret = SECRET): string => createHmac('sha256', secret).update(body).digest('hex');
 
 async function file(name: string, content: string | Uint8Array): Promise<string> {
-  const path = join(await mkdtemp(join(tmpdir(), 'paylink-')), name);
+  const path = join(newFolder(), name);
   await writeFile(path, content);
   return path;
 }

@@ -1,9 +1,8 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { paylink, SECRET } from './paylink.js';
+import { newFolder, paylink, SECRET } from './paylink.js';
 import { inTerminal } from './terminal.js';
 import { openShop, serve } from './servers.js';
 
@@ -125,7 +124,7 @@ describe('paylink trigger', () => {
   it('sends the exact bytes of a file, also such as are no text', async () => {
     const { url, received } = await record();
     const bytes = Buffer.from([0x7b, 0x20, 0x0d, 0x0a, 0xff, 0x00, 0x7d, 0x0a]);
-    const file = join(await mkdtemp(join(tmpdir(), 'paylink-')), 'body');
+    const file = join(newFolder(), 'body');
     await writeFile(file, bytes);
     expect((await paylink(['trigger', '--to', url, '--body', file], { env })).code).toBe(0);
     expect((await paylink(['trigger', '--to', url, '--body', '-'], { env, stdin: bytes })).code).toBe(0);
