@@ -188,10 +188,12 @@ describe('diagnose', () => {
       ['0', ' '],
       ['a', 'g'],
     ] as const) {
-      const started = performance.now();
+      const started = process.cpuUsage();
       await diagnosing({ signature: other + character.repeat(16_000) + other });
       await diagnosing({ rawBody: other + character.repeat(60_000) + other });
-      expect(performance.now() - started).toBeLessThan(2_000);
+      // Of the processor, which others may keep busy meanwhile; in microseconds.
+      const { user, system } = process.cpuUsage(started);
+      expect(user + system).toBeLessThan(2_000_000);
     }
   });
 
