@@ -1,19 +1,36 @@
-/** How soon an audit that cannot be held says so. Alone, since what runs beside it would be measured too. */
+/** How soon an audit that cannot be held says so. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { auditReceiver } from '@paylink/testing';
-import { describe, expect, it } from 'vitest';
-import { listen, receiver, SECRET } from '../audit/hand-written.js';
+import { setImmediate as turn } from 'node:timers/promises';
+import { auditReceiver, type AuditOptions, type AuditReport } from '@paylink/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { listen, receiver, SECRET } from './hand-written.js';
 
 const secret = SECRET;
+
+/** Lets time pass by the turns of the event loop, of which a busy machine takes no more than an idle one. */
+async function audit(options: AuditOptions): Promise<AuditReport> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    let isOver = false;
+    const running = auditReceiver(options).finally(() => (isOver = true));
+    while (!isOver) {
+      for (let turns = 0; turns < 20; turns++) await turn();
+      vi.advanceTimersByTime(10);
+    }
+    return await running;
+  } finally {
+    vi.useRealTimers();
+  }
+}
 
 describe('auditReceiver', () => {
   it('says within two seconds that a server answers nothing, and stops', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
-    const { findings, stopped, complete, durationMs } = await auditReceiver({ url, secret });
-    expect(durationMs).toBeLessThan(2_500);
+    const { findings, stopped, complete, durationMs } = await audit({ url, secret });
+    expect(durationMs).toBeLessThan(2_000);
     expect(findings).toMatchObject([{ id: 'H03', actual: undefined, severity: 'high' }]);
     expect(stopped).toMatchObject({ reason: 'no_answer', message: expect.stringMatching(/no answer in 1\.5 s/) as string });
     expect(complete).toBe(false);
@@ -25,10 +42,10 @@ describe('auditReceiver', () => {
       if (req.headers['x-service-signature'] === undefined || /^0+$/.test(String(req.headers['x-service-signature']))) return;
       res.writeHead(401).end();
     });
-    const { stopped, durationMs } = await auditReceiver({ url, secret });
+    const { stopped, durationMs } = await audit({ url, secret });
     await close();
     expect(stopped).toMatchObject({ reason: 'wrong_secret' });
-    expect(durationMs).toBeLessThan(2_500);
+    expect(durationMs).toBeLessThan(2_000);
   });
 
   it.each([
@@ -38,9 +55,8 @@ describe('auditReceiver', () => {
     ['unknown_reference', {}, { credits: () => 0 }, /was not credited/],
   ] as const)('stops within two seconds with %s (%#), and says what it knows', async (reason, habits, options, message) => {
     const { url, close } = await listen(receiver(habits));
-    const started = performance.now();
-    const report = await auditReceiver({ url, secret, ...options });
-    expect(performance.now() - started).toBeLessThan(2_500);
+    const report = await audit({ url, secret, ...options });
+    expect(report.durationMs).toBeLessThan(2_000);
     await close();
     expect(report.stopped).toMatchObject({ reason, message: expect.stringMatching(message) as string });
     expect(report).toMatchObject({ passed: false, complete: false });
