@@ -41,14 +41,15 @@ function start(line: string, url: string, folder: string, env: Readonly<Record<s
   const command = line.replace(/https?:\/\/(?:your-shop\.example|localhost:3000)\/webhooks\/payments/, url);
   const path = [folder, dirname(process.execPath), process.env['PATH']].join(delimiter);
   // A group of its own, so that the command ends with the shell.
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
+  // One pipe for both, as a terminal has it: of two, either may come first.
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', `exec 2>&1\n${command}`], {
     cwd: folder,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: { PATH: path, ...env } as unknown as NodeJS.ProcessEnv,
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece.toString()));
+  child.stdout.on('data', (piece: Buffer) => (output += piece.toString()));
   const closed = once(child, 'close').then(([code]) => code as number | null);
   onTestFinished(() => {
     if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
@@ -134,7 +135,7 @@ function like(shown: string): RegExp {
   const pattern = shown
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     .replaceAll('…', '.*')
-    .replace(/ +\d+ ms/g, ' +\\d+ ms')
+    .replace(/ +\d+ ms */g, ' +\\d+ ms *')
     .replace(/\b[0-9a-f]{8,64}\b/g, '[0-9a-f]+')
     .replace(/sk_live_[0-9a-f]+/g, 'sk_live_[0-9a-f]+')
     .replace(/(?:localhost|127\\\.0\\\.0\\\.1):\d+/g, '127\\.0\\.0\\.1:\\d+')
