@@ -6,11 +6,20 @@ export class Aborts {
   readonly #signal: AbortSignal;
   readonly #waiting = new Set<() => void>();
 
-  /** @throws the signal's reason where it is aborted already */
-  constructor(signal: AbortSignal) {
-    signal.throwIfAborted();
+  private constructor(signal: AbortSignal) {
     this.#signal = signal;
-    signal.addEventListener('abort', this.#onAbort);
+  }
+
+  /** Listens for as long as the run takes. @throws the signal's reason where it is aborted already */
+  static async during<T>(signal: AbortSignal, run: (aborts: Aborts) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    const aborts = new Aborts(signal);
+    signal.addEventListener('abort', aborts.#onAbort);
+    try {
+      return await run(aborts);
+    } finally {
+      signal.removeEventListener('abort', aborts.#onAbort);
+    }
   }
 
   get aborted(): boolean {
@@ -48,11 +57,6 @@ export class Aborts {
         },
       );
     });
-  }
-
-  /** Takes the listener from the signal. */
-  end(): void {
-    this.#signal.removeEventListener('abort', this.#onAbort);
   }
 
   readonly #onAbort = (): void => {

@@ -32,13 +32,8 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
     });
   }
 
-  async run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
-    const aborts = new Aborts(signal);
-    try {
-      return await this.#run(statements, work, aborts);
-    } finally {
-      aborts.end();
-    }
+  run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
+    return Aborts.during(signal, (aborts) => this.#run(statements, work, aborts));
   }
 
   async #run(statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {

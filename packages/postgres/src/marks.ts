@@ -1,6 +1,6 @@
 /** The marks of what is done: their SQL, and their table in a database. */
 import { createHash } from 'node:crypto';
-import { ConfigurationError } from '@paylink/core';
+import { check } from '@paylink/core/idempotency';
 import type { Database } from './database.js';
 
 /** Where the marks are kept. */
@@ -185,17 +185,15 @@ export class Marks {
     // Looked at first, since the role of the service often has no right to create anything.
     const [row] = await this.#database.query(this.#sql.serverAndTable());
     const { version, exists } = row as { readonly version: number; readonly exists: boolean };
-    if (version < OLDEST_SERVER) {
-      const found = `PostgreSQL ${Math.floor(version / 10_000)}`;
-      throw new ConfigurationError('pool', `leads to ${found}; the store needs PostgreSQL 13 or newer. Upgrade the server`);
-    }
+    const found = `PostgreSQL ${Math.floor(version / 10_000)}`;
+    check(version >= OLDEST_SERVER, 'pool', `leads to ${found}; the store needs PostgreSQL 13 or newer. Upgrade the server`);
     if (!exists) await this.#database.execute(this.#sql.lockedMigration());
   }
 
   /** @throws ConfigurationError when `olderThan` is no date in the past. */
   async forget(olderThan: unknown): Promise<number> {
     const isPast = olderThan instanceof Date && olderThan.getTime() < Date.now();
-    if (!isPast) throw new ConfigurationError('olderThan', 'must be a Date in the past');
+    check(isPast, 'olderThan', 'must be a Date in the past');
     let total = 0;
     for (let forgotten = FORGET_BATCH; forgotten === FORGET_BATCH; total += forgotten) {
       const [row] = await this.#database.query((await this.sql()).forget(olderThan));
@@ -259,6 +257,6 @@ function keyLiteral(digest: string): string {
 /** PostgreSQL silently cuts longer names off, and two tables would be one. */
 function identifier(option: string, name: unknown): string {
   const fit = typeof name === 'string' && name !== '' && !name.includes('\0') && Buffer.byteLength(name) < 64;
-  if (!fit) throw new ConfigurationError(option, 'must be a name of 1 to 63 bytes, unquoted');
+  check(fit, option, 'must be a name of 1 to 63 bytes, unquoted');
   return `"${name.replaceAll('"', '""')}"`;
 }

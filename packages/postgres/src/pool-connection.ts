@@ -102,7 +102,7 @@ export class PoolPlaces {
   /** Counts what fails, and says of a pool's time-out that no connection was free. */
   async explained<T>(running: Promise<T>): Promise<T> {
     try {
-      return await running;
+      return await explained(running);
     } catch (error) {
       this.#lost += 1;
       const reason = String(error).includes('timeout exceeded when trying to connect') ? this.exhaustion() : undefined;
@@ -128,6 +128,7 @@ export class PoolConnection<Client extends PgClient> {
   /** Whether others waited in vain for a connection of the pool when the time was over. */
   starvedOthers = false;
   readonly #pool: PgPool;
+  readonly #places: PoolPlaces;
   readonly #aborts: Aborts;
   readonly #leave: () => void;
   #state: 'usable' | 'committing' | 'given up' = 'usable';
@@ -135,6 +136,7 @@ export class PoolConnection<Client extends PgClient> {
 
   private constructor(pool: PgPool, client: Client, aborts: Aborts) {
     this.#pool = pool;
+    this.#places = PoolPlaces.of(pool);
     this.client = client;
     this.#aborts = aborts;
     this.#leave = aborts.on(this.#onAbort);
@@ -142,10 +144,16 @@ export class PoolConnection<Client extends PgClient> {
 
   /** @throws the signal's reason, also while it waits for an exhausted pool; a client that comes later goes back untouched. */
   static async take<Client extends PgClient>(pool: PgPool, aborts: Aborts): Promise<PoolConnection<Client>> {
+    const places = PoolPlaces.of(pool);
+    await places.enter(aborts);
     const connecting = takeClient<Client>(pool);
     try {
-      return new PoolConnection(pool, await aborts.race(connecting), aborts);
+      const client = await places.explained(aborts.race(connecting));
+      // An abort between the end of the wait and here has called nothing back.
+      aborts.throwIfAborted();
+      return new PoolConnection(pool, client, aborts);
     } catch (error) {
+      places.leave();
       connecting.then((client) => {
         client.release();
         stopListening(client);
@@ -184,14 +192,16 @@ export class PoolConnection<Client extends PgClient> {
   end(): void {
     clearTimeout(this.#grace);
     this.#leave();
-    if (this.#state === 'given up') return;
-    this.#state = 'given up';
-    this.client.release();
-    stopListening(this.client);
+    if (this.#state !== 'given up') {
+      this.#state = 'given up';
+      this.client.release();
+      stopListening(this.client);
+    }
+    this.#places.leave();
   }
 
   readonly #onAbort = (): void => {
-    this.starvedOthers = PoolPlaces.of(this.#pool).starvesOthers;
+    this.starvedOthers = this.#places.starvesOthers;
     if (this.#state === 'committing') this.#grace = setTimeout(() => this.#destroy(), COMMIT_GRACE);
     else this.#destroy();
   };

@@ -1,6 +1,6 @@
 import type { RunResult } from '@paylink/core';
 import { Aborts } from './aborts.js';
-import { explained, type Database } from './database.js';
+import type { Database } from './database.js';
 import { guardClient, lend } from './guards.js';
 import { readAnswers, WrittenRows, type Probe, type Warnings } from './handler-writes.js';
 import { readClaim, readRefusal, type RunStatements } from './marks.js';
@@ -28,7 +28,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
 
   async query(text: string): Promise<readonly unknown[]> {
     const query = { text, query_timeout: READ_TIMEOUT };
-    const { rows } = (await explained(this.#places.explained(this.#pool.query(query)))) as { readonly rows: readonly unknown[] };
+    const { rows } = (await this.#places.explained(this.#pool.query(query))) as { readonly rows: readonly unknown[] };
     return rows;
   }
 
@@ -45,30 +45,18 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     return this.#places.lost;
   }
 
-  async run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
-    const aborts = new Aborts(signal);
-    try {
-      await this.#places.enter(aborts);
+  run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
+    return Aborts.during(signal, async (aborts) => {
+      const connection = await PoolConnection.take<Client>(this.#pool, aborts);
       try {
-        return await this.#runOnce(statements, work, aborts);
+        return await this.#runOn(connection, statements, work, aborts);
+      } catch (error) {
+        await connection.rollBack();
+        throw error;
       } finally {
-        this.#places.leave();
+        connection.end();
       }
-    } finally {
-      aborts.end();
-    }
-  }
-
-  async #runOnce(statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
-    const connection = await this.#places.explained(PoolConnection.take<Client>(this.#pool, aborts));
-    try {
-      return await this.#runOn(connection, statements, work, aborts);
-    } catch (error) {
-      await connection.rollBack();
-      throw error;
-    } finally {
-      connection.end();
-    }
+    });
   }
 
   async #runOn(

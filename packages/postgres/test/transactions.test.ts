@@ -700,3 +700,19 @@ it('G03 does not hand the client out by a method that gives it back', async () =
   expect(await store.run(key, work, { signal: new AbortController().signal })).toBe('done');
   expect(() => chained!.query('SELECT 1')).toThrow('the transaction is over');
 });
+
+it('G03 leaves the connection to the next run when it is aborted while it waits for one', async () => {
+  const pool = shop.pool({ max: 1 });
+  const store = postgresStore(pool, { schema: 'public' });
+  const reference = await shop.order();
+  const run = (signal: AbortSignal) => store.run(reference, ({ tx }) => credit(tx, reference), { signal });
+  const held = await pool.connect();
+  const controller = new AbortController();
+  const waiting = run(controller.signal);
+  await vi.waitFor(() => expect(pool.waitingCount).toBe(1));
+  controller.abort(new Error('its time is over'));
+  await expect(waiting).rejects.toThrow('its time is over');
+  held.release();
+  expect(await run(AbortSignal.timeout(10_000))).toBe('done');
+  await shop.expectAtRest(pool);
+});
