@@ -58,6 +58,8 @@ export async function runStryker(target: Target, { copy, results, mutate, concur
     reporters: ['json', 'html', 'progress-append-only'],
     jsonReporter: { fileName: json },
     htmlReporter: { fileName: join(results, `${target.name}.html`) },
+    // A busy machine takes long for all tests of a target at once.
+    dryRunTimeoutMinutes: 15,
     allowEmpty: true,
   };
   const file = join(copy, 'stryker.json');

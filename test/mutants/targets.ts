@@ -31,7 +31,8 @@ const ADAPTERS = [
 
 export const TARGETS: readonly Target[] = [
   { ...ofPackage('core'), onWebCrypto: ['packages/core/test/{hmac,secret,signature,verifier}.test.ts'] },
-  ofHosts('node', 'node:http'),
+  // Gates are of `node`, and node:http itself has none.
+  ofHosts('node', 'node:http', 'Express 5 as a gate'),
   ofHosts('fetch', 'Fetch on Hono'),
   ofHosts('express', 'Express 5', 'Express 5 as a gate'),
   ofHosts('fastify', 'Fastify 5'),

@@ -73,13 +73,16 @@ it('N16 a short secret from a function is warned of once, whatever a stranger se
   ]);
 });
 
-it.each([null, {}, { warn: () => undefined }, { warn: 'no', error: 'no' }, 7])('refuses %j as a logger', (logger) => {
-  for (const make of [
-    () => createVerifier({ secret, logger: logger as never }),
-    () => createReceiver({ secret, logger: logger as never }, () => undefined),
-    () => createReceiver({ secret, logger: logger as never }),
-    () => createDispatcher({ logger: logger as never }, () => undefined),
-  ]) {
-    expect(make).toThrow('logger must have the functions `warn` and `error`');
-  }
-});
+it.each([null, {}, { warn: () => undefined }, { error: () => undefined }, { warn: 'no', error: 'no' }, 7])(
+  'refuses %j as a logger',
+  (logger) => {
+    for (const make of [
+      () => createVerifier({ secret, logger: logger as never }),
+      () => createReceiver({ secret, logger: logger as never }, () => undefined),
+      () => createReceiver({ secret, logger: logger as never }),
+      () => createDispatcher({ logger: logger as never }, () => undefined),
+    ]) {
+      expect(make).toThrow('logger must have the functions `warn` and `error`');
+    }
+  },
+);
