@@ -2,7 +2,7 @@
  * Puts faults into the sources, one at a time, and says which of them no test notices (Stryker). A survivor without an entry in
  * survivors.json, an entry without a survivor and a package under its least percentage end it with 1.
  *
- *     pnpm mutants [--package NAME]… [--file PATH]… [--changed [--since COMMIT]] [--concurrency N] [--fresh]
+ *     pnpm mutants [--package NAME]… [--file PATH[:FIRST-LAST]]… [--changed [--since COMMIT]] [--concurrency N] [--fresh]
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,6 +56,8 @@ const faults = lostEntries(justifications, read).map((entry) => `an entry of sur
 const since = /^0*$/.test(values.since ?? '') ? mergeBase(ROOT) : values.since!;
 const lines = values.changed ? changedLines(ROOT, since) : undefined;
 const wanted = lines ?? (values.file.length > 0 ? values.file : undefined);
+// Of a few lines neither a percentage nor an entry without a survivor says anything.
+const isPartial = wanted?.some((path) => /:[\d-]+$/.test(path)) ?? false;
 const chosen = TARGETS.map((target) => ({ target, mutate: mutatedIn(target, wanted) })).filter(({ mutate }) => mutate.length > 0);
 const results = join(ROOT, '.cache/mutants');
 const sum = (rows: readonly Score[], count: (row: Score) => number): number => rows.reduce((total, row) => total + count(row), 0);
@@ -90,11 +92,9 @@ for (const { target, mutate } of chosen) {
       `${target.name}: ${all} mutants, ${noticed} noticed (${percent.toFixed(1)} %), ${justified} justified, ${survivors.length} survived\n`,
     );
     if (target.least === undefined && survivors.length > 0) faults.push(`${target.name}: ${survivors.length} survived`);
-    // Of a few lines the percentage says nothing.
-    if (target.least !== undefined && lines === undefined && percent < target.least)
+    if (target.least !== undefined && !isPartial && percent < target.least)
       faults.push(`${target.name}: ${percent.toFixed(1)} %, least ${target.least}`);
-    if (lines === undefined)
-      faults.push(...idleEntries(ofAsked, justifications).map((entry) => `an entry without a survivor: ${entry}`));
+    if (!isPartial) faults.push(...idleEntries(ofAsked, justifications).map((entry) => `an entry without a survivor: ${entry}`));
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
