@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { describeCause, HandlerError, hostError, toError } from '../src/host-error.js';
 import { WebhookError } from '../src/index.js';
 
+const tagged = Object.assign(new Error('no'), { [Symbol.toStringTag]: 'DatabaseError' });
+
 describe('what a handler threw', () => {
-  it.each([new Error('no'), new WebhookError('unknown_order'), runInNewContext('new RangeError("no")') as unknown])(
+  it.each([new Error('no'), tagged, new WebhookError('unknown_order'), runInNewContext('new RangeError("no")') as unknown])(
     'stays as it is where it is an Error: %s',
     (thrown) => {
       expect(toError(thrown)).toBe(thrown);

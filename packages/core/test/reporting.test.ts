@@ -76,6 +76,21 @@ describe('what is observed', () => {
     expect(outcomes).toMatchObject([{ outcome: 'failed', code: 'handler_failed' }]);
   });
 
+  it('has no code where nothing was wrong', async () => {
+    const outcomes: DeliveryOutcome[] = [];
+    await createReceiver({ secret, observe: (outcome) => outcomes.push(outcome) }, () => undefined).receive(deliver(), {});
+    expect(outcomes[0]).not.toHaveProperty('code');
+  });
+
+  it('counts a status under 500 as a refusal, also 499: no fault of this side, and no line that says so', async () => {
+    const outcomes: DeliveryOutcome[] = [];
+    const left = new WebhookError('incomplete_body', { status: 499 });
+    const observe = (outcome: DeliveryOutcome) => outcomes.push(outcome);
+    await createReceiver({ secret, logger, observe }, () => undefined).receive(deliver({ body: () => Promise.reject(left) }), {});
+    expect(outcomes).toMatchObject([{ outcome: 'rejected', code: 'incomplete_body' }]);
+    expect(logger.error).not.toHaveBeenCalled();
+  });
+
   it('tells a fault of this side from a refusal of what was sent', async () => {
     const outcomes: DeliveryOutcome[] = [];
     const receiver = createReceiver({ secret, logger, observe: (outcome) => outcomes.push(outcome) }, () => undefined);
