@@ -44,7 +44,10 @@ describe.each(readers)('$name', (host) => {
   it('D11 holds what 1,000 slow senders send in pieces of 64 bytes in little more memory than the bytes', async ({ annotate }) => {
     child = new Child(host.name, LIMIT);
     const port = await child.told('port');
-    const opening = await Promise.all(Array.from({ length: SENDERS }, () => begin(port, head(BODY, { framing: LIMIT }))));
+    // Told to continue, so that the requests themselves are there before anything is measured.
+    const opened = head(BODY, { framing: LIMIT, lines: [['Expect', '100-continue']] });
+    const opening = await Promise.all(Array.from({ length: SENDERS }, () => begin(port, opened)));
+    for (const wire of opening) expect((await wire.reply()).status).toBe(100);
     const before = await child.memory();
     const piece = Buffer.alloc(PIECE, ' ');
     // One piece less than announced, so that every one of them stays open; and each read before the next is sent.
