@@ -5,11 +5,14 @@ import { startEmulator, type Emulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/express';
 import { postgresStore, type PostgresStore } from '@paylink/postgres';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import type { Queue, Worker } from 'bullmq';
 import express from 'express';
+import type { Redis } from 'ioredis';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
 import { startPostgres, type PostgresServer } from '../engines/postgres.js';
+import { startRedis, withoutRedis, type RedisServer } from '../engines/redis.js';
 import { blockOf, runBlock, runServer, serve } from './blocks.js';
 
 const RECIPE = await readFile(new URL('../../examples/shop/src/credit-order.ts', import.meta.url), 'utf8');
@@ -17,6 +20,8 @@ const RECIPE = await readFile(new URL('../../examples/shop/src/credit-order.ts',
 const [, ORDERS] = /await pool\.query\(`(CREATE TABLE IF NOT EXISTS orders[^`]*)`\)/.exec(
   await blockOf('docs/start/express.md', 'CREATE TABLE'),
 )!;
+/** Ends what hangs. */
+const SOON = { timeout: 20_000 };
 
 describe('a block of a page, on PostgreSQL', () => {
   let server: PostgresServer;
@@ -229,5 +234,76 @@ describe('a block of a page, on PostgreSQL', () => {
     await pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'agents'");
     await isReported;
     expect(await deliver(paid)).toBe(200);
+  });
+
+  describe.skipIf(withoutRedis())('and on Redis:', () => {
+    let redis: RedisServer;
+    let env: Record<string, string>;
+
+    beforeAll(async () => {
+      redis = await startRedis();
+      const { baseUrl, apiKey } = emulator;
+      env = {
+        WEBHOOK_SECRET: TEST_SECRET,
+        DATABASE_URL: server.url,
+        REDIS_URL: redis.url,
+        PAYLINK_BASE_URL: baseUrl,
+        PAYLINK_API_KEY: apiKey,
+      };
+    });
+    afterAll(() => redis.close());
+
+    /** A block that names Redis's usual port is run with that of the test's. */
+    const onRedis = async (page: string, containing: string): Promise<string> =>
+      (await blockOf(page, containing)).replaceAll('6379', String(redis.port));
+
+    const run = async <Locals>(code: string, ...locals: string[]): Promise<Locals> =>
+      (await runBlock(code, { env, files: { 'credit-order.ts': RECIPE }, locals })) as Locals;
+
+    it('the receiver and the worker of packages/bullmq/README.md credit an order once', async () => {
+      const { worker, pool: ofBlock } = await run<{ worker: Worker; pool: Pool }>(
+        await onRedis('packages/bullmq/README.md', 'createProcessor('),
+        'worker',
+        'pool',
+      );
+      onTestFinished(async () => {
+        await worker.close();
+        await ofBlock.end();
+      });
+      const { app, queue } = await run<{ app: express.Express; queue: Queue }>(
+        await onRedis('packages/bullmq/README.md', 'enqueue(queue)'),
+        'app',
+        'queue',
+      );
+      onTestFinished(() => queue.close());
+      const url = await serve(app as RequestListener);
+      const reference = await order();
+      expect((await signedDelivery({ reference }).send(url)).status).toBe(200);
+      await vi.waitFor(async () => expect(await isCredited(reference)).toBe(true), SOON);
+      // 503 while the worker is still at it.
+      await vi.waitFor(async () => expect((await signedDelivery({ reference }).send(url)).status).toBe(200), SOON);
+    });
+
+    it('the receiver of packages/redis/README.md credits an order once', async () => {
+      const {
+        app,
+        redis: client,
+        pool: ofBlock,
+      } = await run<{ app: express.Express; redis: Redis; pool: Pool }>(
+        await onRedis('packages/redis/README.md', 'redisStore(redis)'),
+        'app',
+        'redis',
+        'pool',
+      );
+      onTestFinished(async () => {
+        client.disconnect();
+        await ofBlock.end();
+      });
+      const url = await serve(app as RequestListener);
+      const [paid, unpaid] = [await order(), await order(false)];
+      for (let time = 0; time < 3; time++) expect((await signedDelivery({ reference: paid }).send(url)).status).toBe(200);
+      expect((await signedDelivery({ reference: unpaid }).send(url)).status).toBe(503);
+      expect([await isCredited(paid), await isCredited(unpaid)]).toEqual([true, false]);
+    });
   });
 });

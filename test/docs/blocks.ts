@@ -60,9 +60,10 @@ export async function runServer(code: string, surroundings: Surroundings = {}): 
   const servers: Server[] = [];
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called on the server below
   const { listen } = Server.prototype;
-  const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+  const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...values: unknown[]) {
     servers.push(this);
-    return listen.call(this, { port: 0, host: '127.0.0.1' });
+    const callback = values.find((value) => typeof value === 'function') as (() => void) | undefined;
+    return listen.call(this, { port: 0, host: '127.0.0.1' }, callback);
   });
   await runBlock(code, surroundings);
   spy.mockRestore();

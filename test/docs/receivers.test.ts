@@ -64,3 +64,16 @@ it('the parser of docs/errors.md leaves the bytes to a webhook behind it', async
   expect((await signedDelivery({ rawBody: '{ "reference" : "order-42" }' }).send(url)).status).toBe(200);
   expect(references).toEqual(['order-42']);
 });
+
+it('the application of packages/nest/README.md credits what is signed, and nothing else', async () => {
+  const creditOrder = vi.fn(async () => undefined);
+  const tsconfig = JSON.stringify({ compilerOptions: { experimentalDecorators: true, emitDecoratorMetadata: true } });
+  const url = await runServer(await blockOf('packages/nest/README.md', 'NestFactory.create'), {
+    env: { WEBHOOK_SECRET: TEST_SECRET },
+    declared: { creditOrder },
+    files: { 'tsconfig.json': tsconfig },
+  });
+  expect((await signedDelivery({ secret: 'a stranger’s' }).send(url)).status).toBe(401);
+  expect((await signedDelivery({ reference: 'order-42' }).send(url)).status).toBe(200);
+  expect(creditOrder.mock.calls).toEqual([['order-42']]);
+});
