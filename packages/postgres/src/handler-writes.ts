@@ -109,7 +109,8 @@ function listenTo(connection: ConnectionEvents): { rows: WrittenRows | undefined
   });
   // A cursor has read some rows, and more are to come.
   connection.on('portalSuspended', () => reader.rows?.answered('FETCH', 1));
-  connection.on('readyForQuery', ({ status }) => reader.rows?.ready(status));
+  // What stands in for `pg` may tell less.
+  connection.on('readyForQuery', (message) => reader.rows?.ready(message?.status));
   return reader;
 }
 
