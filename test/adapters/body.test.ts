@@ -148,12 +148,12 @@ describe.each(hosts)('$name', (host) => {
 
   it('C01 rejects a body with any one bit of any byte changed', async () => {
     const serving = await serve(host);
-    const bits = Array.from({ length: BODY.length * 8 }, (_, bit) => bit);
-    await Promise.all(
-      bits.map(async (bit) => {
-        expectRefused(await exchange(serving.port, post(flipped(BODY, bit), { signature: VALID })), 401, 'invalid_signature');
-      }),
-    );
+    // The bits of one byte at a time: all at once, the last replies of a busy machine come late.
+    for (const at of BODY.keys()) {
+      const bits = Array.from({ length: 8 }, (_, bit) => at * 8 + bit);
+      const replies = await Promise.all(bits.map((bit) => exchange(serving.port, post(flipped(BODY, bit), { signature: VALID }))));
+      for (const reply of replies) expectRefused(reply, 401, 'invalid_signature');
+    }
     expect(serving.events).toEqual([]);
   });
 
