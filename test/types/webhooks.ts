@@ -1,5 +1,6 @@
 /** What merchants write, for the types that an editor shows of it, in hover.test.ts. Checked by `pnpm types`, never run. */
 import { createClient, type Payment } from '@paylink/client';
+import { createReceiver } from '@paylink/core';
 import * as express from '@paylink/express';
 import * as fastify from '@paylink/fastify';
 import * as fetch from '@paylink/fetch';
@@ -52,8 +53,21 @@ express.paymentWebhook<{ 'payment.refunded': Refunded }, Payment, Tx>(
 );
 express.paymentWebhook<typeof events, 'pass'>({ secret, events, unrecognized: 'pass' });
 
+// Kinds on a condition.
+declare const refunds: boolean;
+express.paymentWebhook({ secret, events: refunds ? { ...events } : {} }, (event) =>
+  event.type === 'payment.refunded' ? event.payload.refund_id : event.payload.reference,
+);
+express.paymentWebhook({ secret, events: { ...(refunds && events) } }, (event) =>
+  event.type === 'payment.refunded' ? event.payload.refund_id : event.payload.reference,
+);
+createReceiver({ secret, events: refunds ? events : {} }, handler);
+export const maybe = express.paymentWebhook({ secret, events: refunds ? events : {} });
+
 // @ts-expect-error what is no schema
 express.paymentWebhook({ secret, events: { 'payment.refunded': 42 } }, handler);
+// @ts-expect-error a schema that may be missing
+express.paymentWebhook({ secret, events: { 'payment.refunded': refunds ? events['payment.refunded'] : undefined } }, handler);
 // @ts-expect-error a schema of another payload
 express.paymentWebhook<{ 'payment.refunded': { readonly other: string } }>({ secret, events }, handler);
 // @ts-expect-error a handler's own types configure no payment

@@ -3,7 +3,7 @@ import { withinBounds } from './deadline.js';
 import { fault } from './errors.js';
 import { contradictionOf, parsePayload, readEvents, readKind, validate } from './event.js';
 import type { Contradiction, KnownEvent, WebhookEvent, WebhookPayload } from './event.js';
-import type { EventSchemas, StandardSchema } from './schema.js';
+import type { EventSchemas, NoKinds, StandardSchema } from './schema.js';
 
 /** What a signed `status` that contradicts the header leads to: `note` where `confirm` decides. */
 export type OnContradiction = 'refuse' | 'note';
@@ -25,7 +25,7 @@ export interface EventReader<Events extends EventSchemas> {
 const SCHEMA_TIMEOUT = 5_000;
 
 export function createEventReader<Events extends EventSchemas>(
-  events: Events | undefined,
+  events: Events | NoKinds | undefined,
   onContradiction: OnContradiction,
 ): EventReader<Events> {
   const kinds = readEvents(events);

@@ -35,7 +35,7 @@ export type EventKind<Events extends EventSchemas> = (keyof Events & string) | '
 
 /** The payload of a kind: what its schema makes of it, or the parsed body. */
 export type PayloadOf<Events extends EventSchemas, Kind extends string> = Kind extends keyof Events
-  ? SchemaOutput<Events[Kind]>
+  ? SchemaOutput<NonNullable<Events[Kind]>>
   : WebhookPayload;
 
 /** The events of the configured kinds, as a union that narrows on `type`. */

@@ -5,7 +5,7 @@ import type { IdempotencyOption } from './idempotency.js';
 import type { Logger } from './logger.js';
 import { checkNames } from './option-checks.js';
 import type { ObserveHook } from './reporting.js';
-import type { EventSchemas, NoEvents } from './schema.js';
+import type { EventSchemas, NoEvents, NoKinds } from './schema.js';
 import type { SecretOption } from './secret.js';
 import type { TenantOption } from './tenant.js';
 
@@ -18,7 +18,7 @@ export interface VerifierOptions<Events extends EventSchemas, Host> {
   /** The webhook secret of the merchant portal, a list of up to 8 during a rotation, or a function that gives either. */
   readonly secret: SecretOption<Host>;
   /** More event kinds, each with a Standard Schema of its payload. Their names rest on the unsigned event header. */
-  readonly events?: Events | undefined;
+  readonly events?: Events | NoKinds | undefined;
   /** Other names of the two headers. Default `X-Service-Signature` and `X-Service-Event`. */
   readonly headers?: HeaderNames | undefined;
   /** Default `console`. */
@@ -37,7 +37,7 @@ interface ReadingOptions<Events extends EventSchemas, Host> extends VerifierOpti
 /** What comes after the proof. */
 interface HandlingOptions<Events extends EventSchemas, Payment extends ConfirmedPayment, Scope extends object, Host> {
   /** More event kinds, each with a Standard Schema of its payload. Their names rest on the unsigned event header. */
-  readonly events?: Events | undefined;
+  readonly events?: Events | NoKinds | undefined;
   /** Asks the service whether the payment succeeded, before the handler runs. */
   readonly confirm?: ConfirmOption<Payment> | undefined;
   /** Runs the handler once for each event. */

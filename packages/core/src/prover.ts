@@ -21,7 +21,7 @@ export function createProver<Events extends EventSchemas, Host>(
   onContradiction: OnContradiction,
 ): Prover<Events, Host> {
   const keyring = createKeyring(options.secret, logger);
-  const reader = createEventReader(options.events, onContradiction);
+  const reader = createEventReader<Events>(options.events, onContradiction);
 
   return {
     headers: readHeaderNames(options.headers),

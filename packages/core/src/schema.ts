@@ -30,6 +30,9 @@ export type SchemasOf<Events extends EventTypes> = {
 /** What a schema makes of a payload. */
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
+/** The `{}` of kinds that are configured on a condition: `flag ? { 'payment.refunded': schema } : {}`. */
+export type NoKinds = Readonly<Record<string, never>>;
+
 /** No kinds but `payment.succeeded`. */
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- no keys at all is what is meant
 export type NoEvents = Record<never, never>;
