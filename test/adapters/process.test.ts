@@ -39,9 +39,9 @@ describe.each(oneOfEach)('$name', (host) => {
 describe.each(readers)('$name', (host) => {
   const SENDERS = 1_000;
   const LIMIT = 8_192;
-  const PIECE = 64;
+  const PIECE = 128;
 
-  it('D11 holds what 1,000 slow senders send in pieces of 64 bytes in little more memory than the bytes', async ({ annotate }) => {
+  it('D11 holds what 1,000 slow senders send in pieces of 128 bytes in little more memory than the bytes', async ({ annotate }) => {
     child = new Child(host.name, LIMIT);
     const port = await child.told('port');
     // Told to continue, so that the requests themselves are there before anything is measured.
@@ -59,10 +59,14 @@ describe.each(readers)('$name', (host) => {
     expectAcknowledged(await probe.reply());
     const after = await child.memory();
     const bytes = SENDERS * (LIMIT - PIECE);
-    const grown = { live: (after.live - before.live) / bytes, rss: (after.rss - before.rss) / bytes };
-    await annotate(`for each byte of ${bytes}: ${grown.live.toFixed(1)} bytes live, ${grown.rss.toFixed(1)} resident`);
-    // With a Buffer kept for each piece it is four and eight; in one buffer that grows with what came, one and three.
-    expect(grown.live).toBeLessThan(2.1);
-    expect(grown.rss).toBeLessThan(5);
+    const live = (after.live - before.live) / bytes;
+    const resident = (after.rss - before.rss) / SENDERS;
+    await annotate(
+      `for each byte of ${bytes}: ${live.toFixed(1)} bytes live; for each sender ${(resident / 1_000).toFixed(0)} kB resident`,
+    );
+    // With a Buffer kept for each piece it is two and a half; in one buffer that grows with what came, one.
+    expect(live).toBeLessThan(1.8);
+    // What the allocator keeps for later is in it too, and differs from run to run.
+    expect(resident).toBeLessThan(75_000);
   });
 });
