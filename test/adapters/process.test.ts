@@ -37,11 +37,11 @@ describe.each(oneOfEach)('$name', (host) => {
 });
 
 describe.each(readers)('$name', (host) => {
-  const SENDERS = 1_000;
+  const SENDERS = 500;
   const LIMIT = 8_192;
   const PIECE = 128;
 
-  it('D11 holds what 1,000 slow senders send in pieces of 128 bytes in little more memory than the bytes', async ({ annotate }) => {
+  it('D11 holds what 500 slow senders send in pieces of 128 bytes in little more memory than the bytes', async ({ annotate }) => {
     child = new Child(host.name, LIMIT);
     const port = await child.told('port');
     // Told to continue, so that the requests themselves are there before anything is measured.

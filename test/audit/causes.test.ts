@@ -8,7 +8,8 @@ import { ORDERS } from './merchant-books.js';
 import { peers } from './peers.js';
 import { receivers, type ReceiverUnderAudit } from './receivers-under-audit.js';
 
-vi.setConfig({ testTimeout: 60_000 });
+// Few at a time: what an audit waits for is in the same process.
+vi.setConfig({ testTimeout: 60_000, maxConcurrency: 3 });
 // One of the peers logs what it refuses.
 vi.spyOn(console, 'log').mockImplementation(() => undefined);
 
