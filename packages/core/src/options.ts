@@ -85,26 +85,26 @@ export type GateEvent<Events extends EventSchemas, Pass extends 'pass' | undefin
   ConfiguredEvent<Events> | (Pass extends 'pass' ? UnrecognizedEvent : never);
 
 /** The names of options, held to their types: a name that is missing here would refuse an option that there is. */
-type Names<Options> = { readonly [Name in keyof Options]-?: true };
+type Names<Options> = { readonly [Name in keyof Options]-?: null };
 
-const VERIFIER_OPTIONS: Names<VerifierOptions<NoEvents, unknown>> = { secret: true, events: true, headers: true, logger: true };
+const VERIFIER_OPTIONS: Names<VerifierOptions<NoEvents, unknown>> = { secret: null, events: null, headers: null, logger: null };
 const READING_OPTIONS: Names<ReadingOptions<NoEvents, unknown>> = {
   ...VERIFIER_OPTIONS,
-  bodyLimit: true,
-  bodyTimeout: true,
-  observe: true,
+  bodyLimit: null,
+  bodyTimeout: null,
+  observe: null,
 };
 const HANDLING_OPTIONS: Names<HandlingOptions<NoEvents, ConfirmedPayment, object, unknown>> = {
-  events: true,
-  confirm: true,
-  idempotency: true,
-  tenant: true,
-  handlerTimeout: true,
+  events: null,
+  confirm: null,
+  idempotency: null,
+  tenant: null,
+  handlerTimeout: null,
 };
 const DISPATCHER_OPTIONS: Names<DispatcherOptions<NoEvents, ConfirmedPayment, object>> = {
   ...HANDLING_OPTIONS,
-  observe: true,
-  logger: true,
+  observe: null,
+  logger: null,
 };
 
 function checkKnown(options: unknown, known: object): void {

@@ -79,6 +79,22 @@ describe('cachedSecret', () => {
     expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
   });
 
+  it('keeps an answer that has taken the place of one that fails later', async () => {
+    let fail!: (error: Error) => void;
+    const load = vi
+      .fn<() => Promise<SecretList>>()
+      .mockReturnValueOnce(new Promise((_, reject) => (fail = reject)))
+      .mockResolvedValue(SECRETS['acme']);
+    const secret = cachedSecret(load, { key, ttl: 1_000 });
+    const late = secret({ tenant: 'acme' });
+    vi.advanceTimersByTime(1_000);
+    await secret({ tenant: 'acme' });
+    fail(new Error('vault'));
+    await expect(late).rejects.toThrow('vault');
+    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
   it('gives a function up that hangs, and asks again', async () => {
     const load = vi
       .fn<() => Promise<SecretList>>()

@@ -125,6 +125,19 @@ describe('a dispatcher', () => {
     ]);
   });
 
+  it('tells what the handler refused from what was refused before it', async () => {
+    const outcomes: DeliveryOutcome[] = [];
+    const refusing = createDispatcher({ observe: (outcome) => outcomes.push(outcome), logger }, () => {
+      throw new WebhookError('unknown_order', { status: 404 });
+    });
+    await refusing.dispatch(proven(), {}).catch(() => undefined);
+    await refusing.dispatch(proven({ reference: 7 }), {}).catch(() => undefined);
+    expect(outcomes).toMatchObject([
+      { outcome: 'failed', code: 'unknown_order' },
+      { outcome: 'rejected', code: 'invalid_payload' },
+    ]);
+  });
+
   it('names the option that is wrong', () => {
     expect(() => createDispatcher({ secret: 'x' } as never, () => undefined)).toThrow(/secret is an unknown option/);
     expect(() => createDispatcher({}, undefined as never)).toThrow(/handlers/);

@@ -45,6 +45,26 @@ describe('WebhookError', () => {
     },
   );
 
+  it.each([400, 599])('takes the status %i', (status) => {
+    expect(new WebhookError('mine', { status }).status).toBe(status);
+  });
+
+  it.each([
+    ['body_too_large', 'the body is larger than bodyLimit'],
+    ['body_timeout', 'the body took longer than bodyTimeout'],
+    ['incomplete_body', 'the sender went away before the body was complete'],
+  ])('says in a sentence what adapters find in a body: %s', (code, message) => {
+    expect(new WebhookError(code).message).toBe(message);
+  });
+
+  it('has no cause where none was given', () => {
+    expect(new WebhookError('in_progress')).not.toHaveProperty('cause');
+  });
+
+  it.each(['a', '_', 'order_2', 'x'.repeat(64)])('takes the code %j', (code) => {
+    expect(new WebhookError(code).code).toBe(code);
+  });
+
   it.each(['', 'a b', 'A', 'a"b', 'x'.repeat(65)])('refuses the code %j, which goes onto the wire', (code) => {
     expect(() => new WebhookError(code)).toThrow(ConfigurationError);
   });
@@ -60,6 +80,22 @@ describe('WebhookError', () => {
 
   it.each([undefined, null, 1, 'in_progress', {}, new Error('no'), { code: 'in_progress', status: 503 }])('is not %j', (value) => {
     expect(isWebhookError(value)).toBe(false);
+  });
+
+  it.each([
+    ['a status that would acknowledge', { status: 200 }],
+    ['a code that would break the reply', { code: 'a"b' }],
+  ])('is no longer one that was given %s', (_, changed) => {
+    const error = new WebhookError('in_progress');
+    expect(isWebhookError(error)).toBe(true);
+    expect(isWebhookError(Object.assign(error, changed))).toBe(false);
+  });
+
+  it('is not what throws at who looks at it', () => {
+    const get = (): never => {
+      throw new Error('no');
+    };
+    expect(isWebhookError(new Proxy({}, { get }))).toBe(false);
   });
 });
 

@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { signedDelivery, TEST_SECRET, type SignedDeliveryOptions } from '@paylink/testing';
 import { z } from 'zod';
 import { createVerifier, type EventSchemas, type StandardSchema } from '../src/index.js';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const verify = (options: SignedDeliveryOptions, events: EventSchemas = {}, extra: Record<string, string> = {}) => {
   const { rawBody, headers } = signedDelivery(options);
@@ -31,6 +35,7 @@ describe('a signed body that is no event', () => {
     ['C15 has a blank reference', '{"reference":" \\t\\n"}'],
     ['C16 has a reference with NUL', '{"reference":"a\\u0000b"}'],
     ['C16 has a reference with a lone surrogate', '{"reference":"a\\ud800"}'],
+    ['C16 has a reference that is a lone surrogate', '{"reference":"\\udfff"}'],
     ['C19 inherits its reference', '{"__proto__":{"reference":"a"}}'],
   ];
   it.each(bodies)('%s: 400 invalid_payload, and the message does not quote it', async (_, rawBody) => {
@@ -39,6 +44,16 @@ describe('a signed body that is no event', () => {
     expect((error as Error).message).toMatch(/^the signed body (is|has) no/);
     expect((error as Error).message).toMatch(/^[\x20-\x7e]*$/);
     expect((error as Error).cause).toBeUndefined();
+  });
+
+  it.each([
+    ['{', 'the signed body is not UTF-8, or not JSON'],
+    ['"reference"', 'the signed body is not a JSON object'],
+    ['null', 'the signed body is not a JSON object'],
+    ['[]', 'the signed body is not a JSON object'],
+    ['{}', 'the signed body has no `reference` that is a non-blank string without NUL and lone surrogates'],
+  ])('says in the log what %s is not', async (rawBody, message) => {
+    await expect(verify({ rawBody })).rejects.toMatchObject({ message });
   });
 
   it('C20 nested 500,000 deep is read or refused, and crashes nothing', async () => {
@@ -94,9 +109,16 @@ describe('an event', () => {
     await expect(verify({ rawBody })).resolves.toMatchObject({ reference: 'order-42' });
   });
 
+  it.each(['', '"\\u00e9"'])('C20 may be nested 100,000 deep where no key can name a prototype: around %j', async (inner) => {
+    const rawBody = `{"reference":"a","deep":${'['.repeat(100_000)}${inner}${']'.repeat(100_000)}}`;
+    await expect(verify({ rawBody })).resolves.toMatchObject({ reference: 'a' });
+  });
+
   const armed = [
     '{"reference":"a","__proto__":{"polluted":true}}',
     '{"reference":"a","\\u005f_proto__":{"polluted":true}}',
+    '{"reference":"a","__pr\\u006fto__":{"polluted":true}}',
+    '{"reference":"a","__\\u0070roto__":{"polluted":true}}',
     '{"reference":"a","deep":[{"__proto__":{"polluted":true}}]}',
     '{"reference":"a","constructor":{"prototype":{"polluted":true}}}',
     '{"reference":"a","con\\u0073tructor":{"prototype":{"polluted":true}}}',
@@ -111,8 +133,10 @@ describe('an event', () => {
     expect(Object.isFrozen(payload)).toBe(true);
   });
 
-  it('C19 keeps a harmless key named constructor', async () => {
-    await expect(verify({ payload: { constructor: 'Renault' } })).resolves.toMatchObject({ payload: { constructor: 'Renault' } });
+  it('C19 keeps a harmless key named constructor, prototype or proto', async () => {
+    const payload = { reference: 'order-42', constructor: 'Renault', prototype: 'R4', proto: { prototype: 1 }, none: null };
+    const event = await verify({ rawBody: JSON.stringify(payload) });
+    expect(event.payload).toEqual(payload);
   });
 });
 
@@ -215,6 +239,28 @@ describe('a schema', () => {
   it('may be asynchronous', async () => {
     const schema = schemaOf((value) => Promise.resolve({ value }));
     await expect(verify({}, { 'payment.succeeded': schema })).resolves.toMatchObject({ reference: 'order-42' });
+  });
+
+  it('that hangs is given up after 5 seconds: 503 handler_timeout, and the log names its kind', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let asked!: () => void;
+    const begun = new Promise<void>((resolve) => (asked = resolve));
+    const schema = schemaOf(() => {
+      asked();
+      return new Promise(() => undefined);
+    });
+    const settled = vi.fn();
+    const verified = verify({}, { 'payment.succeeded': schema }).finally(settled);
+    const refused = expect(verified).rejects.toMatchObject({
+      code: 'handler_timeout',
+      status: 503,
+      message: 'the schema of payment.succeeded did not settle in 5000 ms',
+    });
+    await begun;
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(settled).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    await refused;
   });
 
   it('that throws is thrown on: a bug of it must not pass for a bad payload', async () => {

@@ -81,6 +81,34 @@ describe('memoryStore', () => {
     expect(await store.run('aborted', nothing, { signal, turn })).toBe('done');
   });
 
+  it('keeps the turn of a run that has come after others, when those before it end', async () => {
+    const store = (await load())();
+    const turn = 'order-42';
+    const [one, two] = [held(), held()];
+    const begun = vi.fn();
+    const first = store.run('first', one.work, { signal, turn });
+    const second = store.run('second', () => (begun(), two.work()), { signal, turn });
+    one.finish();
+    expect(await first).toBe('done');
+    await vi.waitFor(() => expect(begun).toHaveBeenCalled());
+    const behind = vi.fn(nothing);
+    const third = store.run('third', behind, { signal, turn });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(behind).not.toHaveBeenCalled();
+    two.finish();
+    expect(await Promise.all([second, third])).toEqual(['done', 'done']);
+  });
+
+  it('begins at once where nothing of its turn is under way any more', async () => {
+    const store = (await load())();
+    const turn = 'order-42';
+    await store.run('first', nothing, { signal, turn });
+    const work = vi.fn(nothing);
+    const second = store.run('second', work, { signal, turn });
+    expect(work).toHaveBeenCalledOnce();
+    expect(await second).toBe('done');
+  });
+
   it('leaves no mark when the work throws, and throws the same object', async () => {
     const store = (await load())();
     const error = new Error('no');
@@ -129,6 +157,12 @@ describe('memoryStore', () => {
     memoryStore();
     memoryStore();
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^\[paylink\] memoryStore\(\) forgets/));
+  });
+
+  it('remembers one key where that is its limit', async () => {
+    const store = (await load())({ limit: 1 });
+    for (const key of ['a', 'b']) await store.run(key, nothing, { signal });
+    expect(await Promise.all(['a', 'b'].map((key) => store.isDone(key)))).toEqual([false, true]);
   });
 
   it.each([0, -1, 1.5, Number.NaN, '10'])('refuses the limit %j', async (limit) => {
