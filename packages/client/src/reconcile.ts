@@ -121,7 +121,7 @@ export async function reconcile<Scope extends object>(options: ReconcileOptions<
   };
   const limit = new RateLimit(performance.now() + deadline, signal, tellProgress);
   // Of an array the rest is known; of anything else the first that was not asked is enough for the cursor.
-  const isEnough = (): boolean => references.total === undefined && limit.isOver && report.isIncomplete;
+  const isEnough = (): boolean => references.total === undefined && report.isIncomplete;
   await inParallel(references, concurrency, signal, isEnough, async (item) => {
     report.begin(item);
     const result = await settleReference(item.reference, { ...steps, tenant, limit });

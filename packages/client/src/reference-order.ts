@@ -23,7 +23,7 @@ export function cursorAt({ index, reference }: Start): string {
 /** @throws ConfigurationError when it is no cursor of a report. */
 export function readCursor(cursor: string | undefined): Start | undefined {
   if (cursor === undefined) return undefined;
-  const match = typeof cursor === 'string' ? /^(\d{1,15}):(.*)$/s.exec(cursor) : null;
+  const match = typeof cursor === 'string' ? /^(\d{1,15}):(.*)/s.exec(cursor) : null;
   const [, index, reference] = match ?? [];
   check(index !== undefined, 'cursor', 'must be the cursor of a report or of onProgress');
   return { index: Number(index), reference: reference! };
@@ -92,7 +92,7 @@ export class ReferenceOrder implements AsyncIterator<Item> {
 /** Of a list that is known as a whole, the place of the reference counts, wherever it has moved to. */
 function placeOf(list: readonly string[], { index, reference }: Start): Start {
   const found = list.indexOf(reference);
-  return placeAt(list, found >= 0 ? found : index < list.length ? index : 0);
+  return placeAt(list, found >= 0 ? found : index);
 }
 
 function placeAt(list: readonly string[], index: number): Start {

@@ -32,6 +32,7 @@ describe('a link that is not fit to be sent', () => {
     ['an amount that is an object', { amount: Object(1) as unknown }, 'amount'],
     ['no amount', { amount: undefined }, 'amount'],
     ['an amount beside a lower bound', { amount_min: 1 }, 'amount'],
+    ['an amount beside an upper bound', { amount_max: 2 }, 'amount'],
     ['an amount beside both bounds', { amount_min: 1, amount_max: 2 }, 'amount'],
     ['an upper bound alone', { ...free, amount: undefined, amount_min: undefined }, 'amount_min'],
     ['a lower bound alone', { ...free, amount: undefined, amount_max: undefined }, 'amount_max'],
@@ -68,6 +69,8 @@ describe('a link that is not fit to be sent', () => {
     ['a reference that no path can hold', { reference: '..' }, 'reference'],
     ['a reference with NUL, which no notification could bring', { reference: 'a\0b' }, 'reference'],
     ['a return_url that is a script', { return_url: 'javascript:alert(1)' }, 'return_url'],
+    ['a return_url that is a script with an address in it', { return_url: 'javascript:go("https://shop.example")' }, 'return_url'],
+    ['a description that is no text', { description: 42 }, 'description'],
     ['a return_url that is a path', { return_url: '/thanks' }, 'return_url'],
     ['a cancel_url that is no URL', { cancel_url: 'https://' }, 'cancel_url'],
     ['a cancel_url that is a URL object', { cancel_url: new URL('https://shop.example') }, 'cancel_url'],
@@ -80,7 +83,8 @@ describe('a link that is not fit to be sent', () => {
   });
 
   it.each([null, undefined, 'order-1', [], 42])('is refused: %j in place of a link', async (link) => {
-    expect(await failure(create(link))).toMatchObject({ code: 'invalid_link' });
+    const message = expect.stringMatching(/^the link /) as string;
+    expect(await failure(create(link))).toMatchObject({ code: 'invalid_link', message });
   });
 });
 
@@ -99,7 +103,11 @@ describe('a link that is sent', () => {
     expect(first!.line).toBe('POST /api/v1/payment-links HTTP/1.1');
     expect(JSON.parse(first!.body)).toEqual(whole);
     expect(JSON.parse(second!.body)).toEqual(free);
-    expect(first!.headers).toMatchObject({ 'content-type': 'application/json', authorization: `Bearer ${API_KEY}` });
+    expect(first!.headers).toMatchObject({
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${API_KEY}`,
+    });
     expect(first!.headers).not.toHaveProperty('x-api-key');
   });
 
@@ -116,6 +124,11 @@ describe('a link that is sent', () => {
     link.amount = 1;
     await under;
     expect(JSON.parse(server.requests[0]!.body)).toMatchObject({ amount: 15_000 });
+  });
+
+  it('can have equal bounds, and an unknown field that is undefined', async () => {
+    await create({ ...free, amount_max: 500, campaign: undefined });
+    expect(JSON.parse(server.requests[0]!.body)).toEqual({ ...free, amount_max: 500 });
   });
 
   it.each([1, Number.MAX_SAFE_INTEGER])('can have the amount %d', async (amount) => {
@@ -138,7 +151,8 @@ describe('the Idempotency-Key', () => {
   it.each([
     ['empty', ''],
     ['over 255 characters', 'k'.repeat(256)],
-    ['with an accent', 'commande-é'],
+    ['with an accent at its end', 'commande-é'],
+    ['with an accent at its beginning', 'écommande'],
     ['with an emoji', '😀'],
     ['with a line break', 'a\r\nX-Other: 1'],
     ['with a blank at its end, which HTTP drops', 'a '],

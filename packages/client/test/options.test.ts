@@ -22,6 +22,7 @@ describe('createClient', () => {
     'https://service.example:8443/a/b',
     'http://127.0.0.1:4000/api',
     'http://127.8.9.10/api',
+    'http://127.100.200.250/api',
     'http://localhost:4000/api',
     'http://[::1]:4000/api',
   ])('takes the address %s', (baseUrl) => {
@@ -47,8 +48,13 @@ describe('createClient', () => {
   it.each([
     [undefined, /missing.*environment/],
     ['', /missing/],
+    [null, /missing/],
     [42, /string/],
     ['service.example/api', /absolute URL/],
+    ['javascript:go("https://service.example")', /absolute URL/],
+    ['https://', /absolute URL/],
+    ['https://user@service.example/api', /user or a password/],
+    ['https://:hunter2@service.example/api', /user or a password/],
     ['https://user:hunter2@service.example/api', /user or a password/],
     ['https://service.example/api?x=1', /query/],
     ['https://service.example/api?', /query/],
@@ -65,8 +71,10 @@ describe('createClient', () => {
 
   it.each([
     [undefined, /missing.*environment/],
+    [null, /missing/],
     ['', /missing/],
     ['  ', /is blank/],
+    ['sk_1_sk_live_id42.secret', /as a whole/],
     [42, /string/],
     [`${API_KEY}\n`, /start or end with whitespace/],
     [` ${API_KEY}`, /start or end with whitespace/],
@@ -114,7 +122,11 @@ describe('createClient', () => {
     await expect(client.createPaymentLink(link, { idempotencykey: 'k' } as object)).rejects.toMatchObject({
       option: 'idempotencykey',
     });
-    await expect(client.createPaymentLink(link, { signal: {} as AbortSignal })).rejects.toMatchObject({ option: 'signal' });
+    for (const signal of [{}, { aborted: false }, { addEventListener: () => undefined }, null, 'abort']) {
+      await expect(client.createPaymentLink(link, { signal: signal as unknown as AbortSignal })).rejects.toMatchObject({
+        option: 'signal',
+      });
+    }
     await expect(client.getPayment('r', 0 as never)).rejects.toMatchObject({ option: 'options' });
   });
 });
@@ -137,6 +149,7 @@ describe('where the API key would be public', () => {
     ['Node 20', {}],
     ['Node', { navigator: { userAgent: 'Node.js/24' } }],
     ['Deno', { window: {}, navigator: { userAgent: 'Deno/2.5.0' } }],
+    ['a server with a document of its own, as some renderers have', { document: {} }],
     ['Bun', { navigator: { userAgent: 'Bun/1.2.0' } }],
     ['workerd', { navigator: { userAgent: 'Cloudflare-Workers' } }],
   ])('runs on %s', (_, surroundings) => {

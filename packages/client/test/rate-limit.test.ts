@@ -1,6 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { memoryStore } from '@paylink/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -12,18 +9,14 @@ import {
   type PaymentReader,
   type ReconcileOptions,
   type ReconcileProgress,
-  type ReconcileReport,
 } from '../src/index.js';
-import { startLimitedServer, type LimitedServer } from './limited-server.js';
 
 const API_KEY = 'sk_live_limits.the-secret-part-of-it';
 const CONCURRENCY = 4;
 
 const orders = (count: number): string[] => Array.from({ length: count }, (_, index) => `order-${index}`);
 
-let server: LimitedServer | undefined;
 afterEach(() => {
-  server?.close();
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
@@ -37,23 +30,6 @@ function runOf(getPayment: PaymentReader['getPayment'], references: ReconcileOpt
 }
 
 describe('a service that limits reads', () => {
-  it('is asked for 500 references as fast as it allows, and not while it pauses (N10)', async () => {
-    server = await startLimitedServer(50, 1_000, () => 'success');
-    const started = performance.now();
-    const report = await reconcile({
-      client: createClient({ baseUrl: server.baseUrl, apiKey: API_KEY }),
-      references: orders(500),
-      idempotency: memoryStore(),
-      onSuccess: () => undefined,
-      concurrency: CONCURRENCY,
-    });
-    expect([report.credited.length, report.errors, report.notAsked, report.cursor]).toEqual([500, [], [], undefined]);
-    expect(server.answered).toHaveLength(500);
-    // In each window only those that were under way when the first was refused.
-    expect(Math.max(...server.refused)).toBeLessThanOrEqual(CONCURRENCY);
-    expect(performance.now() - started).toBeGreaterThan(9_000);
-  }, 60_000);
-
   it('is asked for 500 references at 50 in 25 seconds within the time of ten windows (N10)', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     let windowEnd = 0;
@@ -90,33 +66,6 @@ describe('a service that limits reads', () => {
     expect(took).toBeGreaterThanOrEqual(9 * 25_000);
     expect(took).toBeLessThan(10 * 25_000);
   }, 60_000);
-
-  it('is asked for the paid orders behind 450 that stay unpaid, by cron jobs that store the cursor (N10)', async () => {
-    const all = orders(500);
-    const isPaid = (reference: string): boolean => all.indexOf(reference) >= 450;
-    const service = await startLimitedServer(50, 25_000, (reference) => (isPaid(reference) ? 'success' : 'pending'));
-    server = service;
-    const credits: string[] = [];
-    let cursor: string | undefined = '0:order-0';
-    let runs = 0;
-    for (; credits.length < 50 && runs < 12; runs++) {
-      service.nextWindow();
-      const job = fork(fileURLToPath(new URL('./cron.ts', import.meta.url)), {
-        execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
-      });
-      await once(job, 'message');
-      const unpaid = all.filter((reference) => !credits.includes(reference));
-      job.send({ baseUrl: service.baseUrl, unpaid, cursor, deadline: 10_000 });
-      const [report] = (await once(job, 'message')) as [ReconcileReport];
-      expect(report.total).toBe(unpaid.length);
-      expect(report.notAsked).toHaveLength(unpaid.length - 50);
-      credits.push(...report.credited);
-      cursor = report.cursor;
-    }
-    expect([credits.length, new Set(credits).size, runs]).toEqual([50, 50, 10]);
-    expect(new Set(service.answered).size).toBe(500);
-    expect(Math.max(...service.refused)).toBeLessThanOrEqual(CONCURRENCY);
-  }, 120_000);
 });
 
 describe('a pause', () => {
@@ -162,6 +111,72 @@ describe('a pause', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect((await running).errors).toMatchObject([{ reference: 'order-0', error: { code: 'rate_limited' } }]);
     expect(asked).toEqual([0, 1, 3, 7, 15]);
+  });
+
+  it('starts again at one second after an answer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const refusals = [true, true, false, true, false];
+    const pauses: (number | undefined)[] = [];
+    const running = reconcile({
+      ...runOf((reference) => (refusals.shift() ? Promise.reject(refusal()) : Promise.resolve(payment(reference))), orders(2)),
+      concurrency: 1,
+      onProgress: ({ pause }) => pauses.push(pause),
+    });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await running).credited).toHaveLength(2);
+    expect(pauses.filter((pause) => pause !== undefined)).toEqual([1_000, 2_000, 1_000]);
+  });
+
+  it('is not shortened by another refusal that asks for less, and counts once for both', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const started = performance.now();
+    const asked: number[] = [];
+    const pauses: (number | undefined)[] = [];
+    const waits = [7_000, 1_000];
+    const running = reconcile({
+      ...runOf((reference) => {
+        asked.push(performance.now() - started);
+        const wait = waits.shift();
+        return wait === undefined ? Promise.resolve(payment(reference)) : Promise.reject(refusal(wait));
+      }, orders(2)),
+      concurrency: 2,
+      onProgress: ({ pause }) => pauses.push(pause),
+    });
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect((await running).credited).toHaveLength(2);
+    expect(asked.slice(0, 2)).toEqual([0, 0]);
+    expect(asked.slice(2).every((time) => time >= 7_000)).toBe(true);
+    expect(pauses.filter((pause) => pause !== undefined)).toEqual([7_000]);
+  });
+
+  it('is followed by up to a quarter of a second, so that processes that were refused together do not ask together', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.spyOn(Math, 'random').mockReturnValue(0.8);
+    const started = performance.now();
+    const asked: number[] = [];
+    const running = reconcile(
+      runOf(
+        (reference) =>
+          asked.push(performance.now() - started) === 1 ? Promise.reject(refusal(3_000)) : Promise.resolve(payment(reference)),
+        ['order-0'],
+      ),
+    );
+    await vi.advanceTimersByTimeAsync(5_000);
+    await running;
+    expect(asked).toEqual([0, 3_200]);
+  });
+
+  it('that lasts as long as the run ends it at once too', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const results: unknown[] = [];
+    const run = runOf(() => Promise.reject(refusal(5_000)), ['order-0']);
+    const running = reconcile({ ...run, deadline: 5_000, onResult: (result) => results.push(result) });
+    await vi.advanceTimersByTimeAsync(0);
+    expect((await running).notAsked).toEqual(['order-0']);
+    expect(results).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('is asked for by a Retry-After with another status too', async () => {
@@ -212,11 +227,14 @@ describe('a pause', () => {
 describe('the time of a run', () => {
   it('ends with its deadline: what is under way ends, and nothing more is begun', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const isDone = vi.fn(() => Promise.resolve(false));
+    const run = runOf(async (reference) => {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      return payment(reference);
+    }, orders(9));
     const running = reconcile({
-      ...runOf(async (reference) => {
-        await new Promise((resolve) => setTimeout(resolve, 400));
-        return payment(reference);
-      }, orders(9)),
+      ...run,
+      idempotency: { isDone, run: (key, work, options) => run.idempotency.run(key, work, options) },
       cursor: '0:order-0',
       concurrency: 2,
       deadline: 1_000,
@@ -224,7 +242,21 @@ describe('the time of a run', () => {
     await vi.advanceTimersByTimeAsync(5_000);
     const report = await running;
     expect(report.credited).toHaveLength(6);
+    expect(isDone).toHaveBeenCalledTimes(6);
     expect([report.notAsked, report.cursor]).toEqual([['order-6', 'order-7', 'order-8'], '6:order-6']);
+  });
+
+  it('leaves a cursor also where it ends while the last reference of an iterable that was read is being asked', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const read = async (reference: string): Promise<Payment> => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return payment(reference);
+    };
+    const references = new Set(orders(3));
+    const running = reconcile({ ...runOf(read, references), concurrency: 1, deadline: 500 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    const report = await running;
+    expect([report.credited, report.notAsked, report.cursor]).toEqual([['order-0'], ['order-1'], '1:order-1']);
   });
 
   it('reads no more of an iterable than the cursor needs', async () => {
@@ -270,6 +302,17 @@ describe('the order of a run', () => {
     expect(await askedOf([])).toEqual([]);
   });
 
+  it('of an array starts at its place, also where its reference comes earlier too', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.9);
+    const results: string[] = [];
+    await reconcile({
+      ...runOf(async (reference) => payment(reference), ['a', 'b', 'a']),
+      concurrency: 1,
+      onResult: ({ reference, outcome }) => results.push(`${reference} ${outcome}`),
+    });
+    expect(results).toEqual(['a credited', 'a duplicate', 'b credited']);
+  });
+
   it('of an iterable is its own', async () => {
     expect(await askedOf(streamed(['a', 'b', 'c', 'd']))).toEqual(['a', 'b', 'c', 'd']);
   });
@@ -277,6 +320,7 @@ describe('the order of a run', () => {
   it.each([
     ['where it was', '2:c', ['c', 'd', 'a', 'b']],
     ['where it has moved to', '3:b', ['b', 'c', 'd', 'a']],
+    ['where it has moved to, the beginning', '3:a', ['a', 'b', 'c', 'd']],
     ['at its place, when the order of the cursor has been paid', '1:gone', ['b', 'c', 'd', 'a']],
     ['at the beginning, when the list has become shorter', '9:gone', ['a', 'b', 'c', 'd']],
     ['at a reference with a colon and a line feed', '0:x:\ny', ['a', 'b', 'c', 'd']],
@@ -287,12 +331,36 @@ describe('the order of a run', () => {
   it.each([
     ['at its reference', '9:c', ['c', 'd', 'a', 'b']],
     ['at its place, when the order has been paid', '2:gone', ['c', 'd', 'a', 'b']],
-    ['at the beginning, when it was never found', '9:gone', ['a', 'b', 'c', 'd']],
+    ['at the beginning, when it was never found', '19:gone', ['a', 'b', 'c', 'd']],
   ])('of an iterable starts at the cursor %s, and asks last what was before it', async (_, cursor, expected) => {
     expect(await askedOf(streamed(['a', 'b', 'c', 'd']), cursor)).toEqual(expected);
   });
 
-  it.each(['', 'order-42', '-1:a', 'x:a', 7])('refuses %o as a cursor', async (cursor) => {
+  it('starts at a place of more than one digit', async () => {
+    const references = orders(13);
+    expect((await askedOf(references, '12:gone'))[0]).toBe('order-12');
+    expect((await askedOf(streamed(references), '12:gone'))[0]).toBe('order-12');
+  });
+
+  it('tells an iterator that no more is wanted, and one that has ended nothing', async () => {
+    const closed = vi.fn(() => Promise.resolve({ done: true as const, value: undefined }));
+    const iterable = (list: string[]) => ({
+      [Symbol.asyncIterator]: () => ({
+        next: async () => {
+          const value = list.shift();
+          return value === undefined ? { done: true as const, value } : { done: false as const, value };
+        },
+        return: closed,
+      }),
+    });
+    await askedOf(iterable(['a', 'b']));
+    expect(closed).not.toHaveBeenCalled();
+    const refused = runOf(() => Promise.reject(refusal(3_600_000)), iterable(['a', 'b']));
+    expect((await reconcile({ ...refused, concurrency: 1 })).cursor).toBe('0:a');
+    expect(closed).toHaveBeenCalledOnce();
+  });
+
+  it.each(['', 'order-42', '-1:a', 'x:a', 'x1:a', `${'1'.repeat(16)}:a`, 7, ['1:a']])('refuses %o as a cursor', async (cursor) => {
     const running = reconcile({ ...runOf(async (reference) => payment(reference), []), cursor: cursor as string });
     await expect(running).rejects.toMatchObject({ option: 'cursor' });
   });
@@ -322,13 +390,29 @@ describe('the progress', () => {
     expect(progress.length).toBeGreaterThan(45);
     expect(progress.length).toBeLessThan(55);
     expect(progress.every(({ total }) => total === 10_000)).toBe(true);
-    expect(progress.at(-1)).toEqual({ ended: 10_000, total: 10_000, credited: 10_000, errors: 0, cursor: undefined });
+    expect(progress.at(-1)).toStrictEqual({ ended: 10_000, total: 10_000, credited: 10_000, errors: 0, cursor: undefined });
     for (const [index, { cursor, ended }] of progress.slice(0, -1).entries()) {
       const at = Number(cursor!.split(':')[0]);
       expect(at).toBeLessThanOrEqual(readBefore[index]!);
       expect(at).toBeGreaterThan(ended - 5);
     }
   }, 60_000);
+
+  it('of references that take a second each is reported after each', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const ended: number[] = [];
+    const running = reconcile({
+      ...runOf(async (reference) => {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        return payment(reference);
+      }, orders(3)),
+      concurrency: 1,
+      onProgress: (progress) => ended.push(progress.ended),
+    });
+    await vi.advanceTimersByTimeAsync(3_000);
+    await running;
+    expect(ended).toEqual([1, 2, 3, 3]);
+  });
 
   it('changes nothing when its hook throws', async () => {
     const report = await reconcile({

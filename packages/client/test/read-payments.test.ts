@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PaylinkError, readPayments, type Payment, type PaymentReader, type PaymentReading } from '../src/index.js';
 
 const paymentOf = (reference: string): Payment => ({ reference, type: 'payment', amount: 1, currency: 'XOF', status: 'success' });
@@ -10,6 +10,11 @@ async function gather(readings: AsyncIterable<PaymentReading>): Promise<string[]
   }
   return said;
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 describe('readPayments', () => {
   it('gives the readings in the order of the references, and has no more under way than it may', async () => {
@@ -64,6 +69,97 @@ describe('readPayments', () => {
     expect({ read, early, pauses }).toEqual({ read: ['a', 'b', 'c'], early: 0, pauses: [100, 100] });
   });
 
+  it('waits longer after each refusal that does not say for how long, a minute at most, and gives the reference up after sixty', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    let asked = 0;
+    const pauses: number[] = [];
+    const client: PaymentReader = {
+      getPayment() {
+        asked++;
+        return Promise.reject(new PaylinkError('rate_limited', 'slower'));
+      },
+    };
+    const reading = gather(readPayments({ client, references: ['a'], onPause: (milliseconds) => pauses.push(milliseconds) }));
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(await reading).toEqual(['a: rate_limited']);
+    expect(asked).toBe(60);
+    expect(pauses.slice(0, 9)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  });
+
+  it('goes on when its hook throws or rejects', async () => {
+    for (const onPause of [
+      () => {
+        throw new Error('of the hook');
+      },
+      () => Promise.reject(new Error('of the hook')),
+    ]) {
+      let refused = false;
+      const client: PaymentReader = {
+        async getPayment(reference) {
+          if (refused) return paymentOf(reference);
+          refused = true;
+          throw new PaylinkError('rate_limited', 'slower', { retryAfter: 0 });
+        },
+      };
+      expect(await gather(readPayments({ client, references: ['a'], onPause }))).toEqual(['a']);
+    }
+  });
+
+  it('hands on a signal, the tenant where there is one, and leaves the rate limit to itself', async () => {
+    const seen: object[] = [];
+    const client: PaymentReader = {
+      async getPayment(reference, options) {
+        seen.push(options);
+        return paymentOf(reference);
+      },
+    };
+    await gather(readPayments({ client, references: ['a'] }));
+    await gather(readPayments({ client, references: ['a'], tenant: 'acme' }));
+    const signal = expect.any(AbortSignal) as AbortSignal;
+    expect(seen).toStrictEqual([
+      { signal, retryLimited: false },
+      { signal, tenant: 'acme', retryLimited: false },
+    ]);
+  });
+
+  it('reports a reader that hangs as late, and one that gives nothing as no payment of the reference', async () => {
+    const hanging: PaymentReader = { getPayment: () => new Promise(() => undefined) };
+    expect(await gather(readPayments({ client: hanging, references: ['a'], timeout: 20 }))).toEqual(['a: timeout']);
+    const empty = { getPayment: () => Promise.resolve(undefined) } as unknown as PaymentReader;
+    expect(await gather(readPayments({ client: empty, references: ['a'] }))).toEqual(['a: response_mismatch']);
+  });
+
+  it('ends while its source hangs or has no end of its own, and throws what the source threw', async () => {
+    const client: PaymentReader = { getPayment: async (reference) => paymentOf(reference) };
+    const hanging = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
+    const stop = new AbortController();
+    const ended = gather(readPayments({ client, references: hanging, signal: stop.signal }));
+    stop.abort();
+    await expect(ended).rejects.toMatchObject({ code: 'aborted' });
+    const fault = new Error('the file is gone');
+    const broken = {
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(fault), return: () => Promise.reject(new Error('twice')) }),
+    };
+    await expect(gather(readPayments({ client, references: broken }))).rejects.toBe(fault);
+  });
+
+  it('takes no place before it is asked for one, and no reference after an abort', async () => {
+    const stop = new AbortController();
+    const asked: string[] = [];
+    const client: PaymentReader = {
+      async getPayment(reference) {
+        asked.push(reference);
+        return paymentOf(reference);
+      },
+    };
+    const readings = readPayments({ client, references: ['a', 'b', 'c'], concurrency: 1, signal: stop.signal });
+    expect((await readings.next()).value).toMatchObject({ reference: 'a' });
+    stop.abort();
+    await expect(readings.next()).rejects.toMatchObject({ code: 'aborted' });
+    expect(asked).toEqual(['a']);
+  });
+
   it('takes no reference before there is a place for it, and ends its source when the reader has enough', async () => {
     let taken = 0;
     let ended = false;
@@ -99,6 +195,13 @@ describe('readPayments', () => {
     ['concurrency', { client: { getPayment: () => undefined }, references: [], concurrency: 0 }],
     ['concurency', { client: { getPayment: () => undefined }, references: [], concurency: 1 }],
     ['tenant', { client: { getPayment: () => undefined }, references: [], tenant: '' }],
+    ['tenant', { client: { getPayment: () => undefined }, references: [], tenant: 7 }],
+    ['client', { client: {}, references: [] }],
+    ['references', { client: { getPayment: () => undefined }, references: null }],
+    ['references', { client: { getPayment: () => undefined }, references: {} }],
+    ['timeout', { client: { getPayment: () => undefined }, references: [], timeout: 0 }],
+    ['signal', { client: { getPayment: () => undefined }, references: [], signal: {} }],
+    ['onPause', { client: { getPayment: () => undefined }, references: [], onPause: 'log' }],
   ])('refuses a wrong %s by its name', async (option, options) => {
     const error: unknown = await gather(readPayments(options as never)).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: 'misconfigured', option });

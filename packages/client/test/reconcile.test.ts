@@ -1,9 +1,10 @@
-import { createReceiver, memoryStore, sign, type IdempotencyStore as CoreStore, type Reply } from '@paylink/core';
+import { createReceiver, memoryStore, sign, WebhookError, type IdempotencyStore as CoreStore, type Reply } from '@paylink/core';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   ConfigurationError,
   createClient,
+  PaylinkError,
   reconcile,
   type IdempotencyStore,
   type PaylinkClient,
@@ -129,6 +130,18 @@ describe('reconcile', () => {
     expect(onSuccess).not.toHaveBeenCalled();
   });
 
+  it('asks neither the store nor the client for what is no reference', async () => {
+    const client = reader();
+    const idempotency: IdempotencyStore = { isDone: vi.fn(), run: vi.fn() };
+    const references = ['..', '', 'a\0b', 7 as unknown as string];
+    const report = await reconcile({ client, references, idempotency, onSuccess: () => undefined });
+    expect(report.errors).toHaveLength(4);
+    for (const { error } of report.errors) {
+      expect(error).toMatchObject({ code: 'invalid_reference', message: expect.stringMatching(/^reference must /) as string });
+    }
+    expect([client.asked, vi.mocked(idempotency.isDone).mock.calls]).toEqual([[], []]);
+  });
+
   it('asks the store first, so that what is done costs no request', async () => {
     const idempotency = memoryStore();
     const client = reader();
@@ -157,6 +170,49 @@ describe('reconcile', () => {
     broken = false;
     const { credited, duplicates, errors } = await run();
     expect([credited, [...duplicates].sort(), errors]).toEqual([['b'], ['a', 'c'], []]);
+  });
+
+  it('credits no payment whose onSuccess threw what a store would throw, and reports it as thrown', async () => {
+    for (const fault of [new WebhookError('in_progress'), new WebhookError('store_unavailable')]) {
+      const onSuccess = (): never => {
+        throw fault;
+      };
+      const report = await reconcile({ client: reader(), references: ['r'], idempotency: memoryStore(), onSuccess });
+      expect([report.credited, report.inProgress]).toEqual([[], []]);
+      expect(report.errors[0]!.error).toBe(fault);
+    }
+  });
+
+  it('hands on what a reader rejected with, whatever it is, and asks once', async () => {
+    for (const fault of [undefined, null, 'down', { retryAfter: 1_000 }, { code: 'rate_limited' }]) {
+      const client = reader(() => Promise.reject(fault));
+      const report = await reconcile({ client, references: ['r'], idempotency: memoryStore(), onSuccess: () => undefined });
+      expect(report.errors).toEqual([{ reference: 'r', error: fault }]);
+      expect(client.asked).toEqual(['r']);
+    }
+  });
+
+  it('leaves the rate limit to the run, and names a tenant only where there is one', async () => {
+    const seen: object[] = [];
+    const options = {
+      client: {
+        getPayment: (reference: string, asked: object) => {
+          seen.push(asked);
+          return Promise.resolve({ reference, type: 'payment', currency: 'XOF', status: 'success' } as const);
+        },
+      },
+      references: ['r'],
+      onSuccess: (_payment: object, context: object) => void seen.push(context),
+    };
+    await reconcile({ ...options, idempotency: memoryStore() });
+    await reconcile({ ...options, idempotency: memoryStore(), tenant: 'acme' });
+    const signal = expect.any(AbortSignal) as AbortSignal;
+    expect(seen).toStrictEqual([
+      { signal, retryLimited: false },
+      { signal },
+      { signal, tenant: 'acme', retryLimited: false },
+      { signal, tenant: 'acme' },
+    ]);
   });
 
   it('reads references as they come, and no more of them than it has places for', async () => {
@@ -319,6 +375,20 @@ describe('a store that fails', () => {
     const report = await reconcile({ client: reader(), references: ['r'], idempotency: store(change), onSuccess: () => undefined });
     expect(report.credited).toEqual([]);
     expect(report.errors).toMatchObject([{ reference: 'r', error: { code: 'store_unavailable' } }]);
+    expect(report.errors[0]!.error).toBeInstanceOf(PaylinkError);
+  });
+
+  it('is an error with the store’s own as its cause', async () => {
+    const down = new Error('down');
+    for (const change of [{ isDone: () => Promise.reject(down) }, { run: () => Promise.reject(down) }]) {
+      const report = await reconcile({
+        client: reader(),
+        references: ['r'],
+        idempotency: store(change),
+        onSuccess: () => undefined,
+      });
+      expect((report.errors[0]!.error as Error).cause).toBe(down);
+    }
   });
 
   it('is an error of the reference: it says done for work that failed', async () => {
@@ -336,10 +406,10 @@ describe('a store that fails', () => {
   });
 
   it('hangs no longer than the timeout', async () => {
-    for (const change of [
-      { isDone: () => new Promise<never>(() => undefined) },
-      { run: () => new Promise<never>(() => undefined) },
-    ]) {
+    for (const [code, change] of [
+      ['store_unavailable', { isDone: () => new Promise<never>(() => undefined) }],
+      ['handler_timeout', { run: () => new Promise<never>(() => undefined) }],
+    ] as const) {
       const report = await reconcile({
         client: reader(),
         references: ['r'],
@@ -347,9 +417,7 @@ describe('a store that fails', () => {
         onSuccess: () => undefined,
         timeout: 30,
       });
-      expect(report.errors).toMatchObject([
-        { error: { code: expect.stringMatching(/store_unavailable|handler_timeout/) as string } },
-      ]);
+      expect(report.errors).toMatchObject([{ error: { code } }]);
     }
   });
 
@@ -489,7 +557,10 @@ describe('the options', () => {
   it.each([
     ['client', undefined],
     ['client', {}],
+    ['client', null],
     ['references', undefined],
+    ['references', null],
+    ['references', 7],
     ['references', 'order-42'],
     ['references', { length: 1 }],
     ['idempotency', undefined],
@@ -504,6 +575,8 @@ describe('the options', () => {
     ['timeout', Infinity],
     ['signal', {}],
     ['onResult', 'log'],
+    ['onProgress', 'log'],
+    ['deadline', 0],
     ['onsuccess', () => undefined],
   ])('are refused by name: %s is %o', async (option, value) => {
     const error = await failure(reconcile({ ...good, [option]: value }));

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { meaningOf } from '../src/failure.js';
 import { createClient, PaylinkError, type ClientOptions, type PaylinkClient } from '../src/index.js';
 import {
   answer,
@@ -51,6 +52,47 @@ describe('an answer to a creation that is not 201', () => {
     expect(await create()).toMatchObject({ name: 'PaylinkError', code, status, idempotencyKey: 'key-1' });
   });
 
+  it('has a text that names the endpoint, and neither the reference nor the key', async () => {
+    await start(answer(400, {}));
+    expect(((await create()) as PaylinkError).message).toMatch(/^POST \/v1\/payment-links was answered 400/);
+    expect(((await get()) as PaylinkError).message).toMatch(/^GET \/v1\/payments\/\{reference\} was answered 400/);
+  });
+
+  it.each([
+    [199, 'unexpected_status'],
+    [399, 'unexpected_status'],
+    [400, 'rejected'],
+    [499, 'rejected'],
+    [500, 'service_error'],
+    [599, 'service_error'],
+    [600, 'unexpected_status'],
+  ])('is named by its class where it has no name of its own: %d', (status, code) => {
+    expect(meaningOf(status)[0]).toBe(code);
+  });
+
+  it('is no redirect below 300', async () => {
+    await start(answer(299, link));
+    expect(await create()).toMatchObject({ code: 'unexpected_status', status: 299 });
+  });
+
+  it.each([
+    ['req-7', { 'Request-Id': 'req-7' }],
+    ['req-7', { 'X-Request-Id': 'req-7', 'Request-Id': 'other' }],
+    [undefined, {}],
+    [undefined, { 'X-Request-Id': 'with a blank' }],
+    [undefined, { 'X-Request-Id': 'x'.repeat(129) }],
+    ['x'.repeat(128), { 'X-Request-Id': 'x'.repeat(128) }],
+  ])('has the id %s of a request with the headers %j, and no field without a value', async (id, headers) => {
+    await start(answer(500, {}, headers));
+    const error = (await create()) as PaylinkError;
+    expect(error.requestId).toBe(id);
+    const { requestId, ...fields } = JSON.parse(JSON.stringify(error)) as Record<string, unknown>;
+    expect(requestId).toBe(id);
+    expect(fields).toEqual({ code: 'service_error', status: 500, idempotencyKey: 'key-1' });
+    expect(Object.keys(error).includes('requestId')).toBe(id !== undefined);
+    expect('cause' in error).toBe(false);
+  });
+
   it('has what the service said as its body, and what it calls the request (L02)', async () => {
     await start(answer(422, { error: { code: 'other_payload' } }, { 'X-Request-Id': 'req-7' }));
     const error = (await create()) as PaylinkError;
@@ -61,6 +103,9 @@ describe('an answer to a creation that is not 201', () => {
   it('has a body that is no JSON as text, and none where it is too large, cut off or never comes', async () => {
     await start(answer(400, '<h1>Bad</h1>'));
     expect(((await create()) as PaylinkError).body).toBe('<h1>Bad</h1>');
+    await server.close();
+    await start((socket) => socket.end(head(204, { Connection: 'close' })));
+    expect(((await create()) as PaylinkError).body).toBe('');
     for (const behaviour of [
       answer(400, 'x'.repeat(2_000_000)),
       ((socket) => socket.end(`${head(400, { 'Content-Length': '100' })}cut`)) satisfies Behaviour,
@@ -82,7 +127,7 @@ describe('an answer to a reading', () => {
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('is an error and is not followed: %d (L07)', async (status) => {
+  it.each([300, 301, 302, 303, 307, 308, 399])('is an error and is not followed: %d (L07)', async (status) => {
     const elsewhere = await startRawServer(created);
     try {
       await start(answer(status, '', { Location: `${elsewhere.baseUrl}/v1/payment-links` }), { retries: 3 });
@@ -147,6 +192,41 @@ describe('a bad reply', () => {
     }
   });
 
+  it('may have 1 MiB to the byte, with a Content-Length and without one', async () => {
+    const whole = JSON.stringify(payment({ line: 'GET /order-1 HTTP/1.1', headers: {}, body: '' }));
+    const most = whole + ' '.repeat(1_048_576 - whole.length);
+    const unannounced =
+      (text: string): Behaviour =>
+      (socket) =>
+        socket.end(`${head(200, { Connection: 'close' })}${text}`);
+    for (const behaviour of [answer(200, most), unannounced(most)]) {
+      await start(behaviour);
+      await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'success' });
+      await server.close();
+    }
+    for (const behaviour of [answer(200, `${most} `), unannounced(`${most} `)]) {
+      await start(behaviour);
+      expect(await get()).toMatchObject({ code: 'response_too_large' });
+      await server.close();
+    }
+    await start(hang);
+  });
+
+  it('lets go of a reply that announces too much, and of a redirect, without reading them', async () => {
+    for (const [code, bytes] of [
+      ['response_too_large', head(200, { 'Content-Length': '2000000' })],
+      ['redirected', head(302, { 'Content-Length': '2000000', Location: '/elsewhere' })],
+    ] as const) {
+      let close: () => void;
+      const closed = new Promise<void>((resolve) => (close = resolve));
+      await start((socket) => void socket.once('close', close).write(`${bytes}{`));
+      expect(await get()).toMatchObject({ code });
+      await closed;
+      await server.close();
+    }
+    await start(hang);
+  });
+
   it('lets go of a reply without an end as soon as it is too large (L10)', async () => {
     let written = 0;
     let close: () => void;
@@ -191,6 +271,35 @@ describe('a bad reply', () => {
   ])('is a network_error: %s', async (_, behaviour) => {
     await start(behaviour);
     expect(await create()).toMatchObject({ code: 'network_error', idempotencyKey: 'key-1' });
+  });
+
+  it('is a network_error with the reasons of a fetch of the merchant’s own, as far as they are texts', async () => {
+    await start(hang);
+    const chain = (...messages: unknown[]): object | undefined =>
+      messages.length === 0 ? undefined : { message: messages[0], cause: chain(...messages.slice(1)) };
+    for (const [fault, message, code] of [
+      [chain('a', '', 7, 'b', 'the fifth'), 'a: b', undefined],
+      [{ code: 'E_1' }, 'E_1', 'E_1'],
+      [{ code: 'E_1', message: 'first', cause: { code: 'E_2' } }, 'first', 'E_1'],
+      [{ message: 'x', code: `E${'_'.repeat(64)}` }, 'x', undefined],
+      [{ message: 'x', code: 'has a blank' }, 'x', undefined],
+      [{ message: 'x', code: 'E_1 and more' }, 'x', undefined],
+      [{ message: 'x', code: 'the E_1' }, 'x', undefined],
+      [{ message: 'x', code: 7 }, 'x', undefined],
+      [undefined, 'no reason given', undefined],
+      [null, 'no reason given', undefined],
+      [{ message: 'x'.repeat(301) }, 'x'.repeat(300), undefined],
+    ] as const) {
+      client = createClient({
+        baseUrl: server.baseUrl,
+        apiKey: API_KEY,
+        retries: 0,
+        fetch: () => Promise.reject(fault),
+      });
+      const { cause, message: whole } = (await get()) as PaylinkError & { cause: Error & { code?: string } };
+      expect([cause.message, cause.code, Object.hasOwn(cause, 'code')]).toEqual([message, code, code !== undefined]);
+      expect(whole).toBe(`GET /v1/payments/{reference} got no whole reply: ${message}`);
+    }
   });
 
   it('is a network_error with its reason where nothing listens', async () => {
@@ -254,6 +363,7 @@ describe('a reply against what was asked', () => {
     { status: true },
     { status: undefined },
     { status: ['success'] },
+    { currency: '' },
   ])('is an error of a payment with %j', async (change) => {
     await start(answer(200, changed(change)));
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
@@ -286,7 +396,17 @@ describe('a reply against what was asked', () => {
   );
 
   it('reads a free amount before the customer has chosen it', async () => {
-    await start(answer(200, changed({ amount: undefined, status: 'pending' })));
-    expect(await client.getPayment('order-1')).not.toHaveProperty('amount');
+    for (const amount of [undefined, null]) {
+      await start(answer(200, changed({ amount, status: 'pending' })));
+      expect(await client.getPayment('order-1')).not.toHaveProperty('amount');
+      await server.close();
+    }
+    await start(answer(200, changed({ amount: 0, status: 'pending' })));
+    expect(await client.getPayment('order-1')).toHaveProperty('amount', 0);
+  });
+
+  it.each(['[]', 'null', '"order-1"', '7'])('is said to be no object where it is %s', async (body) => {
+    await start(answer(200, body));
+    expect(((await get()) as PaylinkError).message).toContain('is not a JSON object');
   });
 });

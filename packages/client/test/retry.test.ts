@@ -131,6 +131,8 @@ describe('the wait before a retry', () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0, deadline: 6_500 })).toEqual([0, 3_000, 6_000]);
+    vi.useRealTimers();
+    expect(await triesOf(error, { random: 0, deadline: 6_000 })).toEqual([0, 3_000]);
   });
 
   it('is what Retry-After says on the wire (L15)', async () => {
@@ -155,7 +157,9 @@ describe('the wait before a retry', () => {
     expect(readRetryAfter('120')).toBe(120_000);
     expect(readRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
     expect(readRetryAfter('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
-    for (const odd of ['', '-1', '1.5', '1e3', 'soon', '2026-01-02', '99999999999', 'Thu, 99 Jan 2026 00:00:30 GMT', '1, 2']) {
+    const date = 'Thu, 01 Jan 2026 00:00:30 GMT';
+    const numbers = ['', '-1', '1.5', '1e3', '99999999999', '1, 2'];
+    for (const odd of [...numbers, 'soon', '2026-01-02', 'Thu, 99 Jan 2026 00:00:30 GMT', `(about) ${date}`, `${date} (about)`]) {
       expect(readRetryAfter(odd), odd).toBeUndefined();
     }
   });
@@ -168,6 +172,27 @@ describe('the deadline', () => {
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
     expect(performance.now() - started).toBeGreaterThan(395);
     expect(server.requests.length).toBeLessThan(3);
+  });
+
+  it('is 20 seconds, or the time for one try where that is longer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    server = { close: () => Promise.resolve() } as RawServer;
+    for (const [timeout, over] of [
+      [undefined, 20_000],
+      [30_000, 30_000],
+    ] as const) {
+      const started = performance.now();
+      const quiet = createClient({
+        baseUrl: 'https://service.example/api',
+        apiKey: API_KEY,
+        timeout,
+        fetch: () => new Promise(() => undefined),
+      });
+      const ended = failure(quiet.getPayment('order-1')).then(() => performance.now() - started);
+      await vi.advanceTimersByTimeAsync(over);
+      expect(await ended).toBe(over);
+    }
   });
 });
 
@@ -206,6 +231,20 @@ describe('an abortion by the caller', () => {
     expect(error).toMatchObject({ code: 'aborted', idempotencyKey: 'key-1' });
     expect(server.requests).toHaveLength(1);
     await closed;
+  });
+
+  it('while it waits leaves no timer behind that would keep the process alive', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    server = { close: () => Promise.resolve() } as RawServer;
+    const controller = new AbortController();
+    const refused = (): Promise<Response> => Promise.resolve(new Response('{}', { status: 503, headers: { 'Retry-After': '15' } }));
+    const waiting = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch: refused });
+    const ended = failure(waiting.getPayment('order-1', { signal: controller.signal }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(1);
+    controller.abort();
+    expect(await ended).toMatchObject({ code: 'aborted' });
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('leaves no listener on a signal that serves many calls', async () => {

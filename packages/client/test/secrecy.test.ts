@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { withoutKey } from '../src/failure.js';
 import { createClient, isPaylinkError, PaylinkError, type ClientOptions } from '../src/index.js';
 import { answer, API_KEY, drop, failure, hang, startRawServer, type Behaviour, type RawServer } from './raw-server.js';
 
@@ -77,6 +78,14 @@ describe('the API key', () => {
     expect(payment).toMatchObject({ currency: expect.stringContaining('[API key]') as string, status: 'unknown' });
     expect(shown(payment)).not.toContain(SECRET);
     expect(shown(await client.createPaymentLink({ amount: 1, reference: 'r' }))).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['is taken out from 8 characters on', 'sk_live_id.12345678', 'says 12345678', 'says [API key]'],
+    ['stays where it is so short that it is part of other words', 'sk_live_id.1234567', 'says 1234567', 'says 1234567'],
+    ['is what follows the last dot', 'sk_live_id.part.12345678', '12345678 of part', '[API key] of part'],
+  ])('as its secret half %s (J01)', (_, apiKey, text, expected) => {
+    expect(withoutKey([{ [text]: text }, 7, null], apiKey)).toEqual([{ [expected]: expected }, 7, null]);
   });
 
   it('is in no view of the error of a fetch that hangs the request on what it throws (J01)', async () => {

@@ -31,8 +31,7 @@ export function commandsOf(client: RedisClient): Commands {
   const { byText, byDigest } = callsOf(client);
   return {
     async get(key) {
-      const value: unknown = await client.get(key);
-      return value === null || value === undefined ? '' : textOf(value);
+      return textOf((await client.get(key)) ?? '');
     },
     async run(script, keys, values) {
       const reply: unknown = await byDigest(script.sha1, keys, values).catch((error: unknown) => {

@@ -23,7 +23,7 @@ export function keepLease(leaseMs: number, heldSince: number, renew: () => Promi
   };
   const next = (milliseconds: number): void => {
     // Unreferenced: the work keeps the process alive, not the renewal.
-    if (!stopped) timer = setTimeout(() => void beat(), milliseconds).unref();
+    timer = setTimeout(() => void beat(), milliseconds).unref();
   };
   const beat = async (): Promise<void> => {
     const asked = performance.now();

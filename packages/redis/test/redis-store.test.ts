@@ -8,7 +8,8 @@ import { testIdempotencyStore } from '@paylink/testing';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DURABLE, startRedis, withoutRedis, type RedisServer } from '../../../test/engines/redis.js';
-import { redisStore, type RedisScope, type RedisStoreOptions } from '../src/index.js';
+import { redisStore, type IoredisClient, type NodeRedisClient, type RedisScope, type RedisStoreOptions } from '../src/index.js';
+import { RELEASE } from '../src/scripts.js';
 import { connect, LIBRARIES, type Connected } from './clients.js';
 
 const never = new AbortController().signal;
@@ -397,9 +398,54 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('works after Redis has lost its scripts', async () => {
+  it('works after Redis has lost its scripts, and sends the text of each once', async () => {
     await direct.script('FLUSH');
-    expect(await storeOf().run(key, () => Promise.resolve(), { signal: never })).toBe('done');
+    const texts = vi.spyOn(connected.client, 'eval');
+    try {
+      expect(await storeOf().run(key, () => Promise.resolve(), { signal: never })).toBe('done');
+      // To take the lease, and to mark what is done.
+      expect(texts).toHaveBeenCalledTimes(2);
+      expect(await storeOf().run(`${key}-next`, () => Promise.resolve(), { signal: never })).toBe('done');
+      expect(texts).toHaveBeenCalledTimes(2);
+    } finally {
+      texts.mockRestore();
+    }
+  });
+
+  it('throws what the work threw only when the lease is given back, so that a retry is not refused', async () => {
+    const { opened, open } = gate();
+    let isReleasing = (): void => undefined;
+    const releasing = new Promise<void>((resolve) => (isReleasing = resolve));
+    const client = Object.create(connected.client) as IoredisClient & NodeRedisClient;
+    const held = async (sha1: string): Promise<void> => {
+      if (sha1 !== RELEASE.sha1) return;
+      isReleasing();
+      await opened;
+    };
+    const real = connected.client as IoredisClient & NodeRedisClient;
+    if (library === 'ioredis') client.evalsha = (sha1, ...rest) => held(sha1).then(() => real.evalsha(sha1, ...rest));
+    else client.evalSha = (sha1, options) => held(sha1).then(() => real.evalSha(sha1, options));
+    const order: string[] = [];
+    const running = redisStore(client)
+      .run(key, () => Promise.reject(new Error('of the handler')), { signal: never })
+      .catch(() => order.push('thrown'));
+    await releasing;
+    order.push('released');
+    open();
+    await running;
+    expect(order).toEqual(['released', 'thrown']);
+    expect(await direct.exists(`paylink:{${key}}`)).toBe(0);
+  });
+
+  it('gives up when another run has the lease, though the turn is held', async () => {
+    const store = storeOf({ leaseMs: LEASE });
+    const working = vi.fn(() => new Promise<void>(() => undefined));
+    const running = store.run(key, working, { signal: never, turn: `turn of ${key}` });
+    const refused = expect(running).rejects.toThrow(/another process took it/);
+    await vi.waitUntil(() => working.mock.calls.length > 0, 10_000);
+    await direct.set(`paylink:{${key}}`, 'lease:of another run');
+    await refused;
+    expect(await direct.get(`paylink:{${key}}`)).toBe('lease:of another run');
   });
 
   it('puts its prefix in front of every key', async () => {
