@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../scripts/bootstrap.mjs';
-import type { Target } from './targets.js';
+import { ADAPTERS, type Target } from './targets.js';
 
 /** What Stryker found of one mutant; the part of its report that is needed here. */
 export interface Mutant {
@@ -29,13 +29,18 @@ export interface Settings {
   readonly results: string;
   /** Globs, or files with a range of lines; in place of all the target's sources. */
   readonly mutate: readonly string[];
+  /** Whether to ask the suite of the adapters too. */
+  readonly asksHosts: boolean;
   readonly concurrency: number;
   /** Tries all mutants again, also those whose code and tests are as they were. */
   readonly fresh: boolean;
 }
 
 /** Runs Stryker on one target, and gives its report of all the files that were mutated. */
-export async function runStryker(target: Target, { copy, results, mutate, concurrency, fresh }: Settings): Promise<Report> {
+export async function runStryker(
+  target: Target,
+  { copy, results, mutate, asksHosts, concurrency, fresh }: Settings,
+): Promise<Report> {
   mkdirSync(results, { recursive: true });
   const incrementalFile = join(results, `${target.name}.incremental.json`);
   forgetSurvivors(incrementalFile);
@@ -65,7 +70,10 @@ export async function runStryker(target: Target, { copy, results, mutate, concur
   const file = join(copy, 'stryker.json');
   writeFileSync(file, JSON.stringify(options));
   const cli = join(dirname(fileURLToPath(import.meta.resolve('@stryker-mutator/core'))), '../../bin/stryker.js');
-  const tests = JSON.stringify({ tests: target.tests, onWebCrypto: target.onWebCrypto ?? [] });
+  const tests = JSON.stringify({
+    tests: asksHosts ? [...target.tests, ...ADAPTERS] : target.tests,
+    onWebCrypto: target.onWebCrypto ?? [],
+  });
   const code = await run(process.execPath, [cli, 'run', file], {
     cwd: copy,
     env: { ...process.env, PAYLINK_MUTANTS_TESTS: tests, ...(target.hosts && { PAYLINK_HOSTS: target.hosts.join() }) },
