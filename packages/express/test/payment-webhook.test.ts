@@ -143,6 +143,31 @@ describe('paymentWebhook as a gate', () => {
     await request(app).post('/open').set(delivery.headers).send(delivery.body).expect(204);
   });
 
+  it('F22 warns once where nothing stands behind the gate', async () => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const app = express().post('/', paymentWebhook({ secret, logger }));
+    const delivery = signedDelivery({ secret });
+    for (let time = 0; time < 2; time++) await request(app).post('/').set(delivery.headers).send(delivery.body).expect(404);
+    const warning = expect.stringContaining('nothing stands behind the gate') as string;
+    await vi.waitFor(() => expect(logger.warn).toHaveBeenCalledExactlyOnceWith(warning));
+  });
+
+  it.each([
+    ['answers 404 and has read the event', 404, true],
+    ['has read the event and answers 200', 200, true],
+    ['does not read the event and answers 204', 204, false],
+  ])('F22 warns of no handler that %s', async (_what, status, reads) => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const gate = paymentWebhook({ secret, logger });
+    const app = express().post('/', gate, (req, res) => {
+      if (reads) gate.event(req);
+      res.sendStatus(status);
+    });
+    const delivery = signedDelivery({ secret });
+    for (let time = 0; time < 2; time++) await request(app).post('/').set(delivery.headers).send(delivery.body).expect(status);
+    expect(logger.warn).not.toHaveBeenCalled();
+  });
+
   it('refuses what needs a handler to run around', () => {
     expect(() => paymentWebhook({ secret, idempotency: memoryStore() } as never)).toThrow('idempotency is an unknown option');
   });

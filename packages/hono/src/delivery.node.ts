@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isWebhookError, type BodyLimits } from '@paylink/core';
+import type { BodyLimits, WebhookError } from '@paylink/core';
 import { deliveryOf as deliveryOfRequest, type FetchDelivery } from '@paylink/fetch';
 import { deliveryOf as deliveryOfIncoming, isClaimed } from '@paylink/node';
 import type { Context } from 'hono';
@@ -20,7 +20,7 @@ export function deliveryOf(c: Context): FetchDelivery {
 
 /** The body of the Request that middleware has left when it read the message, by a clone or a body limit. */
 async function bodyLeft({ req }: Context, limits: BodyLimits, error: unknown): Promise<Uint8Array> {
-  if (!isWebhookError(error) || error.code !== 'body_consumed' || req.raw.bodyUsed) throw error;
+  if ((error as WebhookError).code !== 'body_consumed' || req.raw.bodyUsed) throw error;
   const body = await deliveryOfRequest(req.raw).body(limits);
   if (body.length === 0) throw error;
   return body;

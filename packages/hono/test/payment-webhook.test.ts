@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { serve, type HttpBindings, type ServerType } from '@hono/node-server';
-import { Hono, type Context } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { ConfigurationError, memoryStore, WebhookError, type WebhookPayload } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { z } from 'zod';
+import { deliveryOf as deliveryOnWeb } from '../src/delivery.web.js';
 import { paymentWebhook, webhookEvent, type HonoHost } from '../src/index.js';
 
 const secret = TEST_SECRET;
@@ -164,7 +167,109 @@ describe('paymentWebhook', () => {
   });
 });
 
+describe('middleware in front of the webhook on Node', () => {
+  const clone: MiddlewareHandler = async ({ req }, next) => {
+    await req.raw.clone().text();
+    await next();
+  };
+
+  it.each([
+    ['read a clone', clone],
+    ['held the body against a limit', bodyLimit({ maxSize: 100_000 })],
+  ])('F01 may have %s', async (_what, middleware) => {
+    const app = new Hono().post(
+      path,
+      middleware,
+      paymentWebhook({ secret }, () => undefined),
+    );
+    const url = await listen(app);
+    expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
+    expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
+  });
+
+  it.each<readonly [string, (c: Context) => Promise<unknown>]>([
+    ['the body by c.req.json()', ({ req }) => req.json()],
+    ['the message of node:http', ({ env }) => text((env as HttpBindings).incoming)],
+  ])('F01 may not have read %s, and the log says so', async (_what, read) => {
+    const handler = vi.fn();
+    const middleware: MiddlewareHandler = async (c, next) => {
+      await read(c);
+      await next();
+    };
+    const url = await listen(new Hono().post(path, middleware, paymentWebhook({ secret }, handler)));
+    expect(await answerOf(delivery.send(url))).toEqual([500, { error: 'body_consumed' }]);
+    expect(vi.mocked(console.error).mock.calls.join()).toContain('Put the webhook above middleware that reads the body');
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('D02 answers 413 to a body without a declared length that is longer than the limit', async () => {
+    const app = new Hono().post(
+      path,
+      paymentWebhook({ secret, bodyLimit: 100 }, () => undefined),
+    );
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(101)) });
+    const sent = fetch(await listen(app), { method: 'POST', headers: delivery.headers, body, duplex: 'half' });
+    expect(await answerOf(sent)).toEqual([413, { error: 'body_too_large' }]);
+  });
+
+  it('is given the Request where `c.env.incoming` is something else', async () => {
+    const app = new Hono().post(
+      path,
+      paymentWebhook({ secret }, () => undefined),
+    );
+    for (const env of [undefined, {}, { incoming: {} }, { incoming: { rawHeaders: 'text' } }]) {
+      expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`), undefined, env))).toEqual(RECEIVED);
+    }
+  });
+});
+
+it('reads the Request on a runtime without node:http', async () => {
+  const app = new Hono().post(path, async (c) => {
+    const { method, header, body } = deliveryOnWeb(c);
+    const bytes = await body({ bodyLimit: 100, bodyTimeout: 1_000 });
+    return c.json([method, header('x-service-signature'), Buffer.from(bytes).toString()]);
+  });
+  const read = ['POST', delivery.signature, delivery.rawBody.toString()];
+  expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`)))).toEqual([200, read]);
+});
+
 describe('a gate', () => {
+  it('H12 chooses a tenant’s secret by `c`', async () => {
+    const gate = paymentWebhook({ secret: ({ c }) => (c.req.path === '/a' ? secret : 'a-secret-of-another') });
+    const app = new Hono().post('/*', gate, (c) => c.json(gate.event(c).reference));
+    expect(await answerOf(app.request(delivery.toRequest('http://localhost/a')))).toEqual([200, 'order-42']);
+    expect(await answerOf(app.request(delivery.toRequest('http://localhost/b')))).toEqual(UNSIGNED);
+  });
+
+  it('F22 fails closed where another gate is in front', async () => {
+    const gate = paymentWebhook({ secret });
+    const app = new Hono().post(path, paymentWebhook({ secret }), (c) => c.json(gate.event(c)));
+    expect((await app.request(delivery.toRequest(`http://localhost${path}`))).status).toBe(500);
+  });
+
+  it('F22 warns once where nothing stands behind it', async () => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const app = new Hono().post(path, paymentWebhook({ secret, logger }));
+    for (let time = 0; time < 2; time++) {
+      expect((await app.request(delivery.toRequest(`http://localhost${path}`))).status).toBe(404);
+    }
+    expect(logger.warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('nothing stands behind the gate'));
+  });
+
+  it.each([
+    ['answers 404 and has read the event', 404, true],
+    ['has read the event and answers 200', 200, true],
+    ['does not read the event and answers 204', 204, false],
+  ])('F22 warns of no handler that %s', async (_what, status, reads) => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const app = new Hono().post(path, paymentWebhook({ secret, logger }), (c) => {
+      if (reads) webhookEvent(c);
+      return new Response(null, { status });
+    });
+    expect((await app.request(delivery.toRequest(`http://localhost${path}`))).status).toBe(status);
+    expect(logger.warn).not.toHaveBeenCalled();
+  });
+
   it('lets the next handler have the event, typed by its own `events`', async () => {
     const refund = z.object({ reference: z.string(), refund_id: z.string() });
     const gate = paymentWebhook({ secret, events: { 'payment.refunded': refund } });

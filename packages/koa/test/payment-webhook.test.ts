@@ -9,6 +9,7 @@ import mount from 'koa-mount';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { exchange, requestBytes } from '@paylink/testing/wire';
 import { paymentWebhook, webhookEvent } from '../src/index.js';
 
 const secret = TEST_SECRET;
@@ -55,6 +56,8 @@ async function answerTo(request: Promise<Response>): Promise<[status: number, bo
   const response = await request;
   return [response.status, await response.text()];
 }
+
+const saysUnanswered = (line: string): boolean => line.includes('nothing stands behind the gate');
 
 const RECEIVED = [200, '{"received":true}'];
 const CONSUMED = [500, '{"error":"body_consumed"}'];
@@ -233,6 +236,94 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     for (const path of ['/none', '/other']) expect((await delivery.send(url + path)).status).toBe(500);
     expect(seen).toEqual(Array(2).fill(expect.objectContaining({ code: 'misconfigured' })));
     expect(await answerTo(delivery.send(`${url}/gated`))).toEqual([200, '{"type":"payment.succeeded","reference":"order-42"}']);
+  });
+
+  it('F20 answers what a gate refuses, and lets nothing behind it run', async () => {
+    const next = vi.fn();
+    const url = await serve(new App(), paymentWebhook({ secret }), next);
+    expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
+    expect(next).not.toHaveBeenCalled();
+  });
+
+  it('H12 chooses a tenant’s secret by the context, with handlers and as a gate', async () => {
+    const secretOf = ({ ctx, req }: { ctx: { path: string }; req: http.IncomingMessage }): string =>
+      ctx.path === '/a' && req.url === '/a' ? secret : 'a-secret-of-another';
+    const url = await serve(new App(), paymentWebhook({ secret: secretOf }), (ctx) => {
+      ctx.body = webhookEvent(ctx).reference;
+    });
+    expect(await answerTo(delivery.send(`${url}/a`))).toEqual([200, 'order-42']);
+    expect((await delivery.send(`${url}/b`)).status).toBe(401);
+  });
+
+  it('F22 warns once where nothing stands behind the gate', async () => {
+    const url = await serve(new App(), paymentWebhook({ secret }));
+    for (let time = 0; time < 2; time++) expect((await delivery.send(url)).status).toBe(404);
+    expect(logged.filter(saysUnanswered)).toHaveLength(1);
+  });
+
+  it.each([
+    ['answers 404 and has read the event', 404, true],
+    ['has read the event and answers 200', 200, true],
+    ['does not read the event and answers 204', 204, false],
+  ])('F22 warns of no middleware that %s', async (_what, status, reads) => {
+    const url = await serve(new App(), paymentWebhook({ secret }), (ctx) => {
+      if (reads) webhookEvent(ctx);
+      ctx.status = status;
+    });
+    expect((await delivery.send(url)).status).toBe(status);
+    expect(logged.filter(saysUnanswered)).toEqual([]);
+  });
+
+  it('D04 sends its reply and nothing else to a sender that is still uploading', async () => {
+    const url = await serve(
+      new App(),
+      paymentWebhook({ secret }, () => undefined),
+    );
+    const lines = [
+      ['Host', 'shop.example'],
+      ['Content-Length', '1'],
+    ] as const;
+    const { status, body, wire } = await exchange(new URL(url), requestBytes(lines, Buffer.alloc(0)));
+    expect([status, body]).toEqual([401, '{"error":"invalid_signature"}']);
+    await wire.send(Buffer.from('n'));
+    await wire.closed();
+  });
+});
+
+describe.each(versions)('what is thrown behind a gate on %s', (_version, App) => {
+  /** The reply to it, and what Koa's own error handling is given. */
+  async function thrownBehind(error: Error): Promise<[status: number, reached: unknown]> {
+    const app = new App();
+    const seen: unknown[] = [];
+    app.on('error', (reached) => seen.push(reached));
+    const url = await serve(app, paymentWebhook({ secret }), () => Promise.reject(error));
+    const { status } = await delivery.send(url);
+    return [status, seen[0]];
+  }
+
+  it.each([
+    { status: 200 },
+    { statusCode: 204 },
+    { status: 399 },
+    { status: 500, statusCode: 200 },
+    { status: 200, statusCode: 500 },
+  ])('N07 is answered with 500 where it carries %j, and is the cause of what Koa is given', async (fields) => {
+    const error = Object.assign(new Error('of an HTTP client'), fields);
+    const [status, reached] = await thrownBehind(error);
+    expect([status, reached, (reached as Error).cause]).toEqual([500, expect.any(Error), error]);
+  });
+
+  it.each([
+    [{}, 500],
+    [{ status: '200' }, 500],
+    [{ status: 400 }, 400],
+    [{ status: 409 }, 409],
+    [{ statusCode: 503 }, 503],
+  ])('is Koa’s as it is where it carries %j', async (fields, expected) => {
+    const error = Object.assign(new Error('a refusal'), fields);
+    const [status, reached] = await thrownBehind(error);
+    expect([status, reached]).toEqual([expected, error]);
+    expect(reached).toBe(error);
   });
 });
 

@@ -145,6 +145,17 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     expect(statuses).toEqual(shape === 'ALB' ? [200, 401, 200] : [401, 401, 401]);
   });
 
+  it('refuses an event header that is there twice', async () => {
+    const { headers, rawBody } = signedDelivery();
+    const { handler, receive } = receiving();
+    const twice = [...Object.entries(headers), ['x-service-event', 'payment.succeeded'] as const];
+    const { statusCode, body } = await receive({ headers: twice, body: rawBody });
+    // A load balancer that gives no lists gives the last line alone.
+    if (shape === 'ALB') expect([statusCode, body]).toEqual([200, '{"received":true}']);
+    else expect([statusCode, body]).toEqual([400, '{"error":"invalid_event"}']);
+    expect(handler).toHaveBeenCalledTimes(shape === 'ALB' ? 1 : 0);
+  });
+
   it('refuses two spellings of the signature header', async () => {
     const { receive } = receiving();
     const { headers, rawBody, signature } = signedDelivery();
@@ -194,6 +205,20 @@ describe('paymentWebhook', () => {
     });
     expect(result.statusCode).toBe(401);
     expect(headerOf(result, 'content-type')).toBe('application/json');
+  });
+
+  it.each([{}, { requestContext: {} }])('refuses an invocation that is no request: %j', async (event) => {
+    const handler = vi.fn();
+    expect((await paymentWebhook({ secret, logger }, handler)(event)).statusCode).toBe(401);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('takes a header without a value for one that is not there', async () => {
+    const { headers, rawBody } = signedDelivery();
+    const receive = paymentWebhook({ secret, logger }, () => undefined);
+    const given = { httpMethod: 'POST', body: rawBody.toString() };
+    expect((await receive({ ...given, headers: { ...headers, 'content-encoding': undefined } })).statusCode).toBe(200);
+    expect((await receive({ ...given, headers: { ...headers, 'x-service-signature': undefined } })).statusCode).toBe(401);
   });
 
   it('throws at set-up what is missing', () => {

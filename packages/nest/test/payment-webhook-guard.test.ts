@@ -307,6 +307,33 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
     }
   });
 
+  it('N07 gives exception filters what the controller threw, as it is or as the cause', async () => {
+    const own = Array.from([undefined, 400, 409, 599], (statusCode) => Object.assign(new Error('mine'), { statusCode }));
+    const replaced = [
+      ...[200, 399, 600].map((statusCode) => Object.assign(new Error('mine'), { statusCode })),
+      Object.assign(new common.HttpException('mine', 500), { statusCode: 200 }),
+    ];
+    const thrown: Error[] = [...own, new common.HttpException('mine', 400), ...replaced];
+
+    @Controller()
+    class Webhooks {
+      @Post('webhooks')
+      @PaymentWebhook({ secret })
+      receive(@PaymentEvent() { reference }: WebhookEvent): never {
+        throw thrown[Number(reference)]!;
+      }
+    }
+
+    @Module({ controllers: [Webhooks] })
+    class AppModule {}
+
+    const seen: unknown[] = [];
+    const { url } = await start(AppModule, { filter: (error) => seen.push(error) });
+    for (const index of thrown.keys()) await signedDelivery({ secret, reference: String(index) }).send(`${url}/webhooks`);
+    const causes = seen.map((error, index) => (error === thrown[index] ? 'as it is' : (error as Error).cause === thrown[index]));
+    expect(causes).toEqual([...Array<string>(5).fill('as it is'), ...replaced.map(() => true)]);
+  });
+
   it('leaves a refusal that the controller throws to Nest', async () => {
     @Controller()
     class Webhooks {

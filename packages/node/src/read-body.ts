@@ -87,8 +87,8 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
     const onClose = (): void => {
       if (!stream.readableEnded) settle(new WebhookError('incomplete_body'));
     };
-    // The listener for errors stays: a stream may fail once more after this has settled.
-    stream.once('close', onClose).on('error', onClose);
+    // Listeners stay: a stream may fail once more after this has settled.
+    stream.on('close', onClose).on('error', onClose);
 
     const length = req.headers['content-length'] ?? null;
     getRawBody(gathered, { limit: limits.bodyLimit, length }, (error: getRawBody.RawBodyError | null, body) => {
@@ -97,7 +97,6 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
 
     function settle(error: WebhookError | undefined, body?: Buffer): void {
       clearTimeout(timer);
-      stream.off('close', onClose);
       gathered.destroy();
       if (error === undefined) resolve(body!);
       else reject(error);

@@ -11,7 +11,7 @@ const LINGER = 1_000;
  * connection: otherwise Node would read all that the sender still sends.
  */
 export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
-  if (res.headersSent || res.writableEnded) {
+  if (res.headersSent) {
     // The handler began a response and then failed: nothing else will end it.
     if (reply.status >= 400 && !res.writableEnded) res.destroy();
     return;
@@ -46,7 +46,6 @@ function linger(req: IncomingMessage, res: ServerResponse, body: string): void {
 
   function end(): void {
     clearTimeout(timer);
-    req.off('close', end).off('end', end);
     res.end();
   }
 }
