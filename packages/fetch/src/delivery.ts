@@ -15,8 +15,10 @@ export function deliveryOf(request: FetchRequest): FetchDelivery {
     header: (name) => request.headers.get(name) ?? undefined,
     body: (limits) => readBody(request, limits),
     cancel: () => {
-      const { body, bodyUsed } = request;
-      if (body && bodyUsed !== true && !body.locked && typeof body.getReader === 'function') letGo(body.getReader());
+      // Asked first: the getter of a body makes a stream on Bun, also of one that has been read.
+      if (request.bodyUsed === true) return;
+      const { body } = request;
+      if (body && !body.locked && typeof body.getReader === 'function') letGo(body.getReader());
     },
   };
 }

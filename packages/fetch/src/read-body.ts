@@ -1,5 +1,6 @@
 import { WebhookError, type BodyLimits } from '@paylink/core';
 import { letGo, type BodyReader } from './let-go.js';
+import { incomplete, watchBody } from './watch-body.js';
 
 /** What is used of a Request. Some hosts, such as Azure Functions, have a request of their own, without a signal. */
 export interface FetchRequest {
@@ -22,12 +23,6 @@ const BLOCK = 4_096;
 const read = new WeakSet<FetchRequest>();
 
 /**
- * Milliseconds before the reading listens to the request's signal. Nearly every body is there sooner; and to ask for the signal costs
- * Deno more than the check of a signature, and makes it print a warning.
- */
-const LISTEN_AFTER = 50;
-
-/**
  * Reads the raw body once, piece by piece: `arrayBuffer()` and `text()` have no limit.
  *
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`.
@@ -43,33 +38,29 @@ export async function readBody(request: FetchRequest, limits: BodyLimits): Promi
   return rawBody;
 }
 
-async function readWithin(request: FetchRequest, { bodyLimit, bodyTimeout }: BodyLimits): Promise<Uint8Array> {
+function readWithin(request: FetchRequest, { bodyLimit, bodyTimeout }: BodyLimits): Promise<Uint8Array> {
   const { body } = request;
   read.add(request);
   // A host without streams has the whole body before it calls.
   const reader = typeof body?.getReader === 'function' ? body.getReader() : readerOfWhole(request);
 
-  let fail!: (error: WebhookError) => void;
-  const failed = new Promise<never>((_, reject) => (fail = reject));
-  const onAbort = (): void => fail(incomplete());
-  let signal: AbortSignal | undefined;
-  const timers = [
-    setTimeout(() => fail(new WebhookError('body_timeout')), bodyTimeout),
-    setTimeout(() => {
-      ({ signal } = request);
-      signal?.addEventListener('abort', onAbort);
-      if (signal?.aborted) onAbort();
-    }, LISTEN_AFTER),
-  ];
-  try {
-    return await Promise.race([collect(reader, bodyLimit), failed]);
-  } catch (error) {
-    letGo(reader);
-    throw error instanceof WebhookError ? error : incomplete(error);
-  } finally {
-    for (const timer of timers) clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  }
+  // Not `Promise.race`, which costs Bun as much as the check of a signature.
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const fail = (error: unknown): void => {
+      if (isOver) return;
+      isOver = true;
+      endWatch();
+      letGo(reader);
+      reject(error instanceof WebhookError ? error : incomplete(error));
+    };
+    const endWatch = watchBody(request, bodyTimeout, fail);
+    collect(reader, bodyLimit).then((rawBody) => {
+      isOver = true;
+      endWatch();
+      resolve(rawBody);
+    }, fail);
+  });
 }
 
 /** @throws WebhookError where the sender is gone. */
@@ -121,8 +112,4 @@ function consumed(byAnother: boolean): WebhookError {
       : 'something read the body first, so the signed bytes are gone. Give the webhook the request itself, before any ' +
         'request.json(), text() or formData(); middleware may read a request.clone()',
   });
-}
-
-function incomplete(cause?: unknown): WebhookError {
-  return new WebhookError('incomplete_body', { cause });
 }

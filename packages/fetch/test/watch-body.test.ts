@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
+
+describe.each(['Deno', 'Bun', 'another runtime'])('on %s', (runtime) => {
+  async function load(): Promise<typeof import('../src/watch-body.js')> {
+    vi.resetModules();
+    vi.stubGlobal(runtime, {});
+    return import('../src/watch-body.js');
+  }
+
+  it('fails each of several bodies that are slow at once, and not one that came', async () => {
+    const { watchBody } = await load();
+    const failed: string[] = [];
+    const watch = (name: string): (() => void) => watchBody({}, 1_000, ({ code }) => failed.push(`${name}: ${code}`));
+    watch('first');
+    const came = watch('second');
+    watch('third');
+    came();
+    vi.advanceTimersByTime(1_100);
+    expect(failed).toEqual(['first: body_timeout', 'third: body_timeout']);
+    watch('fourth');
+    vi.advanceTimersByTime(1_100);
+    expect(failed).toHaveLength(3);
+  });
+
+  it('listens to a sender whose body is slow, and to no other', async () => {
+    const { watchBody } = await load();
+    const asked = vi.fn(() => AbortSignal.abort());
+    const sender = {
+      get signal() {
+        return asked();
+      },
+    };
+    const failed = vi.fn();
+    watchBody(sender, 1_000, failed)();
+    vi.advanceTimersByTime(1_100);
+    expect(asked).not.toHaveBeenCalled();
+    watchBody(sender, 1_000, failed);
+    vi.advanceTimersByTime(60);
+    expect(failed).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'incomplete_body' }));
+  });
+
+  it('leaves no timer and no listener behind', async () => {
+    const { watchBody } = await load();
+    const { signal } = new AbortController();
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    const ends = [watchBody({ signal }, 1_000, vi.fn()), watchBody({ signal }, 1_000, vi.fn())];
+    vi.advanceTimersByTime(60);
+    ends.push(watchBody({ signal }, 1_000, vi.fn()));
+    for (const end of ends) end();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(removed).toHaveBeenCalledTimes(2);
+  });
+});
