@@ -51,10 +51,10 @@ Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
  */
 export function isWebhookError(error: unknown): error is WebhookError {
   try {
-    const branded = error as (WebhookError & Record<symbol, unknown>) | null | undefined;
-    return branded?.[BRAND] === true && isCode(branded.code) && isFailure(branded.status);
+    const branded = error as WebhookError & Record<symbol, unknown>;
+    return branded[BRAND] === true && isCode(branded.code) && isFailure(branded.status);
   } catch {
-    // A getter or a proxy that throws.
+    // Nothing at all, or a getter or a proxy that throws.
     return false;
   }
 }
@@ -108,14 +108,14 @@ function beginAtCaller(error: Error): void {
     const first = lines.findIndex((line) => /^\s+at /.test(line));
     const frames = lines.splice(first);
     const root = ROOT.exec(frames[0]!)?.[1];
-    const caller = frames.findIndex((line) => !NOT_THE_CALLERS.test(line) && !PACKAGE.test(line.split(root!)[1] ?? ''));
-    if (caller > 0) error.stack = lines.concat(frames.slice(caller, caller + stackTraceLimit)).join('\n');
+    const caller = frames.findIndex((line) => !NOT_THE_CALLERS.test(line) && !line.split(root!).some((part) => PACKAGE.test(part)));
+    if (caller >= 0) error.stack = lines.concat(frames.slice(caller, caller + stackTraceLimit)).join('\n');
   } catch {
     // The stack stays as it was: another engine, or one whose Error is frozen.
   }
 }
 
 /** @throws ConfigurationError unless the option is as it must be. */
-export function check(fit: unknown, option: string, problem: string): asserts fit {
-  if (fit === false || fit === undefined) throw new ConfigurationError(option, problem);
+export function check(fit: boolean, option: string, problem: string): asserts fit {
+  if (!fit) throw new ConfigurationError(option, problem);
 }

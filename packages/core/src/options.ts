@@ -119,7 +119,7 @@ export function checkVerifierOptions(options: unknown): void {
 
 /** A gate has no `confirm`, `idempotency`, `tenant` and `handlerTimeout`: it hands on, so nothing can run around what comes after it. */
 export function checkGateOptions(options: unknown): void {
-  checkKnown(options, { ...READING_OPTIONS, unrecognized: true });
+  checkKnown(options, { ...READING_OPTIONS, unrecognized: null });
   const { unrecognized = 'pass' } = options as { unrecognized?: unknown };
   check(unrecognized === 'pass', 'unrecognized', "must be 'pass'");
 }

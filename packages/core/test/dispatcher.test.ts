@@ -43,7 +43,11 @@ describe('a dispatcher', () => {
 
   it('fails for a kind without a handler, since a receiver took it in', async () => {
     const dispatcher = createDispatcher({ logger }, () => undefined);
-    await expect(dispatcher.dispatch(proven(undefined, 'payment.refunded'), {})).rejects.toMatchObject({ code: 'misconfigured' });
+    await expect(dispatcher.dispatch(proven(undefined, 'payment.refunded'), {})).rejects.toMatchObject({
+      name: 'WebhookError',
+      code: 'misconfigured',
+      status: 500,
+    });
     const open = createDispatcher({}, { 'payment.succeeded': () => 'known', unrecognized: ({ kind }) => kind });
     expect(await open.dispatch(proven(undefined, 'payment.refunded'), {})).toMatchObject({ value: 'payment.refunded' });
   });
@@ -63,6 +67,14 @@ describe('a dispatcher', () => {
     const handler = vi.fn();
     await expect(createDispatcher({ logger }, handler).dispatch(proven(body, kind), {})).rejects.toMatchObject({ code });
     expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('leaves a signed status that contradicts the kind to `confirm`, where there is one', async () => {
+    const outcomes: DeliveryOutcome[] = [];
+    const confirm = { getPayment: (reference: string) => Promise.resolve({ reference, status: 'success' }) };
+    const dispatcher = createDispatcher({ confirm, observe: (outcome) => outcomes.push(outcome) }, () => 'credited');
+    expect(await dispatcher.dispatch(proven({ reference: 'a', status: 'failed' }), {})).toMatchObject({ value: 'credited' });
+    expect(outcomes).toMatchObject([{ outcome: 'handled', code: 'event_contradicted' }]);
   });
 
   it('F03 refuses a body that is no bytes', async () => {

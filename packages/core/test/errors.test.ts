@@ -41,7 +41,9 @@ describe('WebhookError', () => {
   it.each([200, 204, 302, 399, 600, 500.5, '503', Number.NaN])(
     'refuses the status %j: it would acknowledge what was not done',
     (status) => {
-      expect(() => new WebhookError('mine', { status: status as number })).toThrow(ConfigurationError);
+      expect(() => new WebhookError('mine', { status: status as number })).toThrow(
+        expect.objectContaining({ name: 'ConfigurationError', code: 'misconfigured', option: 'status' }),
+      );
     },
   );
 
@@ -66,7 +68,7 @@ describe('WebhookError', () => {
   });
 
   it.each(['', 'a b', 'A', 'a"b', 'x'.repeat(65)])('refuses the code %j, which goes onto the wire', (code) => {
-    expect(() => new WebhookError(code)).toThrow(ConfigurationError);
+    expect(() => new WebhookError(code)).toThrow(expect.objectContaining({ code: 'misconfigured', option: 'code' }));
   });
 
   it('K01 is recognised across two copies of this package', async () => {
@@ -85,10 +87,17 @@ describe('WebhookError', () => {
   it.each([
     ['a status that would acknowledge', { status: 200 }],
     ['a code that would break the reply', { code: 'a"b' }],
+    ['a list for a code', { code: ['in_progress'] }],
   ])('is no longer one that was given %s', (_, changed) => {
     const error = new WebhookError('in_progress');
     expect(isWebhookError(error)).toBe(true);
     expect(isWebhookError(Object.assign(error, changed))).toBe(false);
+  });
+
+  it('is one by a mark whose name other versions know', () => {
+    const mark = Symbol.for('@paylink/core:WebhookError');
+    expect(isWebhookError({ code: 'in_progress', status: 503, [mark]: true })).toBe(true);
+    expect(isWebhookError({ code: 'in_progress', status: 503, [mark]: 'yes' })).toBe(false);
   });
 
   it('is not what throws at who looks at it', () => {
@@ -219,6 +228,7 @@ describe('the stack of a ConfigurationError', () => {
     expect(stackOf(...ours)).toHaveLength(13);
     const many = Array.from({ length: 40 }, (_, index) => `/shop/server.js:${index}:1`);
     expect(stackOf(...ours, ...many)).toHaveLength(1 + Error.stackTraceLimit);
+    expect(stackOf(...many)).toHaveLength(1 + Error.stackTraceLimit);
   });
 
   it('is left as it is where the engine has no such stacks', () => {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { DiagnoseOptions } from '../src/diagnose.js';
 import type { Delivery, SecretOption } from '../src/index.js';
 
 const SECRET = 'a-secret-for-what-is-explained';
@@ -126,5 +127,86 @@ describe('the explanation of a signature that does not match', { timeout: 30_000
     await import('#diagnose');
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(log()).toBe('');
+  });
+});
+
+/** With diagnoses that end when they are told to. */
+async function explaining(secret: SecretOption) {
+  const ends: { readonly given: DiagnoseOptions; readonly end: (failure?: Error) => Promise<void> }[] = [];
+  const logCause = vi.fn(
+    (given: DiagnoseOptions) =>
+      new Promise<void>((resolve, reject) => {
+        const end = async (failure?: Error): Promise<void> => {
+          if (failure === undefined) resolve();
+          else reject(failure);
+          // What stands behind a diagnosis is over in a later turn.
+          await new Promise((later) => setImmediate(later));
+        };
+        ends.push({ given, end });
+      }),
+  );
+  vi.doMock('#diagnose', () => ({ logCause }));
+  const { createExplainer } = await import('../src/explainer.js');
+  const explainer = createExplainer(secret, { warn: vi.fn(), error: vi.fn() });
+  /** Whether a diagnosis has begun. */
+  const explain = async (host: unknown = {}): Promise<boolean> => {
+    const before = logCause.mock.calls.length;
+    explainer.explain!(Buffer.from('{}'), 'a-signature', host);
+    await import('#diagnose');
+    await new Promise((later) => setImmediate(later));
+    return logCause.mock.calls.length > before;
+  };
+  return { explainer, explain, ends };
+}
+
+describe('a diagnosis behind a reply', () => {
+  afterEach(() => {
+    vi.doUnmock('#diagnose');
+  });
+
+  it('is given what was received and the secret', async () => {
+    const { explain, ends } = await explaining(SECRET);
+    expect(await explain()).toBe(true);
+    expect(ends[0]!.given).toEqual({ rawBody: Buffer.from('{}'), signature: 'a-signature', secret: SECRET });
+  });
+
+  it('begins a second after the one before it has ended, and no earlier', async () => {
+    const { explain, ends } = await explaining(SECRET);
+    expect(await explain()).toBe(true);
+    vi.advanceTimersByTime(5_000);
+    expect(await explain()).toBe(false);
+    await ends[0]!.end();
+    vi.advanceTimersByTime(999);
+    expect(await explain()).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(await explain()).toBe(true);
+  });
+
+  it('begins a second after one that failed, too', async () => {
+    const { explain, ends } = await explaining(SECRET);
+    await explain();
+    await ends[0]!.end(new Error('no'));
+    expect(await explain()).toBe(false);
+    vi.advanceTimersByTime(1_000);
+    expect(await explain()).toBe(true);
+  });
+
+  it('is given up after a minute, since some runtimes drop what a request has left behind', async () => {
+    const { explain } = await explaining(SECRET);
+    await explain();
+    vi.advanceTimersByTime(59_999);
+    expect(await explain()).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(await explain()).toBe(true);
+  });
+
+  it('has the secret that a function gave for this request, and none where it gave none', async () => {
+    const { explainer, explain, ends } = await explaining((host) => `the-secret-of-${(host as { tenant: string }).tenant}`);
+    const [acme, bolt] = [{ tenant: 'acme' }, { tenant: 'bolt' }];
+    const secret = explainer.secret as (host: unknown) => Promise<string>;
+    expect(await secret(acme)).toBe('the-secret-of-acme');
+    expect(await explain(bolt)).toBe(false);
+    expect(await explain(acme)).toBe(true);
+    expect(ends[0]!.given.secret).toBe('the-secret-of-acme');
   });
 });

@@ -17,6 +17,16 @@ describe('the log of a failure', () => {
     );
   });
 
+  it('has only the name of what a function for the secret threw, since that can quote the secret', async () => {
+    const fail = (): never => {
+      throw new RangeError(`no merchant has ${secret}`);
+    };
+    await createReceiver({ secret: fail, logger }, () => undefined).receive(deliver(), {});
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
+      '[paylink] 503 secret_unavailable: the function given as `secret` failed (RangeError). See docs/errors.md#secret_unavailable',
+    );
+  });
+
   it('has no cause where none is an Error', async () => {
     const confirm = { getPayment: () => Promise.reject<{ reference: string; status: string }>('down') };
     await createReceiver({ secret, confirm, logger }, () => undefined).receive(deliver(), {});

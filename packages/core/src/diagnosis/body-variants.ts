@@ -11,7 +11,7 @@ import { variantsOf, type Variant } from './variants.js';
  */
 export async function* bodyVariants(body: Uint8Array, budget: Budget): AsyncGenerator<Variant, boolean> {
   const as = (code: DiagnosisCode, value: string | Uint8Array | undefined) => variantsOf(code, body, value);
-  if (body.length > 0) yield* as('body_empty', '');
+  yield* as('body_empty', '');
   if (body.length > budget.text || !(await budget.take(body.length))) return false;
 
   const text = toText(body);
@@ -46,19 +46,21 @@ const TEXTS: readonly Change[] = [
   (_, text) => ['body_line_breaks', text.replace(/\r?\n/g, '\r\n')],
   (_, text) => ['body_bom', text.replace(/^\ufeff/, '')],
   (_, text) => ['body_bom', `\ufeff${text}`],
-  (_, text) => ['body_base64', /^[\w+/-]+={0,2}\s*$/.test(text) ? fromBase64(trimBlanks(text)) : undefined],
+  (_, text) => ['body_base64', fromBase64(text)],
   // UTF-8 that was taken for Latin-1 and written as UTF-8 again.
   (_, text) => ['body_decoded', /^[\0-\xff]*$/.test(text) ? fromLatin1(text) : undefined],
   (body) => ['body_decoded', toLatin1(body)],
 ];
 
+const BLANKS: readonly unknown[] = [' ', '\t', '\r', '\n'];
+
 /** Without the whitespace of JSON at both ends: trim() would take a byte order mark as well, and an expression is not linear. */
 function trimBlanks(text: string): string {
-  const isBlank = (at: number): boolean => ' \t\r\n'.includes(text[at]!);
   let start = 0;
   let end = text.length;
-  while (start < end && isBlank(start)) start++;
-  while (end > start && isBlank(end - 1)) end--;
+  // Past either end of the text there is nothing, which is no blank.
+  while (BLANKS.includes(text[start])) start++;
+  while (BLANKS.includes(text[end - 1])) end--;
   return text.slice(start, end);
 }
 
@@ -97,5 +99,5 @@ function writtenBytes(parsed: unknown): Uint8Array | undefined {
   const values: unknown[] = isList ? (data as unknown[]) : Object.values(parsed ?? {});
   const isBytesLike = isList || Object.keys(parsed ?? {}).every((key, index) => key === String(index));
   const isByte = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256;
-  return isBytesLike && values.length > 0 && values.every(isByte) ? Uint8Array.from(values as number[]) : undefined;
+  return isBytesLike && values.every(isByte) ? Uint8Array.from(values as number[]) : undefined;
 }

@@ -44,11 +44,10 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(toLatin1(bytes));
 }
 
-/** Base64 or base64url, with or without padding. */
+/** Base64 or base64url, with or without padding, and with whitespace anywhere. */
 export function fromBase64(text: string): Uint8Array | undefined {
-  if (!/^[\w+/-]+={0,2}$/.test(text)) return undefined;
   try {
-    return fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')));
+    return fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/')));
   } catch {
     return undefined;
   }

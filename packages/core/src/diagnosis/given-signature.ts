@@ -45,12 +45,13 @@ function readSpelling(signature: string): GivenSignature {
   strip(/^(?:t=\d+,)?(?:(?:hmac[-_]?)?sha-?256|v\d+|signature)[=:,\s]\s*|^0x/i, 'signature_prefixed');
 
   const decoded = /^[\w+/-]{43}=?$/.test(text) ? fromBase64(text) : undefined;
-  if (decoded?.length === 32) {
+  if (decoded !== undefined) {
     const digits = toHex(decoded);
     return { digits, codes: [...codes, 'signature_base64'], fits: (mac) => mac === digits };
   }
-  if (/^[0-9a-f]*[A-F][0-9a-f]*$/i.test(text) && text !== text.toLowerCase()) codes.push('signature_uppercase');
-  const digits = /^[0-9a-f]*/.exec(text.toLowerCase())![0];
+  const spelling = /^[0-9a-f]*/i.exec(text)![0];
+  const digits = spelling.toLowerCase();
+  if (spelling !== digits) codes.push('signature_uppercase');
   if (text.length === 64 && digits.length === 64) return { digits, codes, fits: (mac) => mac === digits };
   // A SHA-1 in hex, and a SHA-512.
   if (digits.length === text.length && [40, 128].includes(text.length)) return { ...NO_SIGNATURE, codes: ['signature_algorithm'] };

@@ -77,6 +77,12 @@ interface Key {
   readonly key: HmacKey;
 }
 
+/** One that is set, and where it stands in the list. */
+interface GivenSecret {
+  readonly secretIndex: number;
+  readonly value: Uint8Array;
+}
+
 type Exact = Omit<Variant, 'code'> & { readonly code?: undefined };
 
 /** How many bodies are tried with an altered secret too. */
@@ -85,7 +91,7 @@ const FEW = 24;
 /** The fewest changes first: one of the secret, one of the body, then one of each. */
 async function findCauses(
   given: GivenSignature,
-  secrets: readonly Uint8Array[],
+  secrets: readonly GivenSecret[],
   body: Uint8Array,
   budget: Budget,
 ): Promise<Found | 'nothing' | 'unfinished'> {
@@ -101,13 +107,13 @@ async function findCauses(
     return undefined;
   };
 
-  const plain = secrets.map((value, secretIndex): Key => ({ secretIndex, key: new HmacKey(value) }));
+  const plain = secrets.map(({ secretIndex, value }): Key => ({ secretIndex, key: new HmacKey(value) }));
   for (const { secretIndex, key } of plain) {
     if (given.fits(await sign(key, body))) return { codes: given.codes, secretIndex };
   }
 
   const altered: Key[] = [];
-  for (const [secretIndex, secret] of secrets.entries()) {
+  for (const { secretIndex, value: secret } of secrets) {
     for (const { code, value } of secretVariants(secret)) {
       const key = { code, secretIndex, key: new HmacKey(value) };
       const found = await match([key], { value: body });
@@ -133,20 +139,23 @@ async function findCauses(
   return (await budget.take(0)) ? 'nothing' : 'unfinished';
 }
 
-function listOf(secret: SecretList): Uint8Array[] {
+function listOf(secret: SecretList): GivenSecret[] {
   const list: readonly unknown[] = Array.isArray(secret) ? (secret as unknown[]) : [secret];
-  return list.map(bytesOf).filter((bytes): bytes is Uint8Array => bytes !== undefined && bytes.length > 0);
+  return list.flatMap((each, secretIndex) => {
+    const value = bytesOf(each);
+    return value === undefined || value.length === 0 ? [] : [{ secretIndex, value }];
+  });
 }
 
 /** What is plainly wrong, though what was signed is lost. */
 function guesses(
   given: GivenSignature,
-  secrets: readonly Uint8Array[],
+  secrets: readonly GivenSecret[],
   body: Uint8Array | undefined,
   otherwise: DiagnosisCode,
 ): DiagnosisCode[] {
   const codes: DiagnosisCode[] = given.digits === '' ? [...given.codes] : [];
-  const texts = secrets.map(toText);
+  const texts = secrets.map(({ value }) => toText(value));
   if (secrets.length === 0) codes.push('secret_missing');
   else if (texts.every((text) => text?.trim().startsWith('sk_live_'))) codes.push('secret_api_key');
   else if (texts.every((text) => text !== undefined && PLACEHOLDER.test(text))) codes.push('secret_placeholder');

@@ -19,7 +19,7 @@ export function secretVariants(secret: Uint8Array): Variant[] {
     const bare = trimmed.replace(/^whsec_/, '');
     add('secret_encoding', fromHex(bare), fromBase64(bare), bare);
   }
-  add('secret_encoding', toHex(secret), toHex(secret).toUpperCase(), toBase64(secret), toBase64(secret).replace(/=+$/, ''));
+  add('secret_encoding', toHex(secret), toHex(secret).toUpperCase(), toBase64(secret), toBase64(secret).replaceAll('=', ''));
   add('secret_fixture', ...FIXTURES);
   return variants;
 }

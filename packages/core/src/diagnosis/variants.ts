@@ -22,7 +22,5 @@ export function* variantsOf(
 }
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
-  return true;
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }
