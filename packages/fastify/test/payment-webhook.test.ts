@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
-import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import fastify4 from 'fastify4';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -219,6 +219,47 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(seen).toEqual([mine]);
   });
 
+  it('G01 gives the error of the handler to the errorHandler of the route, and to Fastify’s own as a cause', async () => {
+    const mine = new Error('only the merchant may read this');
+    const seen: unknown[] = [];
+    const app = create();
+    app.addHook('onError', (_request, _reply, error, done) => {
+      seen.push(error);
+      done();
+    });
+    await app.register(paymentWebhook({ url, secret }, () => Promise.reject(mine)));
+    const errorHandler = vi.fn((_error: unknown, _request: unknown, reply: FastifyReply) => void reply.code(500).send('mine'));
+    await app.register(paymentWebhook({ url: '/own', secret, routeOptions: { errorHandler } }, () => Promise.reject(mine)));
+    const address = await listen(app, '');
+    const [status, body] = await answerTo(delivery.send(address + url));
+    expect([status, JSON.parse(body)]).toMatchObject([500, { message: 'the webhook handler failed' }]);
+    expect((seen[0] as Error).cause).toBe(mine);
+    expect(await answerTo(delivery.send(`${address}/own`))).toEqual([500, 'mine']);
+    expect(errorHandler.mock.calls[0]![0]).toBe(mine);
+  });
+
+  it('F12 leaves the response to a handler that took the reply over and answers later', async () => {
+    const app = create();
+    await app.register(
+      paymentWebhook({ url, secret }, (_event, { reply }) => {
+        reply.hijack();
+        setTimeout(() => reply.raw.writeHead(202).end('later'), 20);
+      }),
+    );
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual([202, 'later']);
+  });
+
+  it('G03 refuses a handler that set a status and then hung', async () => {
+    const app = create();
+    await app.register(
+      paymentWebhook({ url, secret, handlerTimeout: 50 }, (_event, { reply }) => {
+        reply.code(201);
+        return new Promise(() => undefined);
+      }),
+    );
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual([503, '{"error":"handler_timeout"}']);
+  });
+
   it.each([200, 404, 409, 500])(
     'G08 answers as any route of Fastify does where the handler sets the status %i and returns a body',
     async (status) => {
@@ -312,11 +353,11 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(() => use({ secret, path: url }, nothing)).toThrow(`path is called \`url\` here: ${line}`);
     const registering = create();
     registering.register(use, { url, secret });
-    await expect(Promise.resolve(registering.ready())).rejects.toThrow(`makes the plugin and is not one: ${line}`);
+    await expect(Promise.resolve(registering.ready())).rejects.toThrow(`paymentWebhook makes the plugin and is not one: ${line}`);
     const app = create();
     app.post(url, paymentWebhook({ url, secret }, nothing) as never);
     const [status, body] = await answerTo(delivery.send(await listen(app)));
-    expect([status, body]).toEqual([500, expect.stringContaining(line)]);
+    expect([status, body]).toEqual([500, expect.stringMatching(/"paymentWebhook is a plugin.*app\.register\(paymentWebhook/)]);
   });
 
   it('B01 throws where it is made, and not when Fastify loads it', () => {

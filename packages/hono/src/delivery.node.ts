@@ -5,8 +5,8 @@ import { deliveryOf as deliveryOfIncoming, isClaimed } from '@paylink/node';
 import type { Context } from 'hono';
 
 const BODY_CONSUMED_HINT =
-  'Put the webhook above middleware that reads the body by c.req.json(), text(), parseBody() or a validator; middleware may read ' +
-  'c.req.raw.clone().';
+  'Put the webhook above middleware that reads the body by c.req.json(), text(), parseBody() or a validator; middleware may ' +
+  'read c.req.raw.clone().';
 
 /** Reads from the message of node:http on Hono's server for Node, which would else have to make a whole Request of it. */
 export function deliveryOf(c: Context): FetchDelivery {
