@@ -101,11 +101,11 @@ describe('a mistake of set-up', () => {
       request: object,
       response: object,
     ) => Promise<unknown>;
-    await expect(call({ method: 'POST', headers: {} }, {})).rejects.toThrow(
-      "import { paymentWebhookApi } from '@paylink/next/pages'",
-    );
+    const isForApp = /^paymentWebhook is for the App Router.*import \{ paymentWebhookApi \} from '@paylink\/next\/pages'/;
+    for (const request of [{ method: 'POST', headers: {} }, {}]) await expect(call(request, {})).rejects.toThrow(isForApp);
     const route = paymentWebhookApi({ secret: given }, () => undefined) as unknown as (request: Request) => Promise<unknown>;
-    await expect(route(signedDelivery().toRequest(URL_OF_ROUTE))).rejects.toThrow("import { paymentWebhook } from '@paylink/next'");
+    const isForPages = /^paymentWebhookApi is for the Pages Router.*import \{ paymentWebhook \} from '@paylink\/next'/;
+    await expect(route(signedDelivery().toRequest(URL_OF_ROUTE))).rejects.toThrow(isForPages);
   });
 
   it.each([undefined, '', ' blank ', [], ['a-secret', undefined]])(
