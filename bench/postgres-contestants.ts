@@ -1,4 +1,5 @@
-/** Two webhooks that credit an order once, with the mark and the credit in one transaction. */
+/** Webhooks that credit an order once, with the mark and the credit in one transaction. */
+import { createHash } from 'node:crypto';
 import { postgresStore } from '@paylink/postgres';
 import { paymentWebhook } from '@paylink/express';
 import express, { type Express } from 'express';
@@ -6,7 +7,7 @@ import { isSigned } from './by-hand.js';
 import { SECRET, URL_PATH } from './delivery.js';
 import type { Pool } from './postgres-pool.js';
 
-export const CONTESTANTS = { byHand, paylink } satisfies Record<string, (pool: Pool) => Promise<Express>>;
+export const CONTESTANTS = { byHand, least, paylink } satisfies Record<string, (pool: Pool) => Promise<Express>>;
 export type Contestant = keyof typeof CONTESTANTS;
 
 const CREDIT = 'UPDATE orders SET credited = credited + 1 WHERE reference = $1';
@@ -18,6 +19,37 @@ async function paylink(pool: Pool): Promise<Express> {
     { secret: SECRET, idempotency: store },
     { 'payment.succeeded': ({ reference }, { tx }) => tx.query(CREDIT, [reference]) },
   );
+  return express().post(URL_PATH, webhook);
+}
+
+/**
+ * The statements of the store, sent by hand from a handler without one: the mark by its digest, the locks of its key and of its order's
+ * turn, the limit for a transaction that is left open, and the number by which its end is known. No guard, no limit, no look at what the
+ * handler wrote: what a store that promises as much to the database could reach at most.
+ */
+async function least(pool: Pool): Promise<Express> {
+  await pool.query('CREATE TABLE IF NOT EXISTS marks (key bytea PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now())');
+
+  async function creditOnce(reference: string): Promise<void> {
+    const digest = createHash('sha256').update(`payment.succeeded:${reference}`).digest('hex');
+    const lock = (from: number): string => BigInt.asIntN(64, BigInt(`0x${digest.slice(from, from + 16)}`)).toString();
+    const client = await pool.connect();
+    try {
+      const [, claimed] = (await client.query(`BEGIN; INSERT INTO marks (key) SELECT '\\x${digest}'::bytea
+WHERE pg_try_advisory_xact_lock(${lock(0)}) AND pg_try_advisory_xact_lock(${lock(16)})
+AND set_config('idle_in_transaction_session_timeout', '30000', true) IS NOT NULL
+ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction`)) as unknown as { rowCount: number }[];
+      if (claimed!.rowCount === 1) await client.query(CREDIT, [reference]);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+
+  const webhook = paymentWebhook({ secret: SECRET }, { 'payment.succeeded': ({ reference }) => creditOnce(reference) });
   return express().post(URL_PATH, webhook);
 }
 
