@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../scripts/bootstrap.mjs';
+import { startPostgres } from '../engines/postgres.js';
 import { ADAPTERS, type Target } from './targets.js';
 
 /** What Stryker found of one mutant; the part of its report that is needed here. */
@@ -74,10 +75,14 @@ export async function runStryker(
     tests: asksHosts ? [...target.tests, ...ADAPTERS] : target.tests,
     onWebCrypto: target.onWebCrypto ?? [],
   });
-  const code = await run(process.execPath, [cli, 'run', file], {
-    cwd: copy,
-    env: { ...process.env, PAYLINK_MUTANTS_TESTS: tests, ...(target.hosts && { PAYLINK_HOSTS: target.hosts.join() }) },
-  });
+  const postgres = target.onPostgres === true ? await startPostgres({ fsync: 'off', deadlock_timeout: '50ms' }) : undefined;
+  const env = {
+    PAYLINK_MUTANTS_TESTS: tests,
+    ...(target.hosts && { PAYLINK_HOSTS: target.hosts.join() }),
+    ...(postgres && { PAYLINK_SHARED_POSTGRES: postgres.url }),
+  };
+  const stryker = run(process.execPath, [cli, 'run', file], { cwd: copy, env: { ...process.env, ...env } });
+  const code = await stryker.finally(() => postgres?.close());
   if (code !== 0) throw new Error(`Stryker ended with ${code}`);
   return JSON.parse(readFileSync(json, 'utf8')) as Report;
 }

@@ -9,6 +9,8 @@ export interface Target {
   readonly hosts?: readonly string[];
   /** Tests that run once more on WebCrypto, as a Worker does. */
   readonly onWebCrypto?: readonly string[];
+  /** Whether the tests share one PostgreSQL, each on databases of its own. */
+  readonly onPostgres?: boolean;
   /** The least percentage of mutants that are noticed. Without it: all but those of survivors.json. */
   readonly least?: number;
 }
@@ -38,5 +40,6 @@ export const TARGETS: readonly Target[] = [
   ofHosts('koa', 'Koa 3', 'Koa 3 as a gate'),
   ofHosts('hono', 'Hono', 'Hono as a gate'),
   ...['next', 'nest', 'lambda'].map(ofPackage),
-  ...['postgres', 'redis', 'client'].map((name) => ({ ...ofPackage(name), least: 90 })),
+  { ...ofPackage('postgres'), onPostgres: true, least: 90 },
+  ...['redis', 'client'].map((name) => ({ ...ofPackage(name), least: 90 })),
 ];

@@ -33,7 +33,7 @@ export function readCursor(cursor: string | undefined): Start | undefined {
 export class ReferenceOrder implements AsyncIterator<Item> {
   readonly total: number | undefined;
   readonly #references: Iterator<string> | AsyncIterator<string>;
-  readonly #start: Start | undefined;
+  readonly #start: Partial<Start> | undefined;
   /** Those before the start, which are asked last. */
   readonly #postponed: Omit<Item, 'order'>[] = [];
   #started: boolean;
@@ -46,7 +46,7 @@ export class ReferenceOrder implements AsyncIterator<Item> {
       const list = references as readonly string[];
       this.total = list.length;
       // At random, so that what comes behind the limit of one run is not always the same.
-      this.#start = start === undefined ? placeAt(list, Math.floor(Math.random() * list.length)) : placeOf(list, start);
+      this.#start = { index: start === undefined ? Math.floor(Math.random() * list.length) : placeOf(list, start) };
     } else {
       this.#start = start;
     }
@@ -90,11 +90,7 @@ export class ReferenceOrder implements AsyncIterator<Item> {
 }
 
 /** Of a list that is known as a whole, the place of the reference counts, wherever it has moved to. */
-function placeOf(list: readonly string[], { index, reference }: Start): Start {
+function placeOf(list: readonly string[], { index, reference }: Start): number {
   const found = list.indexOf(reference);
-  return placeAt(list, found >= 0 ? found : index);
-}
-
-function placeAt(list: readonly string[], index: number): Start {
-  return { index, reference: list[index] ?? '' };
+  return found >= 0 ? found : index;
 }

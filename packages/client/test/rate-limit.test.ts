@@ -213,6 +213,16 @@ describe('a pause', () => {
     expect([report.total, report.errors, report.cursor]).toEqual([5, [], '2:order-2']);
   });
 
+  it('that outlasts the run leaves the cursor at the first reference that was not asked, whichever was refused first', async () => {
+    let refuseFirst = (): void => undefined;
+    const reading = runOf((reference) => {
+      if (reference === 'order-0') return new Promise((_, reject) => (refuseFirst = () => reject(refusal(3_600_000))));
+      return Promise.reject(refusal(3_600_000));
+    }, orders(2));
+    const report = await reconcile({ ...reading, cursor: '0:order-0', concurrency: 2, onProgress: () => refuseFirst() });
+    expect([report.notAsked, report.cursor]).toEqual([['order-1', 'order-0'], '0:order-0']);
+  });
+
   it('ends with an abort', async () => {
     const controller = new AbortController();
     const running = reconcile({
@@ -340,6 +350,7 @@ describe('the order of a run', () => {
     const references = orders(13);
     expect((await askedOf(references, '12:gone'))[0]).toBe('order-12');
     expect((await askedOf(streamed(references), '12:gone'))[0]).toBe('order-12');
+    expect((await askedOf(references, '3:order-7'))[0]).toBe('order-7');
   });
 
   it('tells an iterator that no more is wanted, and one that has ended nothing', async () => {

@@ -204,6 +204,11 @@ describe('an abortion by the caller', () => {
     expect(await failure(client.createPaymentLink(fixed, options))).toMatchObject({ code: 'aborted', cause: reason });
     expect(await failure(client.getPayment('order-1', options))).toMatchObject({ code: 'aborted', cause: reason });
     expect(server.requests).toEqual([]);
+    const fetch = vi.fn(() => Promise.reject(new Error('sent')));
+    client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, fetch });
+    expect(await failure(client.createPaymentLink(fixed, options))).toMatchObject({ code: 'aborted', cause: reason });
+    expect(await failure(client.getPayment('order-1', options))).toMatchObject({ code: 'aborted', cause: reason });
+    expect(fetch).not.toHaveBeenCalled();
   });
 
   it.each<[string, Behaviour]>([

@@ -3,13 +3,12 @@ import { ConfigurationError } from '@paylink/core';
 import { migrationSql, postgresStore, type MarkTable } from '@paylink/postgres';
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
-import { neverAborted } from './shop.js';
+import { neverAborted, openServer } from './shop.js';
 
-let server: PostgresServer;
+let server: Awaited<ReturnType<typeof openServer>>;
 let pool: Pool;
 beforeAll(async () => {
-  server = await startPostgres({ fsync: 'off' });
+  server = await openServer();
   pool = new Pool({ connectionString: server.url });
 }, 120_000);
 afterAll(async () => {
@@ -104,8 +103,10 @@ describe('the table of the marks', () => {
   });
 
   it('can be migrated at every start by a role that may not create anything', async () => {
-    await pool.query('CREATE ROLE shop LOGIN; GRANT SELECT, INSERT, DELETE ON paylink_marks TO shop');
-    const limited = new Pool({ connectionString: server.url.replace('postgres@', 'shop@') });
+    // Roles are of the whole server, which other tests may share.
+    const role = `shop_${process.pid}_${Date.now()}`;
+    await pool.query(`CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, DELETE ON paylink_marks TO ${role}`);
+    const limited = new Pool({ connectionString: server.url.replace('postgres@', `${role}@`) });
     const store = postgresStore(limited);
     await store.migrate();
     expect(await store.run('by shop', nothing, { signal: neverAborted })).toBe('done');

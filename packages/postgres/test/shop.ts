@@ -1,32 +1,57 @@
+import { randomUUID } from 'node:crypto';
 import { createReceiver, type Reply } from '@paylink/core';
 import { postgresStore, type PoolOptions } from '@paylink/postgres';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { expect, vi } from 'vitest';
 import { WireProxy } from '../../../test/durability/wire-proxy.js';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+
+/** What a shop needs of its server. */
+type Database = Pick<PostgresServer, 'port' | 'url' | 'close'>;
+
+/** A server of a test's own; or where one is shared, a database of its own on that. */
+export async function openServer(settings: Readonly<Record<string, string | number>> = {}): Promise<Database> {
+  // Named by test/mutants/run.ts: each mutant runs a few tests, and would start a server for each of their files.
+  const shared = process.env['PAYLINK_SHARED_POSTGRES'];
+  if (shared === undefined) return startPostgres({ fsync: 'off', ...settings });
+  const name = `test_${randomUUID()}`;
+  const run = async (sql: string): Promise<void> => {
+    const client = new Client({ connectionString: shared });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  };
+  await run(`CREATE DATABASE "${name}"`);
+  const url = new URL(shared);
+  url.pathname = `/${name}`;
+  return { port: Number(url.port), url: url.href, close: () => run(`DROP DATABASE "${name}" WITH (FORCE)`) };
+}
 
 export const neverAborted: AbortSignal = new AbortController().signal;
 
 type Credit = (tx: PoolClient, reference: string, signal: AbortSignal) => unknown;
 
 /** A merchant's database with orders, and receivers in front of it. */
-export class Shop {
+export class Shop<Server extends Database = Database> {
   /** Not the merchant's: what the tests look with. */
   readonly admin: Pool;
-  readonly server: PostgresServer;
+  readonly server: Server;
   readonly #pools: Pool[] = [];
   readonly #proxies: WireProxy[] = [];
   #orders = 0;
 
-  private constructor(server: PostgresServer) {
+  private constructor(server: Server) {
     this.server = server;
     this.admin = new Pool({ connectionString: server.url, max: 2 });
   }
 
-  /** On a server of its own, which ends with it. */
   static async open(settings: Readonly<Record<string, string | number>> = {}): Promise<Shop> {
-    const shop = new Shop(await startPostgres({ fsync: 'off', ...settings }));
+    return Shop.on(await openServer(settings));
+  }
+
+  /** On a server that ends with it. */
+  static async on<Server extends Database>(server: Server): Promise<Shop<Server>> {
+    const shop = new Shop(server);
     await postgresStore(shop.admin).migrate();
     await shop.admin.query('CREATE TABLE IF NOT EXISTS orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)');
     return shop;
@@ -84,7 +109,8 @@ export class Shop {
     await vi.waitFor(
       async () => {
         expect({ lent: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }).toEqual({ lent: 0, waiting: 0 });
-        const open = "SELECT state, query FROM pg_stat_activity WHERE application_name = 'merchant' AND state <> 'idle'";
+        const open =
+          "SELECT state, query FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'merchant' AND state <> 'idle'";
         expect((await this.admin.query(open)).rows).toEqual([]);
       },
       { timeout: 10_000, interval: 10 },

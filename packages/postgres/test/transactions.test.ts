@@ -5,6 +5,7 @@ import { postgresStore } from '@paylink/postgres';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../test/durability/wire-proxy.js';
+import { startPostgres } from '../../../test/engines/postgres.js';
 import { credit, latch, neverAborted, Shop } from './shop.js';
 
 let shop: Shop;
@@ -416,7 +417,8 @@ describe('a handler whose time is over', () => {
       },
       { signal: controller.signal },
     );
-    const sleeping = "SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)' AND state = 'active'";
+    const sleeping =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = 'SELECT pg_sleep(60)' AND state = 'active'";
     await until(async () => (await shop.admin.query(sleeping)).rowCount === 1);
     controller.abort(new Error('over'));
     await expect(run).rejects.toThrow('over');
@@ -529,7 +531,7 @@ describe('a server that fails', () => {
   });
 
   it('I01 refuses with 503 while the server is away, and credits once it is back', async () => {
-    const market = await Shop.open();
+    const market = await Shop.on(await startPostgres({ fsync: 'off' }));
     market.admin.on('error', () => undefined);
     const pool = market.pool();
     const deliver = market.receiver(pool);
