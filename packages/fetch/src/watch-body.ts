@@ -22,7 +22,7 @@ export function watchBody(sender: Sender, bodyTimeout: number, fail: (error: Web
   const onAbort = (): void => fail(incomplete());
   const end = whenSlow(() => {
     timer = setTimeout(() => fail(new WebhookError('body_timeout')), bodyTimeout);
-    ({ signal } = sender);
+    signal = signalOf(sender);
     signal?.addEventListener('abort', onAbort);
     if (signal?.aborted) onAbort();
   });
@@ -31,6 +31,15 @@ export function watchBody(sender: Sender, bodyTimeout: number, fail: (error: Web
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   };
+}
+
+/** An error here would end the process, since no code awaits a timer. Getters of a Request that is in a Proxy throw. */
+function signalOf(sender: Sender): AbortSignal | undefined {
+  try {
+    return sender.signal;
+  } catch {
+    return undefined;
+  }
 }
 
 export function incomplete(cause?: unknown): WebhookError {

@@ -48,6 +48,16 @@ describe.each(['Deno', 'Bun', 'another runtime'])('on %s', (runtime) => {
     expect(failed).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'incomplete_body' }));
   });
 
+  it('takes a signal that cannot be read for none', async () => {
+    const { watchBody } = await load();
+    const failed: string[] = [];
+    const fail = ({ code }: { readonly code: string }): void => void failed.push(code);
+    watchBody(new Proxy(new Request('http://localhost'), {}), 1_000, fail);
+    watchBody({}, 1_000, fail);
+    vi.advanceTimersByTime(1_100);
+    expect(failed).toEqual(['body_timeout', 'body_timeout']);
+  });
+
   it('leaves no timer and no listener behind', async () => {
     const { watchBody } = await load();
     const { signal } = new AbortController();
