@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { letGo, type BodyReader } from '../src/let-go.js';
+
+const LINGER = 1_000;
+/** As the source says: so many pieces, and then other work has its turn. */
+const PIECES = 16;
+const PIECE = { done: false, value: new Uint8Array(10) };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+function readerOf(read: BodyReader['read'], cancel: BodyReader['cancel'] = () => Promise.resolve()) {
+  return { read: vi.fn(read), cancel: vi.fn(cancel) };
+}
+
+describe('a body of which no more is wanted', () => {
+  it('is dropped to its end, and then not cancelled: its connection may carry on', async () => {
+    let left = 40;
+    const reader = readerOf(async () => (left-- > 0 ? PIECE : { done: true }));
+    letGo(reader);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(reader.read).toHaveBeenCalledTimes(41);
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(LINGER);
+    expect(reader.cancel).not.toHaveBeenCalled();
+  });
+
+  it('is not touched before the turn in which the reply goes out, and leaves others their turn', async () => {
+    let left = 100;
+    const reader = readerOf(async () => (left-- > 0 ? PIECE : { done: true }));
+    const readUntilTurn: number[] = [];
+    const set = globalThis.setTimeout;
+    vi.stubGlobal('setTimeout', (work: () => void, milliseconds: number) => {
+      if (milliseconds === 0) readUntilTurn.push(reader.read.mock.calls.length);
+      return set(work, milliseconds);
+    });
+    letGo(reader);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(readUntilTurn.slice(0, 4)).toEqual([0, PIECES, 2 * PIECES, 3 * PIECES]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is cancelled after a second where it does not end, and not read any more', async () => {
+    const reader = readerOf(async () => PIECE);
+    letGo(reader);
+    await vi.advanceTimersByTimeAsync(LINGER - 1);
+    expect(reader.cancel).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(reader.cancel).toHaveBeenCalledOnce();
+    const { length } = reader.read.mock.calls;
+    await vi.advanceTimersByTimeAsync(LINGER);
+    expect(reader.read).toHaveBeenCalledTimes(length);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is cancelled after a second where nothing comes, and what comes then is not followed by a read', async () => {
+    let come = (_piece: typeof PIECE): void => undefined;
+    const reader = readerOf(() => new Promise((resolve) => (come = resolve)));
+    letGo(reader);
+    await vi.advanceTimersByTimeAsync(LINGER);
+    expect(reader.cancel).toHaveBeenCalledOnce();
+    come(PIECE);
+    await vi.advanceTimersByTimeAsync(LINGER);
+    expect(reader.read).toHaveBeenCalledOnce();
+  });
+
+  it('is over where it cannot be read', async () => {
+    const reader = readerOf(() => Promise.reject(new Error('reset by peer')));
+    letGo(reader);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(reader.cancel).not.toHaveBeenCalled();
+  });
+
+  it('may refuse to be cancelled', async () => {
+    const reader = readerOf(
+      () => new Promise(() => undefined),
+      () => Promise.reject(new Error('locked')),
+    );
+    letGo(reader);
+    await vi.advanceTimersByTimeAsync(LINGER);
+    expect(reader.cancel).toHaveBeenCalledOnce();
+  });
+
+  it('is dropped also where a timer is a number', async () => {
+    const set = globalThis.setTimeout;
+    vi.stubGlobal('setTimeout', (work: () => void, milliseconds: number) => Number(set(work, milliseconds)));
+    const reader = readerOf(async () => ({ done: true }));
+    letGo(reader);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(reader.read).toHaveBeenCalledOnce();
+  });
+
+  it('keeps no process alive', () => {
+    vi.useRealTimers();
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    letGo(readerOf(async () => ({ done: true })));
+    const made = timers.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef());
+    timers.mockRestore();
+    expect(made).toEqual([false, false]);
+  });
+});
