@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { TEST_SECRET } from '@paylink/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { diagnose, type DiagnoseOptions, type Diagnosis, type DiagnosisCode } from '../src/diagnose.js';
 
 const SECRET = 'a-webhook-secret-of-some-length';
@@ -203,6 +203,18 @@ describe('diagnose', () => {
     await diagnosing({ rawBody: nested(50, '1,'.repeat(5_000)) });
     clearInterval(timer);
     expect(turns).toBeGreaterThan(5);
+  });
+
+  it('keeps the process until it is done', async () => {
+    const timer = { unref: vi.fn() };
+    const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void) => {
+      setImmediate(run);
+      return timer;
+    }) as unknown as typeof setTimeout);
+    await diagnosing({ rawBody: nested(50, '1,'.repeat(5_000)) });
+    expect(timers).toHaveBeenCalled();
+    expect(timer.unref).not.toHaveBeenCalled();
+    timers.mockRestore();
   });
 
   it('matches a body of any length', async () => {

@@ -170,6 +170,14 @@ describe('a diagnosis behind a reply', () => {
     expect(ends[0]!.given).toEqual({ rawBody: Buffer.from('{}'), signature: 'a-signature', secret: SECRET });
   });
 
+  it('is not there in production, where nothing is kept of the secret', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const secret = (): string => SECRET;
+    const { explainer } = await explaining(secret);
+    expect(explainer).toEqual({ secret });
+    expect(explainer.secret).toBe(secret);
+  });
+
   it('begins a second after the one before it has ended, and no earlier', async () => {
     const { explain, ends } = await explaining(SECRET);
     expect(await explain()).toBe(true);

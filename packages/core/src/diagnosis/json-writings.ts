@@ -42,17 +42,11 @@ export async function* writings(parsed: unknown, length: number, budget: Budget)
   if (unsorted === undefined || sorted === undefined) return false;
 
   // Most values have no whole number, nothing to escape, or sorted keys: what makes them no different is not tried.
-  let isSorted = true;
-  let hasInteger = false;
-  const texts: string[] = [];
-  for (const [index, { text, kind }] of unsorted.entries()) {
-    isSorted &&= text === sorted[index]!.text;
-    hasInteger ||= kind === 'integer';
-    if (kind === 'text') texts.push(text);
-    if (index % ITEMS_AT_ONCE === 0 && !(await budget.take(ITEMS_AT_ONCE))) return false;
-  }
+  const isSorted = unsorted.every(({ text }, index) => text === sorted[index]!.text);
+  const hasInteger = unsorted.some(({ kind }) => kind === 'integer');
+  const texts = unsorted.filter(({ kind }) => kind === 'text').map(({ text }) => text);
   const orders = isSorted ? [unsorted] : [unsorted, sorted];
-  const floats = hasInteger ? [false, true] : [false];
+  const floats = new Set([false, hasInteger]);
   const escapes = await distinctEscapes(texts, budget);
   // Indented four deep a text grows to five times its length at most; what grows more is nested to cost time.
   const space = new Uint8Array(6 * length + 4_096);
@@ -92,10 +86,10 @@ async function distinctEscapes(texts: readonly string[], budget: Budget): Promis
 /** A bracket, a value that has none, or a piece of a text or key. */
 interface Item {
   readonly depth: number;
-  /** What stands in front of it: nothing, an opening bracket, another item, the last item of what it closes, or its key. */
-  readonly after: 'nothing' | 'open' | 'item' | 'last' | 'key';
+  /** What is written in front of it: behind its key a colon, behind another item a comma and a line, behind a bracket a line. */
+  readonly before: 'colon' | 'comma' | 'line' | undefined;
   readonly text: string;
-  readonly kind: 'bracket' | 'text' | 'integer' | 'other';
+  readonly kind: 'text' | 'integer' | undefined;
 }
 
 // So many items or characters are written between two looks at the budget.
@@ -108,24 +102,24 @@ async function flatten(parsed: unknown, sorted: boolean, budget: Budget): Promis
   const open: { readonly container: object; readonly keys: readonly string[] | undefined; readonly size: number; at: number }[] =
     [];
 
-  const addText = (text: string, after: Item['after']): void => {
+  const addText = (text: string, before: Item['before']): void => {
     const json = JSON.stringify(text);
     for (let at = 0; at < json.length;) {
       let end = at + CHARACTERS_AT_ONCE;
       // Between the halves of a surrogate pair it could not be encoded.
       if (/[\udc00-\udfff]/.test(json.charAt(end))) end--;
-      items.push({ depth: open.length, after: at === 0 ? after : 'nothing', text: json.slice(at, end), kind: 'text' });
+      items.push({ depth: open.length, before: at === 0 ? before : undefined, text: json.slice(at, end), kind: 'text' });
       at = end;
     }
   };
-  const add = (value: unknown, after: Item['after']): void => {
+  const add = (value: unknown, before: Item['before']): void => {
     if (typeof value === 'string') {
-      addText(value, after);
+      addText(value, before);
       return;
     }
-    const place = { depth: open.length, after };
+    const place = { depth: open.length, before };
     if (typeof value !== 'object' || value === null) {
-      items.push({ ...place, text: JSON.stringify(value), kind: Number.isSafeInteger(value) ? 'integer' : 'other' });
+      items.push({ ...place, text: JSON.stringify(value), kind: Number.isSafeInteger(value) ? 'integer' : undefined });
       return;
     }
     const keys = Array.isArray(value) ? undefined : Object.keys(value);
@@ -133,11 +127,11 @@ async function flatten(parsed: unknown, sorted: boolean, budget: Budget): Promis
     if (sorted) keys?.sort();
     const size = keys?.length ?? (value as unknown[]).length;
     const [opening, close] = keys === undefined ? '[]' : '{}';
-    items.push({ ...place, text: size === 0 ? opening! + close! : opening!, kind: 'bracket' });
+    items.push({ ...place, text: size === 0 ? opening! + close! : opening!, kind: undefined });
     if (size > 0) open.push({ container: value, keys, size, at: 0 });
   };
 
-  add(parsed, 'nothing');
+  add(parsed, undefined);
   for (let round = 1; open.length > 0; round++) {
     if (open.length > budget.depth) return undefined;
     if (round % ITEMS_AT_ONCE === 0 && !(await budget.take(ITEMS_AT_ONCE))) return undefined;
@@ -145,14 +139,14 @@ async function flatten(parsed: unknown, sorted: boolean, budget: Budget): Promis
     const { container, keys, size, at } = inner;
     if (at === size) {
       open.pop();
-      items.push({ depth: open.length, after: 'last', text: keys === undefined ? ']' : '}', kind: 'bracket' });
+      items.push({ depth: open.length, before: 'line', text: keys === undefined ? ']' : '}', kind: undefined });
       continue;
     }
     inner.at++;
-    const after = at === 0 ? 'open' : 'item';
+    const before = at === 0 ? 'line' : 'comma';
     const key = keys?.[at] ?? at;
-    if (keys !== undefined) addText(String(key), after);
-    add((container as Record<string | number, unknown>)[key], keys === undefined ? after : 'key');
+    if (keys !== undefined) addText(String(key), before);
+    add((container as Record<string | number, unknown>)[key], keys === undefined ? before : 'colon');
   }
   return items;
 }
@@ -171,10 +165,10 @@ async function write(items: readonly Item[], style: Style, space: Uint8Array, bu
     written += encoded.written;
     return isWhole && budget.take(encoded.written);
   };
-  for (const [index, { depth, after, kind, text: json }] of items.entries()) {
-    if (after === 'key') text += colon;
-    if (after === 'item') text += comma;
-    if (indent !== '' && after !== 'nothing' && after !== 'key') text += `\n${indent.repeat(depth)}`;
+  for (const [index, { depth, before, kind, text: json }] of items.entries()) {
+    if (before === 'colon') text += colon;
+    if (before === 'comma') text += comma;
+    if (indent !== '' && (before === 'comma' || before === 'line')) text += `\n${indent.repeat(depth)}`;
     text += kind === 'text' ? escape(json) : json;
     if (kind === 'integer' && float) text += '.0';
     const isDue = text.length > CHARACTERS_AT_ONCE || index % ITEMS_AT_ONCE === 0;

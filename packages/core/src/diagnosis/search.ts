@@ -48,7 +48,7 @@ export async function search({ rawBody, signature, secret }: DiagnoseOptions, bu
   const given = readSignature(signature);
   const secrets = listOf(secret);
   const body = bytesOf(rawBody);
-  const found = body === undefined ? 'nothing' : await findCauses(given, secrets, body, budget);
+  const found = body === undefined ? undefined : await findCauses(given, secrets, body, budget);
   if (typeof found === 'object') return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
   const start = body?.subarray(0, budget.text);
   return conclude(guesses(given, secrets, start, found === 'unfinished' ? 'body_too_complex' : 'unknown'), false);
@@ -94,8 +94,8 @@ async function findCauses(
   secrets: readonly GivenSecret[],
   body: Uint8Array,
   budget: Budget,
-): Promise<Found | 'nothing' | 'unfinished'> {
-  if (given.digits === '' || secrets.length === 0) return 'nothing';
+): Promise<Found | 'unfinished' | undefined> {
+  if (given.digits === '' || secrets.length === 0) return undefined;
   if (body.length > budget.body) return 'unfinished';
 
   const match = async (keys: readonly Key[], candidate: Variant | Exact): Promise<Found | undefined> => {
@@ -136,7 +136,7 @@ async function findCauses(
     const found = await match(altered, candidate);
     if (found !== undefined) return found;
   }
-  return (await budget.take(0)) ? 'nothing' : 'unfinished';
+  return (await budget.take(0)) ? undefined : 'unfinished';
 }
 
 function listOf(secret: SecretList): GivenSecret[] {
