@@ -675,6 +675,21 @@ it.each([
   expect(proxy.statements.at(-1)).toMatch(/^SELECT 1 \/ \(pg_current_xact_id_if_assigned.*; COMMIT$/);
 });
 
+it.each([
+  [undefined, 'read committed'],
+  ['read committed', 'read committed'],
+  ['repeatable read', 'repeatable read'],
+  ['serializable', 'serializable'],
+] as const)('runs handlers under the isolation that the option %s asks for', async (isolation, expected) => {
+  const store = postgresStore(shop.pool(), { isolation });
+  const shown: unknown[] = [];
+  const work: Parameters<typeof store.run>[1] = async ({ tx }) => {
+    shown.push(...(await tx.query<object>('SHOW transaction_isolation')).rows);
+  };
+  expect(await store.run(await shop.order(), work, { signal: neverAborted })).toBe('done');
+  expect(shown).toEqual([{ transaction_isolation: expected }]);
+});
+
 it('H01 knows its table whatever search_path a handler has left on the connection', async () => {
   const pool = shop.pool({ max: 1 });
   await pool.query('CREATE SCHEMA IF NOT EXISTS other_tenant');

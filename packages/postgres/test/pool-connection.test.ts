@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { Aborts } from '../src/aborts.js';
-import type { PgPool } from '../src/options.js';
-import { PoolPlaces } from '../src/pool-connection.js';
+import type { PgClient, PgPool } from '../src/options.js';
+import { PoolPlaces, stopListening, takeClient } from '../src/pool-connection.js';
 
 /** A pool as far as it shows itself: what it does is tested on real ones. */
 function poolOf(counts: object = {}): PgPool & EventEmitter {
@@ -122,5 +122,36 @@ describe('what is seen of the connections of a pool', () => {
       expect(places.exhaustion()).toBeUndefined();
       await expect(places.explained(Promise.reject(late))).rejects.toBe(late);
     }
+  });
+});
+
+describe('a client of a pool', () => {
+  const clientOf = (): PgClient & EventEmitter => new EventEmitter() as unknown as PgClient & EventEmitter;
+  type Done = (error?: Error, client?: PgClient) => void;
+  const byCallback = (...answer: Parameters<Done>): PgPool => ({ connect: (done: Done) => done(...answer) }) as unknown as PgPool;
+
+  it('is taken by callback or by promise, and its errors end no process from the first moment on', async () => {
+    for (const give of [
+      (client: PgClient) => byCallback(undefined, client),
+      (client: PgClient) => poolOf({ connect: async () => client }),
+    ]) {
+      const client = clientOf();
+      const taking = takeClient(give(client));
+      expect(await taking).toBe(client);
+      client.emit('error', new Error('the server closed the connection'));
+      stopListening(client);
+      expect(client.listenerCount('error')).toBe(0);
+    }
+    const client = clientOf();
+    void takeClient(byCallback(undefined, client));
+    expect(client.listenerCount('error')).toBe(1);
+    stopListening({ on: () => undefined } as unknown as PgClient);
+  });
+
+  it('is an error where the pool gives none, with the pool’s own reason if it has one', async () => {
+    const refused = new Error('too many clients');
+    await expect(takeClient(byCallback(refused))).rejects.toBe(refused);
+    await expect(takeClient(byCallback())).rejects.toThrow('the pool gave no client');
+    await expect(takeClient(poolOf({ connect: () => Promise.reject(refused) }))).rejects.toBe(refused);
   });
 });
