@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, WebhookError, type IdempotencyStore } from '@paylink/core';
 import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
 import { begin, closeWires, requestBytes, type HeaderLines } from '@paylink/testing/wire';
-import { paymentWebhook, type FetchRequest } from '../src/index.js';
+import { paymentWebhook, toResponse, type FetchRequest } from '../src/index.js';
 
 const secret = TEST_SECRET;
 const url = 'http://localhost/webhooks/payments';
@@ -296,7 +296,20 @@ describe('paymentWebhook', () => {
   it('B01 throws at set-up, and not at the first request', () => {
     expect(() => paymentWebhook({ secret: undefined }, nothing)).toThrow(/^secret is missing/);
     expect(() => paymentWebhook({ secret }, undefined as never)).toThrow('handlers must be a function or a map');
-    expect(() => paymentWebhook({ secret, idempotency: memoryStore() }, null as never)).toThrow('handlers must be');
+    for (const handlers of [null, 'a text', 1]) {
+      expect(() => paymentWebhook({ secret, idempotency: memoryStore() }, handlers as never)).toThrow('handlers must be');
+    }
+    const map = { 'payment.succeeded': nothing, unrecognized: 'no function' } as never;
+    expect(() => paymentWebhook({ secret, idempotency: memoryStore() }, map)).toThrow(/unrecognized.*must be a function/);
+  });
+});
+
+describe('an adapter of another host', () => {
+  it('may make deliveries that nothing can cancel', async () => {
+    const reply = { status: 401, headers: { 'x-reply': 'ours' }, body: '{}' };
+    const own = { method: 'POST', header: () => undefined, body: () => Promise.resolve(new Uint8Array()) };
+    const response = toResponse(own, reply);
+    expect([response.status, response.headers.get('x-reply'), await response.text()]).toEqual([401, 'ours', '{}']);
   });
 });
 
@@ -304,6 +317,13 @@ describe('a Response that the handler returns', () => {
   it.each([200, 204, 302, 404, 500])('G08 goes out as it is: %i', async (status) => {
     const response = new Response(null, { status, headers: { 'x-merchant': 'yes' } });
     expect(await paymentWebhook({ secret }, () => response)(delivery.toRequest(url))).toBe(response);
+  });
+
+  it.each([200, 404, 500])('is a handled delivery without `idempotency`, whatever it says: %i', async (status) => {
+    const observe = vi.fn();
+    const response = new Response(null, { status });
+    expect(await paymentWebhook({ secret, observe }, () => response)(delivery.toRequest(url))).toBe(response);
+    expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'handled' }));
   });
 
   /** A store that tells what became of the work, and when. */

@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { readBody } from '../src/read-body.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { readBody, type FetchRequest } from '../src/read-body.js';
 
 const limits = { bodyLimit: 65_536, bodyTimeout: 10_000 };
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** A request whose body comes in these pieces. */
 function requestOf(...pieces: Uint8Array[]): Request {
@@ -12,6 +16,18 @@ function requestOf(...pieces: Uint8Array[]): Request {
     },
   });
   return new Request('http://localhost/', { method: 'POST', body, duplex: 'half' });
+}
+
+/** A request of a host of its own, whose body is read so. */
+function hostRequest(read: () => Promise<{ readonly done: boolean; readonly value?: Uint8Array }>): FetchRequest {
+  const { method, headers } = requestOf();
+  const reader = { read, cancel: () => Promise.resolve() };
+  return {
+    method,
+    headers,
+    body: { locked: false, getReader: () => reader },
+    arrayBuffer: () => expect.fail('it has no limit'),
+  };
 }
 
 const piece = (length: number): Uint8Array => new Uint8Array(length).map((_, index) => index % 251);
@@ -55,7 +71,71 @@ describe('the length of a body', () => {
     await expect(readBody(requestOf(piece(4), piece(7)), exact)).rejects.toMatchObject({ code: 'body_too_large' });
   });
 
-  it('is 0 where there is no body', async () => {
-    expect(await readBody(new Request('http://localhost/', { method: 'POST' }), limits)).toHaveLength(0);
+  it('is 0 where there is no body, and none is asked for', async () => {
+    const request = new Request('http://localhost/', { method: 'POST' });
+    const asked = vi.spyOn(request, 'arrayBuffer');
+    expect(await readBody(request, limits)).toHaveLength(0);
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['neither a piece nor an end', { done: false }],
+    ['an empty piece with the end', { done: true, value: new Uint8Array() }],
+  ])('is what has come before %s', async (_what, last) => {
+    const given = [{ done: false, value: piece(5) }, last];
+    const body = await readBody(
+      hostRequest(() => Promise.resolve(given.shift() ?? expect.fail('it was over'))),
+      limits,
+    );
+    expect(body).toEqual(piece(5));
+  });
+
+  it('is whole where its sender leaves as it ends, and no length was declared', async () => {
+    const controller = new AbortController();
+    const given = [{ done: false, value: piece(5) }];
+    const request = hostRequest(async () => {
+      if (given.length > 0) return given.shift()!;
+      controller.abort();
+      return { done: true };
+    });
+    expect(await readBody({ ...request, signal: controller.signal }, limits)).toHaveLength(5);
+  });
+});
+
+describe('a body that does not come', () => {
+  it('is incomplete because of what broke it, or of why its sender left', async () => {
+    const cause = new Error('reset by peer');
+    const broken = hostRequest(() => Promise.reject(cause));
+    await expect(readBody(broken, limits)).rejects.toMatchObject({ code: 'incomplete_body', cause });
+    const left = { ...broken, signal: AbortSignal.abort(cause) };
+    await expect(readBody(left, limits)).rejects.toMatchObject({ code: 'incomplete_body', cause });
+  });
+
+  it('is let go once, also where its stream breaks after the time limit', async () => {
+    vi.useFakeTimers();
+    const pending: ((error: Error) => void)[] = [];
+    const body = readBody(
+      hostRequest(() => new Promise((_, reject) => pending.push(reject))),
+      limits,
+    );
+    const refused = expect(body).rejects.toMatchObject({ code: 'body_timeout' });
+    await vi.advanceTimersByTimeAsync(limits.bodyTimeout + 200);
+    await refused;
+    // The reading, and the dropping.
+    expect(pending).toHaveLength(2);
+    for (const reject of pending) reject(new Error('reset by peer'));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(pending).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is let go also on a host without streams', async () => {
+    vi.useFakeTimers();
+    const { method, headers } = requestOf();
+    const body = readBody({ method, headers, arrayBuffer: () => new Promise(() => undefined) }, limits);
+    const refused = expect(body).rejects.toMatchObject({ code: 'body_timeout' });
+    await vi.advanceTimersByTimeAsync(limits.bodyTimeout + 2_000);
+    await refused;
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

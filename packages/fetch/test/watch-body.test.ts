@@ -58,6 +58,28 @@ describe.each(['Deno', 'Bun', 'another runtime'])('on %s', (runtime) => {
     expect(failed).toEqual(['body_timeout', 'body_timeout']);
   });
 
+  it('fails a body when its sender leaves, and not when that is after the watch', async () => {
+    const { watchBody } = await load();
+    for (const ends of [false, true]) {
+      const controller = new AbortController();
+      const failed = vi.fn();
+      const end = watchBody(controller, 1_000, failed);
+      vi.advanceTimersByTime(60);
+      if (ends) end();
+      controller.abort();
+      expect(failed.mock.calls).toEqual(ends ? [] : [[expect.objectContaining({ code: 'incomplete_body' })]]);
+      end();
+    }
+  });
+
+  it('has one timer for all bodies where timers are dear and may be shared', async () => {
+    const { watchBody } = await load();
+    const ends = Array.from({ length: 3 }, () => watchBody({}, 1_000, vi.fn()));
+    expect(vi.getTimerCount()).toBe(runtime === 'another runtime' ? 3 : 1);
+    for (const end of ends) end();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('leaves no timer and no listener behind', async () => {
     const { watchBody } = await load();
     const { signal } = new AbortController();
