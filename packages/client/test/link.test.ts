@@ -82,6 +82,12 @@ describe('a link that is not fit to be sent', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('says of an amount that is a text what it must be, and of one that is too small its bounds', async () => {
+    const messageOf = async (amount: unknown): Promise<string> => ((await failure(create({ ...fixed, amount }))) as Error).message;
+    expect(await messageOf('100')).toBe('amount must be a number, in the smallest unit of the currency');
+    expect(await messageOf(0)).toBe('amount must be a whole number from 1 to 9007199254740991');
+  });
+
   it.each([null, undefined, 'order-1', [], 42])('is refused: %j in place of a link', async (link) => {
     const message = expect.stringMatching(/^the link /) as string;
     expect(await failure(create(link))).toMatchObject({ code: 'invalid_link', message });

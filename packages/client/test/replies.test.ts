@@ -325,10 +325,29 @@ describe('a reply against what was asked', () => {
     ['a URL that is a script', { url: 'javascript:alert(1)' }],
     ['a URL that is data', { url: 'data:text/html,x' }],
     ['a URL that is a path', { url: '/link/t' }],
+    ['a URL of this machine that is no page', { url: 'ftp://127.0.0.1/link/t' }],
     ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
   ])('is an error of a link: %s (L11)', async (_, change) => {
     await start(answer(201, changed(change)));
     expect(await create()).toMatchObject({ code: 'response_mismatch', status: 201, idempotencyKey: 'key-1' });
+  });
+
+  it.each(['reference', 'amount'])('is told by the name of what differs: %s', async (name) => {
+    await start((socket, request) =>
+      answer(request.line.startsWith('GET') ? 200 : 201, changed({ [name]: name === 'amount' ? 15_001 : 'order-2' }))(
+        socket,
+        request,
+      ),
+    );
+    const message = expect.stringContaining(`a different \`${name}\``) as string;
+    expect(await create()).toMatchObject({ code: 'response_mismatch', message });
+    if (name === 'reference') expect(await get()).toMatchObject({ code: 'response_mismatch', message });
+  });
+
+  it('may have an amount where the customer chooses it', async () => {
+    await start(answer(201, changed({ amount: 700 })));
+    const free = { amount_min: 500, amount_max: 5_000, reference: 'order-1', description: 'A gift' };
+    await expect(client.createPaymentLink(free)).resolves.toMatchObject({ amount: 700 });
   });
 
   it('takes a page on this machine from a service on this machine, and from no other (L11)', async () => {

@@ -18,7 +18,6 @@ export function keepLease(leaseMs: number, heldSince: number, renew: () => Promi
   let stopped = false;
 
   const lose = (message: string, cause?: unknown): void => {
-    stopped = true;
     controller.abort(new Error(message, cause === undefined ? undefined : { cause }));
   };
   const next = (milliseconds: number): void => {

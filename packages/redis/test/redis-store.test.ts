@@ -519,8 +519,9 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       const store = redisStore(other.client, { commandTimeout: 150 });
       const work = vi.fn(() => Promise.resolve());
       own.freeze();
-      await expect(store.isDone(key)).rejects.toThrow('Redis gave no answer in 150 ms');
-      await expect(store.run(key, work, { signal: never })).rejects.toThrow('Redis gave no answer in 150 ms');
+      const late = { message: 'Redis gave no answer in 150 ms' };
+      await expect(store.isDone(key)).rejects.toMatchObject(late);
+      await expect(store.run(key, work, { signal: never })).rejects.toMatchObject(late);
       own.thaw();
       // What Redis granted after the wait was given back.
       const patient = redisStore(other.client, { commandTimeout: 10_000 });
