@@ -83,6 +83,14 @@ describe('an error of the store’s own statements', () => {
     });
   });
 
+  it('says what to do where an ORM has wrapped it', async () => {
+    const error = Object.assign(new Error('of the ORM'), { code: 'P2010', meta: { driverAdapterError: { code: '42P01' } } });
+    await expect(explained(Promise.reject(error))).rejects.toMatchObject({
+      message: expect.stringContaining('store.migrate()') as string,
+      cause: error,
+    });
+  });
+
   it('is as it was where there is nothing to say', async () => {
     for (const error of [Object.assign(new Error('x'), { code: '57P01' }), new Error('y'), undefined]) {
       expect(await explained(Promise.reject(error!)).catch((reason: unknown) => reason)).toBe(error);

@@ -110,6 +110,18 @@ describe('the memory of keys that are done', () => {
     expect(recent.has('b')).toBe(false);
   });
 
+  it('is emptied where a connection is lost and marks are deleted at the same time', () => {
+    let lost = 0;
+    const recent = new RecentlyDone(() => lost);
+    recent.add('a', recent.era);
+    const before = recent.era;
+    lost = 1;
+    recent.clear();
+    expect(recent.has('a')).toBe(false);
+    recent.add('a', before);
+    expect(recent.has('a')).toBe(false);
+  });
+
   it('is emptied also of what was known before the first keys of a new time were added', () => {
     let lost = 0;
     const recent = new RecentlyDone(() => lost);
