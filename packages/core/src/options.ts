@@ -135,11 +135,10 @@ export function checkDispatcherOptions(options: unknown): void {
 }
 
 /** The lower-case names of the signature header and of the event header. */
-export function readHeaderNames({ signature = 'x-service-signature', event = 'x-service-event' }: HeaderNames = {}): {
-  readonly signature: string;
-  readonly event: string;
-} {
-  const names = { signature: signature.toLowerCase(), event: event.toLowerCase() };
+export function readHeaderNames(given: HeaderNames = {}): { readonly signature: string; readonly event: string } {
+  checkNames(given, ['signature', 'event']);
+  const { signature = 'x-service-signature', event = 'x-service-event' }: Readonly<Record<string, unknown>> = { ...given };
+  const names = { signature: String(signature).toLowerCase(), event: String(event).toLowerCase() };
   const fit = Object.values(names).every((name) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) && names.signature !== names.event;
   check(fit, 'headers', 'must give two different header names');
   return names;

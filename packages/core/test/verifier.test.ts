@@ -190,10 +190,19 @@ describe('createVerifier', () => {
     expect(() => createVerifier(undefined as never)).toThrow('options must be an object');
   });
 
-  it.each([{ signature: 'a b' }, { event: '' }, { signature: 'x', event: 'X' }, { signature: 'é' }])(
-    'refuses headers %j',
-    (names) => {
-      expect(() => createVerifier({ secret: TEST_SECRET, headers: names })).toThrow('headers must give two different header names');
-    },
-  );
+  it('refuses a header name under a misspelt key, since the default would be read in its place', () => {
+    expect(() => createVerifier({ secret: TEST_SECRET, headers: { signatur: 'x-other' } as never })).toThrow(
+      'signatur is an unknown option. Valid options: signature, event',
+    );
+  });
+
+  it.each([
+    { signature: 'a b' },
+    { event: '' },
+    { signature: 'x', event: 'X' },
+    { signature: 'é' },
+    { event: ['x', 'y'] as never },
+  ])('refuses headers %j', (names) => {
+    expect(() => createVerifier({ secret: TEST_SECRET, headers: names })).toThrow('headers must give two different header names');
+  });
 });
