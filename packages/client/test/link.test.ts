@@ -117,6 +117,28 @@ describe('a link that is sent', () => {
     expect(first!.headers).not.toHaveProperty('x-api-key');
   });
 
+  it('asks for no cache and no redirect, and a reading has no body and no fields of one', async () => {
+    const sent: RequestInit[] = [];
+    const fetch = (_url: string, init: RequestInit): Promise<Response> => {
+      sent.push(init);
+      return Promise.reject(new Error('the network is down'));
+    };
+    client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, fetch, retries: 0 });
+    await failure(create(fixed, { idempotencyKey: 'key-1' }));
+    await failure(client.getPayment('order-1'));
+    const common = { redirect: 'manual', cache: 'no-store', signal: expect.any(AbortSignal) as AbortSignal };
+    const headers = { Accept: 'application/json', Authorization: `Bearer ${API_KEY}` };
+    expect(sent).toStrictEqual([
+      {
+        ...common,
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json', 'Idempotency-Key': 'key-1' },
+        body: JSON.stringify(fixed),
+      },
+      { ...common, method: 'GET', headers },
+    ]);
+  });
+
   it('has the key as X-Api-Key where that is chosen, and not as Authorization', async () => {
     client = createClient({ baseUrl: `${server.baseUrl}//`, apiKey: API_KEY, authentication: 'x-api-key' });
     await create(fixed);
