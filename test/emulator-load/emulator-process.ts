@@ -75,3 +75,6 @@ process.on('message', (question: Question) => {
     (error: unknown) => process.send!({ failed: String(error) } satisfies Answer),
   );
 });
+
+// A run that was stopped leaves no process behind.
+process.on('disconnect', () => process.exit());
