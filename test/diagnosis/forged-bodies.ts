@@ -35,6 +35,7 @@ const shapes: Readonly<Record<string, (length: number) => Buffer>> = {
   'of bytes that are no text': (length) => Buffer.alloc(length, 0xff),
   'of replaced characters': (length) => Buffer.from('\ufffd'.repeat(length / 3)),
   'of blanks': (length) => Buffer.alloc(length, ' '),
+  'of blanks between letters': (length) => Buffer.from(`a${' '.repeat(length - 2)}a`),
 };
 
 export const forgedBodies: readonly (readonly [name: string, body: Buffer])[] = Object.entries(shapes).flatMap(([name, make]) =>
