@@ -200,7 +200,8 @@ describe('diagnose', () => {
   it('lets other work run while it works', async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
-    await diagnosing({ rawBody: nested(50, '1,'.repeat(5_000)) });
+    // So long that the bytes alone, however quickly they are written, are more than a few slices.
+    await diagnosing({ rawBody: nested(50, '1,'.repeat(50_000)) });
     clearInterval(timer);
     expect(turns).toBeGreaterThan(5);
   });
