@@ -1,23 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { watchBody } from '../src/watch-body.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
   vi.useRealTimers();
-  vi.unstubAllGlobals();
-  vi.resetModules();
 });
 
-describe.each(['Deno', 'Bun', 'another runtime'])('on %s', (runtime) => {
-  async function load(): Promise<typeof import('../src/watch-body.js')> {
-    vi.resetModules();
-    vi.stubGlobal(runtime, {});
-    return import('../src/watch-body.js');
-  }
-
-  it('fails each of several bodies that are slow at once, and not one that came', async () => {
-    const { watchBody } = await load();
+describe('the watch of a body', () => {
+  it('fails each of several bodies that are slow at once, and not one that came', () => {
     const failed: string[] = [];
     const watch = (name: string): (() => void) => watchBody({}, 1_000, ({ code }) => failed.push(`${name}: ${code}`));
     watch('first');
@@ -31,8 +23,7 @@ describe.each(['Deno', 'Bun', 'another runtime'])('on %s', (runtime) => {
     expect(failed).toHaveLength(3);
   });
 
-  it('listens to a sender whose body is slow, and to no other', async () => {
-    const { watchBody } = await load();
+  it('listens to a sender whose body is slow, and to no other', () => {
     const asked = vi.fn(() => AbortSignal.abort());
     const sender = {
       get signal() {
@@ -48,8 +39,7 @@ describe.each(['Deno', 'Bun', 'another runtime'])('on %s', (runtime) => {
     expect(failed).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'incomplete_body' }));
   });
 
-  it('takes a signal that cannot be read for none', async () => {
-    const { watchBody } = await load();
+  it('takes a signal that cannot be read for none', () => {
     const failed: string[] = [];
     const fail = ({ code }: { readonly code: string }): void => void failed.push(code);
     watchBody(new Proxy(new Request('http://localhost'), {}), 1_000, fail);
@@ -58,8 +48,7 @@ describe.each(['Deno', 'Bun', 'another runtime'])('on %s', (runtime) => {
     expect(failed).toEqual(['body_timeout', 'body_timeout']);
   });
 
-  it('fails a body when its sender leaves, and not when that is after the watch', async () => {
-    const { watchBody } = await load();
+  it('fails a body when its sender leaves, and not when that is after the watch', () => {
     for (const ends of [false, true]) {
       const controller = new AbortController();
       const failed = vi.fn();
@@ -72,16 +61,7 @@ describe.each(['Deno', 'Bun', 'another runtime'])('on %s', (runtime) => {
     }
   });
 
-  it('has one timer for all bodies where timers are dear and may be shared', async () => {
-    const { watchBody } = await load();
-    const ends = Array.from({ length: 3 }, () => watchBody({}, 1_000, vi.fn()));
-    expect(vi.getTimerCount()).toBe(runtime === 'another runtime' ? 3 : 1);
-    for (const end of ends) end();
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('leaves no timer and no listener behind', async () => {
-    const { watchBody } = await load();
+  it('leaves no timer and no listener behind', () => {
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
     const ends = [watchBody({ signal }, 1_000, vi.fn()), watchBody({ signal }, 1_000, vi.fn())];
