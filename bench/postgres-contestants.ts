@@ -5,7 +5,7 @@ import { paymentWebhook } from '@paylink/express';
 import express, { type Express } from 'express';
 import { isSigned } from './by-hand.js';
 import { SECRET, URL_PATH } from './delivery.js';
-import type { Pool } from './postgres-pool.js';
+import type { Pool, PoolClient } from './postgres-pool.js';
 
 export const CONTESTANTS = { byHand, least, paylink } satisfies Record<string, (pool: Pool) => Promise<Express>>;
 export type Contestant = keyof typeof CONTESTANTS;
@@ -33,24 +33,31 @@ async function least(pool: Pool): Promise<Express> {
   async function creditOnce(reference: string): Promise<void> {
     const digest = createHash('sha256').update(`payment.succeeded:${reference}`).digest('hex');
     const lock = (from: number): string => BigInt.asIntN(64, BigInt(`0x${digest.slice(from, from + 16)}`)).toString();
-    const client = await pool.connect();
-    try {
+    await transact(pool, async (client) => {
       const [, claimed] = (await client.query(`BEGIN; INSERT INTO marks (key) SELECT '\\x${digest}'::bytea
 WHERE pg_try_advisory_xact_lock(${lock(0)}) AND pg_try_advisory_xact_lock(${lock(16)})
 AND set_config('idle_in_transaction_session_timeout', '30000', true) IS NOT NULL
 ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction`)) as unknown as { rowCount: number }[];
       if (claimed!.rowCount === 1) await client.query(CREDIT, [reference]);
-      await client.query('COMMIT');
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    } finally {
-      client.release();
-    }
+    });
   }
 
   const webhook = paymentWebhook({ secret: SECRET }, { 'payment.succeeded': ({ reference }) => creditOnce(reference) });
   return express().post(URL_PATH, webhook);
+}
+
+/** Commits what the work has begun, as both of these do. */
+async function transact(pool: Pool, work: (client: PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await work(client);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
 }
 
 /** What a careful developer writes: BEGIN, the mark, the credit, COMMIT. */
@@ -58,20 +65,13 @@ async function byHand(pool: Pool): Promise<Express> {
   await pool.query('CREATE TABLE IF NOT EXISTS marks (key text PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now())');
 
   async function creditOnce(reference: string): Promise<void> {
-    const client = await pool.connect();
-    try {
+    await transact(pool, async (client) => {
       await client.query('BEGIN');
       const mark = await client.query('INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING', [
         `payment.succeeded:${reference}`,
       ]);
       if (mark.rowCount === 1) await client.query(CREDIT, [reference]);
-      await client.query('COMMIT');
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    } finally {
-      client.release();
-    }
+    });
   }
 
   return express().post(URL_PATH, express.raw({ type: '*/*' }), async (req, res) => {

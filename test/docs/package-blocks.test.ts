@@ -82,7 +82,7 @@ describe('a block of core’s README', () => {
     const declared = { creditOrder, clientOf, merchantAt, idempotency };
     const code = await readme('tenant: async ({ path })');
     expect((await receive(code, { declared }, signedDelivery(), { path: '/acme' })).status).toBe(200);
-    expect((await receive(code, { declared }, signedDelivery(), { path: '/nobody' })).status).toBe(503);
+    expect((await receive(code, { declared }, signedDelivery(), { path: '/unknown' })).status).toBe(503);
     expect([clientOf.mock.calls, creditOrder.mock.calls]).toEqual([[['acme']], [['acme', 'order-42']]]);
   });
 

@@ -71,7 +71,7 @@ describe('a gate', () => {
     expect(gate.isUnused()).toBe(false);
   });
 
-  it('warns of what nobody answered, and says the hint where something has read the body', async () => {
+  it('warns of an event without an answer, and says the hint where something has read the body', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const gate = createGate({ secret, logger }, 'Move the webhook up.');
     gate.warnUnanswered();

@@ -37,7 +37,7 @@ describe('small pieces', () => {
     expect(await gathered(1_000_000, Buffer.alloc(10), Buffer.alloc(5_000), Buffer.alloc(10))).toEqual([[10, 5_000], [10]]);
   });
 
-  it('come out at once after the limit, so that whoever counts sees it', async () => {
+  it('come out at once after the limit, so that the count behind it sees them', async () => {
     expect(await gathered(100, ...pieces(2, 50))).toEqual([[], [100]]);
     expect(await gathered(100, ...pieces(4, 50))).toEqual([[150, 50], []]);
   });
