@@ -80,6 +80,7 @@ const signatures: readonly Case[] = [
   ['is in quotes', 'signature_quoted', { signature: `"${RIGHT}"` }],
   ['has the prefix of GitHub', 'signature_prefixed', { signature: `sha256=${RIGHT}` }],
   ['has the prefix of Stripe', 'signature_prefixed', { signature: `t=1700000000,v1=${RIGHT}` }],
+  ['has the prefix of Svix', 'signature_prefixed', { signature: `v1,${RIGHT}` }],
   ['begins with 0x', 'signature_prefixed', { signature: `0x${RIGHT}` }],
   ['is in base64', 'signature_base64', { signature: Buffer.from(RIGHT, 'hex').toString('base64') }],
   ['is in base64url', 'signature_base64', { signature: Buffer.from(RIGHT, 'hex').toString('base64url') }],

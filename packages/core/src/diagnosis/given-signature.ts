@@ -17,7 +17,8 @@ const FEWEST_DIGITS = 8;
 
 export function readSignature(signature: unknown): GivenSignature {
   const list = (Array.isArray(signature) ? (signature as unknown[]) : [signature]).filter((value) => value !== undefined);
-  const texts = list.flatMap((value) => (typeof value === 'string' ? value.split(/,(?!v\d)/) : []));
+  // The commas of `t=…,v1=…` and `v1,…` stand inside of one signature.
+  const texts = list.flatMap((value) => (typeof value === 'string' ? value.split(/(?<!^v\d),(?!v\d)/) : []));
   const tooLong = texts.reduce((length, text) => length + text.length, 0) > LONGEST;
   if (tooLong || (list.length > 0 && texts.length === 0)) return { ...NO_SIGNATURE, codes: ['signature_malformed'] };
   if (texts.every((text) => text.trim() === '')) return { ...NO_SIGNATURE, codes: ['signature_missing'] };

@@ -38,6 +38,7 @@ describe('a signature that was given', () => {
     [base64.replace('=', ''), 'signature_base64'],
     [Buffer.from(MAC, 'hex').toString('base64url'), 'signature_base64'],
     [`sha256=${base64}`, 'signature_prefixed', 'signature_base64'],
+    [`v1,${base64}`, 'signature_prefixed', 'signature_base64'],
     [MAC.toUpperCase(), 'signature_uppercase'],
     [MAC.replace('b', 'B'), 'signature_uppercase'],
     [`v1=${MAC.toUpperCase()}`, 'signature_prefixed', 'signature_uppercase'],
@@ -80,6 +81,8 @@ describe('a signature that was given', () => {
     [`${OTHER},${MAC}`, OTHER + MAC],
     [[OTHER, MAC], OTHER + MAC],
     [`,${MAC}`, MAC],
+    [`v1,${MAC},${OTHER}`, MAC + OTHER],
+    [`${MAC}v1,${OTHER}`, MAC + OTHER],
     [[MAC, `v1=${OTHER}`], MAC + OTHER],
   ])('stands for each of several, and says only that there are several: %j', (signature, digits) => {
     const given = readSignature(signature);
