@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../engines/starting.js';
 import { bundleReceiver, type Bundle } from './receiver-bundle.js';
 import type { DesignName } from './designs/index.js';
 
@@ -25,7 +26,7 @@ export interface Memory {
   readonly live: number;
 }
 
-/** What a receiver's process is told: to listen on a port (0 for any), or to say how much memory it holds. */
+/** What a receiver's process is told: to listen on a port, or to say how much memory it holds. */
 export type Order = { readonly port: number } | 'memory';
 
 /** What it tells. */
@@ -118,7 +119,7 @@ export class Receivers {
     for (let index = 0; index < count; index += 1) {
       const receiver = receivers.#spawn();
       receivers.#serving.push(receiver);
-      receivers.ports.push(await receiver.listen(0));
+      receivers.ports.push(await receiver.listen(await freePort()));
     }
     return receivers;
   }

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { memoryStore } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
 import type { Random } from '../durability/random.js';
+import { freePort } from '../engines/starting.js';
 import express, { type NextFunction, type Request, type Response } from 'express';
 
 /** What goes wrong with a request, and how often: together 30 of 100. */
@@ -50,11 +50,11 @@ export class BadReceiver {
 
   /** Listens; after `die` on the same port. */
   async live(): Promise<void> {
+    this.#port ||= await freePort();
     const server = createServer(this.#app);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject).listen(this.#port, '127.0.0.1', resolve);
     });
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

@@ -1,7 +1,8 @@
 /** What starting an engine takes, whichever it is. */
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
@@ -25,12 +26,23 @@ export async function untilReady(
   });
 }
 
-/** A port that was free a moment ago, for a server that cannot tell which one it chose. */
+/**
+ * A port that was free a moment ago, for a server that cannot tell which one it chose, or that ends and starts again on it. It is
+ * below those that an operating system gives away (from 32768 on Linux, from 49152 elsewhere): a connection of another test that
+ * was given such a port in between keeps the server from it, for a minute after its end too.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (let tries = 1; ; tries += 1) {
+    const port = randomInt(20_000, 32_768);
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      if (tries === 100) throw error;
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
