@@ -22,11 +22,11 @@ const isPaid = ({ kind, status }: ProvenEvent): boolean =>
 
 /**
  * A moment, and then turns of the event loop: where the machine kept it from running, the timer's end comes before what had arrived
- * meanwhile. Well within the 200 ms after which the audit sends once more what it let fall.
+ * meanwhile.
  */
-async function pause(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+async function pause(milliseconds: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The orders that a careful merchant has. */
@@ -54,13 +54,19 @@ export const withoutMemory = books((event, count) => {
   return 200;
 });
 
-export const checkingThenActing = books(async (event, count, done) => {
-  if (!isPaid(event) || done.has(event.reference)) return 200;
-  await pause();
-  count(event.reference);
-  done.add(event.reference);
-  return 200;
-});
+const checkingThenActingAfter = (milliseconds: number) =>
+  books(async (event, count, done) => {
+    if (!isPaid(event) || done.has(event.reference)) return 200;
+    await pause(milliseconds);
+    count(event.reference);
+    done.add(event.reference);
+    return 200;
+  });
+
+export const checkingThenActing = checkingThenActingAfter(20);
+
+/** It is still at work when a sender would retry that got no reply. */
+export const checkingThenActingSlowly = checkingThenActingAfter(400);
 
 export const rememberingBodies = books((event, count, done) => {
   const key = event.raw.toString('latin1');

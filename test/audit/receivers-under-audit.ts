@@ -141,6 +141,7 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   },
   'has no memory': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),
   'checks, then credits': crediting(ways.checkingThenActing, 'not_atomic', 'credits_unknown'),
+  'checks, then credits after a while': crediting(ways.checkingThenActingSlowly, 'not_atomic', 'credits_unknown'),
   'remembers bodies': crediting(ways.rememberingBodies, 'key_by_body', 'credits_unknown'),
   'marks an order as done at any event': crediting(ways.markingFirst, 'loses_credit', 'credits_unknown'),
   'acknowledges and credits nothing': crediting(ways.neverCrediting, 'loses_credit'),

@@ -47,7 +47,7 @@ interface Circumstances {
 
 /** Runs after the first genuine delivery was acknowledged. */
 export async function judgeCredits({ laboratory, books, references, before, onResult }: Circumstances): Promise<CreditJudgement> {
-  const { material, serves, wait } = laboratory;
+  const { material, serves } = laboratory;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
   const add = (id: string, what: string, cause: CauseId, fault: string | undefined, severity: Severity = CAUSES[cause].severity) =>
@@ -133,7 +133,13 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
     const wire = await laboratory.open();
     await wire.write(laboratory.request(laboratory.genuineLines(body), body));
     wire.reset();
-    await wait(200);
+    // At its end, so that the retry tells what the receiver remembers and not what it does at once.
+    await settled(
+      laboratory,
+      () => books.count(lost),
+      (now) => now > start,
+      { asks: 10 },
+    );
     const last = await serves(body);
     const count =
       (await settled(
@@ -190,7 +196,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
         laboratory,
         () => books.count(unpaid),
         (now) => now > known,
-        150,
+        { milliseconds: 150 },
       );
       add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined);
       known = count;
@@ -227,15 +233,16 @@ export async function watchNonsense(books: Books): Promise<() => Promise<AuditRe
   };
 }
 
-/** Asks until what is feared or hoped for has come, or nothing more can be expected. */
+/** Asks until what is feared or hoped for has come, or nothing more can be expected; so often at least, on a machine that stalls. */
 async function settled(
   { wait }: Laboratory,
   ask: () => Promise<number>,
   isThere: (count: number) => boolean,
-  milliseconds = SETTLE,
+  { milliseconds = SETTLE, asks = 1 } = {},
 ): Promise<number> {
-  for (const began = performance.now(); ;) {
-    const isLast = performance.now() - began >= milliseconds;
+  const began = performance.now();
+  for (let asked = 1; ; asked++) {
+    const isLast = performance.now() - began >= milliseconds && asked >= asks;
     const count = await ask();
     if (isThere(count) || isLast) return count;
     await wait(50);
