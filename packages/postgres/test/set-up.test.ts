@@ -89,6 +89,13 @@ describe('the table of the marks', () => {
     expect(await postgresStore(pool).run('nested', inner, { signal: neverAborted })).toBe('done');
   });
 
+  it('gives work what `tx` makes of the client', async () => {
+    const store = postgresStore(pool, {
+      tx: (client) => ({ ask: async () => expect((await client.query('SELECT 1')).rowCount).toBe(1) }),
+    });
+    expect(await store.run('made of a client', ({ tx }) => tx.ask(), { signal: neverAborted })).toBe('done');
+  });
+
   it('can be made by the SQL in migrations of your own', async () => {
     const table = { schema: 'own', table: 'marks' };
     await pool.query(migrationSql(table));

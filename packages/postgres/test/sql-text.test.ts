@@ -62,6 +62,7 @@ describe('what a SQL text does to its transaction', () => {
   it.each([
     'SELECT 1',
     'SAVEPOINT one',
+    'SAVEPOINT begin',
     'ROLLBACK TO one',
     'ROLLBACK TO SAVEPOINT one',
     'rollback  work to one',
@@ -79,6 +80,7 @@ describe('what a SQL text does to its transaction', () => {
     String.raw`SELECT E'\'; COMMIT'`,
     String.raw`SELECT e'\\\'; COMMIT'`,
     String.raw`SELECT E'''; COMMIT'`,
+    String.raw`SELECT E'\'; COMMIT`,
     'SELECT "; COMMIT"',
     'SELECT "a""; COMMIT"',
     'SELECT "; COMMIT',
