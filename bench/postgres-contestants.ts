@@ -46,7 +46,7 @@ ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction
   return express().post(URL_PATH, webhook);
 }
 
-/** Commits what the work has begun, as both of these do. */
+/** Commits what the work has begun, in the way of both contestants by hand. It is what is measured, so it is no helper of the tests. */
 async function transact(pool: Pool, work: (client: PoolClient) => Promise<void>): Promise<void> {
   const client = await pool.connect();
   try {

@@ -133,7 +133,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
     const wire = await laboratory.open();
     await wire.write(laboratory.request(laboratory.genuineLines(body), body));
     wire.reset();
-    // At its end, so that the retry tells what the receiver remembers and not what it does at once.
+    // Beside a delivery that is still at work a retry would show a race, and not what the receiver remembers.
     await settled(
       laboratory,
       () => books.count(lost),
@@ -233,7 +233,11 @@ export async function watchNonsense(books: Books): Promise<() => Promise<AuditRe
   };
 }
 
-/** Asks until what is feared or hoped for has come, or nothing more can be expected; so often at least, on a machine that stalls. */
+/**
+ * Asks until what is feared or hoped for has come, or until the time is over.
+ *
+ * @param asks the least number of questions, whatever the time: a receiver on a machine that stalls stalls too
+ */
 async function settled(
   { wait }: Laboratory,
   ask: () => Promise<number>,
