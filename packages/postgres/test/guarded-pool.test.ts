@@ -20,6 +20,28 @@ describe('a guarded pool', () => {
     expect((await client.query('SELECT 2 AS two')).rows).toEqual([{ two: 2 }]);
     expect([guarded.totalCount, guarded.idleCount]).toEqual([pool.totalCount, pool.idleCount]);
     client.release();
+    expect(guarded.eventNames()).toEqual(pool.eventNames());
+    // A caller with a callback gets what it would get of the pool, which refuses nothing after a COMMIT.
+    const bare = await new Promise<PoolClient>((resolve, reject) => {
+      guarded.connect((error, found) => (found === undefined ? reject(error!) : resolve(found)));
+    });
+    await bare.query('COMMIT');
+    expect((await bare.query('SELECT 3 AS three')).rows).toEqual([{ three: 3 }]);
+    bare.release();
+    await shop.expectAtRest(pool);
+  });
+
+  it('gives a connection back as its user says: to be kept, without the listeners of the store, or to be closed', async () => {
+    const pool = shop.pool({ max: 1 });
+    const guarded = guardedPool(pool);
+    const kept = await guarded.connect();
+    const listeners = kept.listenerCount('error');
+    kept.release();
+    const again = await pool.connect();
+    expect([pool.totalCount, again.listenerCount('error')]).toEqual([1, listeners - 1]);
+    again.release();
+    (await guarded.connect()).release(true);
+    expect(pool.totalCount).toBe(0);
     await shop.expectAtRest(pool);
   });
 

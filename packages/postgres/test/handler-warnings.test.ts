@@ -46,7 +46,7 @@ describe('a handler that writes through the pool', () => {
     for (const key of ['one', 'two']) {
       expect(await first.run(key, () => credit(pool, reference), { signal: neverAborted })).toBe('done');
     }
-    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('without using `tx`'));
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('a handler ended without using `tx`'));
     const over = latch();
     const atWork = vi.fn();
     const runs = [first, second, first].map((store, number) =>
@@ -68,6 +68,15 @@ describe('a handler that writes through the pool', () => {
     over.open();
     expect(await Promise.all(runs)).toEqual(['done', 'done', 'done']);
     expect(atWork).toHaveBeenCalledTimes(3);
+    await shop.expectAtRest(pool);
+  });
+
+  it('is logged without a number of connections, where the pool shows none (N11)', async () => {
+    const pool = shop.pool();
+    const { logger, warn } = listening();
+    const plain = { connect: () => pool.connect(), query: (query: { text: string }) => pool.query(query) };
+    expect(await postgresStore(plain, { logger }).run('plain', () => Promise.resolve(), { signal: neverAborted })).toBe('done');
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/Write through `tx`$/));
     await shop.expectAtRest(pool);
   });
 

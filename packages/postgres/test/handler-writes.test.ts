@@ -32,6 +32,7 @@ describe('a handler', () => {
         .map((command): Statement => [`${command} x`, command, 0])
         .concat([update]),
     ],
+    ['that mentions a conflict, and inserts nothing', [["SELECT 'on conflict' WHERE false", 'SELECT', 0], update]],
     ['that mentions an update within other text', [["SELECT 'an update (see insertions)' WHERE false", 'SELECT', 0], update]],
   ])('wrote nothing: one %s', (_, statements) => {
     expect(rowsOf(...statements).nothing).toBe(true);
@@ -71,9 +72,16 @@ describe('a handler', () => {
     ['an INSERT without a row too', 3, false, false, [update, ['INSERT …', 'INSERT', 0]]],
     ['a rule that rewrote one', 2, true, true, [update]],
     ['a row that is locked', 3, false, false, [['SELECT 1 FROM orders FOR UPDATE', 'SELECT', 0], update]],
-    ['a row that is locked for less', 3, false, false, [['SELECT 1 FROM orders for  no key  update', 'SELECT', 0], update]],
+    ['a row that is locked for less', 3, false, false, [['SELECT 1 FROM orders for  no  key  update', 'SELECT', 0], update]],
     ['a row that is shared', 3, false, false, [['SELECT 1 FROM orders FOR SHARE', 'SELECT', 0], update]],
     ['a key that is shared', 3, false, false, [['SELECT 1 FROM orders FOR KEY SHARE', 'SELECT', 0], update]],
+    [
+      'a key that is shared, in another spelling',
+      3,
+      false,
+      false,
+      [['SELECT 1 FROM orders for\tkey\n share', 'SELECT', 0], update],
+    ],
     ['a text that only looks like a lock', 3, false, true, [["SELECT 'for updates' WHERE false", 'SELECT', 0], update]],
   ])('hides what it wrote where the server counts more: %s', (_, commands, ruled, hides, statements) => {
     expect(rowsOf(...statements).hides({ commands, ruled })).toBe(hides);
