@@ -12,6 +12,7 @@ import { createCluster } from 'redis';
 import { install, installPackage } from '../runtimes/install.js';
 import { nodes } from '../runtimes/versions.js';
 import { clockJumps, failsSafe, fullDisk } from './broken.js';
+import { failover } from './failover.js';
 import { startPgBouncer } from './pgbouncer.js';
 import { startPostgres, type PostgresServer } from './postgres.js';
 import { startRedisCluster } from './redis-cluster.js';
@@ -48,6 +49,7 @@ const engines: readonly Engine[] = [
   { name: 'PostgreSQL, clock jumps', run: async () => withVersion('18', await clockJumps()) },
   { name: 'Redis', run: () => onRedis('redis-server') },
   { name: 'Redis Cluster', run: redisCluster },
+  { name: 'Redis Cluster, failover', run: redisFailover },
   { name: 'Valkey', run: () => onRedis('valkey-server') },
   ...nodes.map(({ name }) => onNode(name)),
 ];
@@ -192,6 +194,12 @@ async function redisCluster() {
     byNodeRedis.destroy();
     await cluster.close();
   }
+}
+
+async function redisFailover() {
+  const version = toolVersion('redis-server', /v=([\d.]+)/);
+  if (version === undefined) return { missing: 'redis-server is not on the PATH (Debian: redis-server)' };
+  return withVersion(`${version}, 3 masters with replicas`, await onPostgres(failover));
 }
 
 function onNode(name: string): Engine {
