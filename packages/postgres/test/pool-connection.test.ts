@@ -45,6 +45,8 @@ describe('the connections that transactions of stores may hold', () => {
     const next = enter(places);
     controller.abort(new Error('its time is over'));
     expect(await aborted).toBe('its time is over');
+    // It had none to give back.
+    expect(await Promise.race([next, turn().then(() => 'waits')])).toBe('waits');
     places.leave();
     expect(await next).toBe('in');
     // In the moment in which it is given one.
