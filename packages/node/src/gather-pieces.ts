@@ -20,9 +20,12 @@ export class GatherPieces extends Transform {
 
   override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.#received += piece.length;
-    if (this.#used + piece.length > this.#block.length) this.#startBlock(piece.length);
-    piece.copy(this.#block, this.#used);
-    this.#used += piece.length;
+    for (let taken = 0; taken < piece.length;) {
+      if (this.#used === this.#block.length) this.#startBlock(piece.length - taken);
+      const copied = piece.copy(this.#block, this.#used, taken);
+      taken += copied;
+      this.#used += copied;
+    }
     if (this.#received > this.#limit) this.#passOn();
     done();
   }

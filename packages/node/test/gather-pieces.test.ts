@@ -33,8 +33,10 @@ describe('small pieces', () => {
     expect(await gathered(1_000_000, ...pieces(130, 64))).toEqual([[4_096, 4_096], [128]]);
   });
 
-  it('do not share a block with what comes after a piece that is longer than a block', async () => {
-    expect(await gathered(1_000_000, Buffer.alloc(10), Buffer.alloc(5_000), Buffer.alloc(10))).toEqual([[10, 5_000], [10]]);
+  it('fill each block to its last byte, also where one is longer than a block', async () => {
+    expect(await gathered(1_000_000, Buffer.alloc(10), Buffer.alloc(5_000), Buffer.alloc(10))).toEqual([[4_096], [924]]);
+    expect(await gathered(1_000_000, Buffer.alloc(5_000), Buffer.alloc(10))).toEqual([[5_000], [10]]);
+    expect(await gathered(1_000_000, ...pieces(10, 1_500))).toEqual([[4_096, 4_096, 4_096], [2_712]]);
   });
 
   it('come out at once after the limit, so that the count behind it sees them', async () => {
