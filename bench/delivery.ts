@@ -1,8 +1,10 @@
 /** The one notification that every contestant is given, in the sizes that are measured. */
 import { createHmac } from 'node:crypto';
-import { SECRET } from './secret.js';
+import { SECRET, URL_PATH } from './secret.js';
 
 export const REFERENCE = 'order-000042';
+/** Where a besieged server refuses all that comes. */
+export const REFUSED_PATH = '/refused';
 export { SECRET, URL_PATH } from './secret.js';
 
 /** A JSON object of exactly so many bytes: a payment, and lines of an order up to the size. */
@@ -35,4 +37,21 @@ export function nodeHeaders(body: Buffer): Record<string, string> {
     'x-forwarded-for': '203.0.113.7',
     connection: 'keep-alive',
   };
+}
+
+/** A whole request, as it is on the wire. */
+export function requestOf(body: Buffer, path = URL_PATH): Buffer {
+  return Buffer.concat([headOf(body, path), body]);
+}
+
+export function headOf(body: Buffer, path = URL_PATH): Buffer {
+  const lines = Object.entries(nodeHeaders(body)).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+}
+
+/** The request with one digit of its signature changed. */
+export function forged(request: Buffer): Buffer {
+  const text = request.toString('latin1');
+  const changed = text.replace(/(signature: )(.)/i, (_, name: string, digit: string) => `${name}${digit === '0' ? '1' : '0'}`);
+  return Buffer.from(changed, 'latin1');
 }

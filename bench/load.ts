@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { nodeHeaders, URL_PATH } from './delivery.js';
+import { requestOf } from './delivery.js';
 
 const CONNECTIONS = 48;
 const OK = Buffer.from('HTTP/1.1 200 ');
@@ -26,11 +26,6 @@ export async function connectLoad(port: number, body: Buffer): Promise<Load> {
     },
     close: () => clients.forEach((client) => client.close()),
   };
-}
-
-function requestOf(body: Buffer): Buffer {
-  const lines = Object.entries(nodeHeaders(body)).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`POST ${URL_PATH} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
 }
 
 interface Client {

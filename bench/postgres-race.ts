@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { nodeHeaders, URL_PATH } from './delivery.js';
+import { requestOf } from './delivery.js';
 import type { Contestant } from './postgres-contestants.js';
 import { openPool, type Pool } from './postgres-pool.js';
 
@@ -94,8 +94,7 @@ async function openSockets(port: number): Promise<Socket[]> {
 
 function requestFor(reference: string): Buffer {
   const body = Buffer.from(JSON.stringify({ reference, status: 'success', amount: 129_900, currency: 'XOF' }));
-  const lines = Object.entries(nodeHeaders(body)).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`POST ${URL_PATH} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
+  return requestOf(body);
 }
 
 /** Takes requests from the common heap until it is empty, one under way at a time. Gives how long each took. */

@@ -9,7 +9,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/engines/postgres.js';
-import { openFlood, type Flood } from './postgres-flood.js';
+import { forged } from './delivery.js';
+import { openFlood, type Flood } from './flood.js';
 import { openPool } from './postgres-pool.js';
 import { Race, type Sample } from './postgres-race.js';
 import { runRounds } from './rounds.js';
@@ -98,18 +99,8 @@ for (const { roundTrip, goal } of NETWORKS) {
 const { url, straight } = await databaseOf(postgres.port);
 const race = await Race.start('paylink', url, straight, 10);
 const done = await race.newOrders(2_000);
-const replays: Flood = await openFlood(race, done);
-const bad: Flood = await openFlood(
-  race,
-  done.map((request) =>
-    Buffer.from(
-      request
-        .toString('latin1')
-        .replace(/(signature: )(.)/i, (_, name: string, digit: string) => `${name}${digit === '0' ? '1' : '0'}`),
-      'latin1',
-    ),
-  ),
-);
+const replays: Flood = await openFlood(race.port, done);
+const bad: Flood = await openFlood(race.port, done.map(forged));
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000));
 // All of them done, then the most that bad signatures come to alone.
 await replays.run(1_000, async () => {

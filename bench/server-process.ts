@@ -1,22 +1,34 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { ContestantName } from './hosts/host.js';
+import type { ServerName } from './hosts/host.js';
 import type { HostName } from './hosts/index.js';
 
 export interface ServerProcess {
   readonly port: number;
   /** The microseconds of CPU time, of all threads, that the server has used since it began. */
   cpuTime(): Promise<number>;
+  /** The bytes of objects and buffers that are in use, after a collection. */
+  memory(): Promise<number>;
+  /** The bytes that the process takes of the machine's memory. */
+  resident(): Promise<number>;
   close(): void;
 }
 
-export async function startServer(host: HostName, contestant: ContestantName): Promise<ServerProcess> {
-  const child = fork(new URL('serve.ts', import.meta.url), [host, contestant]);
+export async function startServer(host: HostName, name: ServerName): Promise<ServerProcess> {
+  const child = fork(new URL('serve.ts', import.meta.url), [host, name], {
+    execArgv: [...process.execArgv, '--expose-gc'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
   const died = once(child, 'exit').then(([code]): never => {
-    throw new Error(`the server ${host}, ${contestant} ended with exit code ${String(code)}`);
+    throw new Error(`the server ${host}, ${name} ended with exit code ${String(code)}`);
   });
   // A message goes to the promise that waits for it; after `close` none does.
   died.catch(() => undefined);
+
+  function ask(question: string): Promise<number> {
+    child.send(question);
+    return nextMessage();
+  }
 
   async function nextMessage(): Promise<number> {
     const [message] = (await Promise.race([once(child, 'message'), died])) as [number];
@@ -25,10 +37,9 @@ export async function startServer(host: HostName, contestant: ContestantName): P
 
   return {
     port: await nextMessage(),
-    cpuTime() {
-      child.send('cpu time');
-      return nextMessage();
-    },
+    cpuTime: () => ask('cpu time'),
+    memory: () => ask('memory'),
+    resident: () => ask('resident'),
     close: () => child.disconnect(),
   };
 }

@@ -1,14 +1,20 @@
 import { createServer, type Server } from 'node:http';
 import { paymentWebhook } from '@paylink/express';
 import express, { type RequestHandler } from 'express';
-import { SECRET, URL_PATH } from '../delivery.js';
+import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
 import { receiveLeast } from './least.js';
-import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
+import { CLOSING, handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 const drain: RequestHandler = (req, res) => {
   req.resume().on('end', () => {
     res.writeHead(200, HEADERS).end(RECEIVED);
+  });
+};
+
+const refuse: RequestHandler = (req, res) => {
+  req.resume().on('end', () => {
+    res.writeHead(401, CLOSING).end(RECEIVED);
   });
 };
 
@@ -22,6 +28,10 @@ export const host: Host = {
   byHand: () => serve(express.raw({ type: '*/*' }), checkByHand),
   least: () => serve(receiveLeast),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
+  besieged() {
+    const app = express().post(URL_PATH, paymentWebhook({ secret: SECRET }, handlers));
+    return createServer(app.post(REFUSED_PATH, refuse));
+  },
 };
 
 function serve(...middleware: RequestHandler[]): Server {

@@ -3,20 +3,14 @@ import { paymentWebhook } from '@paylink/fastify';
 import fastify, { type FastifyInstance } from 'fastify';
 import rawBody from 'fastify-raw-body';
 import { isSigned } from '../by-hand.js';
-import { SECRET, URL_PATH } from '../delivery.js';
+import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
 import { receiveLeast } from './least.js';
 import { credit, handlers } from './merchant.js';
 
 export const host: Host = {
   bare() {
-    const app = fastify();
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', (_request, payload, done) => {
-      payload.resume().on('end', () => {
-        done(null);
-      });
-    });
+    const app = draining();
     app.post(URL_PATH, (_request, reply) => reply.send({ received: true }));
     return serve(app);
   },
@@ -51,7 +45,25 @@ export const host: Host = {
     await app.register(paymentWebhook({ secret: SECRET, url: URL_PATH }, handlers));
     return serve(app);
   },
+  async besieged() {
+    const app = draining();
+    app.post(REFUSED_PATH, (_request, reply) => reply.code(401).header('connection', 'close').send({ received: true }));
+    await app.register(paymentWebhook({ secret: SECRET, url: URL_PATH }, handlers));
+    return serve(app);
+  },
 };
+
+/** Reads each body to its end and keeps nothing of it. */
+function draining(): FastifyInstance {
+  const app = fastify();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume().on('end', () => {
+      done(null);
+    });
+  });
+  return app;
+}
 
 async function serve(app: FastifyInstance): Promise<Server> {
   await app.ready();

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { paymentWebhook } from '@paylink/hono';
 import { Hono, type Handler } from 'hono';
-import { SECRET, URL_PATH } from '../delivery.js';
+import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
 import { creditLeast, readLeast } from './least.js';
 import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
@@ -10,6 +10,11 @@ import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 const drain: Handler = async (c) => {
   await c.req.arrayBuffer();
   return c.json({ received: true });
+};
+
+const refuse: Handler = async (c) => {
+  await c.req.arrayBuffer();
+  return c.json({ received: true }, 401, { connection: 'close' });
 };
 
 const checkByHand: Handler = async (c) => {
@@ -33,6 +38,10 @@ export const host: Host = {
   byHand: () => serve(checkByHand),
   least: () => serve(least),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
+  besieged() {
+    const app = new Hono().post(URL_PATH, paymentWebhook({ secret: SECRET }, handlers));
+    return createAdaptorServer(app.post(REFUSED_PATH, refuse)) as Server;
+  },
 };
 
 function serve(handler: Handler): Server {

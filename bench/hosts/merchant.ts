@@ -5,6 +5,9 @@ import { SECRET } from '../delivery.js';
 export const RECEIVED = '{"received":true}';
 export const HEADERS = { 'content-type': 'application/json', 'content-length': RECEIVED.length };
 
+/** Of a bare 401. */
+export const CLOSING = { ...HEADERS, connection: 'close' };
+
 /** The handlers of paylink. */
 export const handlers = { 'payment.succeeded': ({ reference }: { readonly reference: string }) => credit(reference) };
 

@@ -1,7 +1,6 @@
-/** New orders beside a flood: of replays of done orders, or of as many requests with a bad signature. */
+/** A flood of requests that are not the ones that are measured: replays, or requests with a bad signature. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Race } from './postgres-race.js';
 
 export interface Flood {
   /** Sends at this rate until it is stopped. Gives the rate that was reached. */
@@ -10,8 +9,8 @@ export interface Flood {
 }
 
 /** A process of its own, so that the flood does not slow the measure. */
-export async function openFlood(race: Race, requests: readonly Buffer[]): Promise<Flood> {
-  const child: ChildProcess = fork(new URL('postgres-flood-process.ts', import.meta.url), [String(race.port)]);
+export async function openFlood(port: number, requests: readonly Buffer[]): Promise<Flood> {
+  const child: ChildProcess = fork(new URL('flood-process.ts', import.meta.url), [String(port)]);
   await once(child, 'message');
   child.send({ requests: requests.map((request) => request.toString('latin1')) });
   return {

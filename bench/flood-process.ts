@@ -1,4 +1,4 @@
-/** Sends requests to a port at a rate: `postgres-flood-process.ts <port>`, forked by postgres-flood.ts. */
+/** Sends requests to a port at a rate: `flood-process.ts <port>`, forked by flood.ts. */
 import { connect, type Socket } from 'node:net';
 
 const SOCKETS = 64;

@@ -1,0 +1,91 @@
+/** How long genuine requests take beside a flood of forged ones, to how long they take beside as many bare 401s. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { forged, jsonBody, REFUSED_PATH, requestOf } from './delivery.js';
+import { openFlood } from './flood.js';
+import { HOSTS, type HostName } from './hosts/index.js';
+import type { Row } from './report.js';
+import { runRounds } from './rounds.js';
+import { startServer } from './server-process.js';
+import { median, medianRatio } from './statistics.js';
+
+export interface SiegePlan {
+  readonly rounds: number;
+  /** How long each flood lasts. */
+  readonly milliseconds: number;
+}
+
+interface Sample {
+  readonly p99: number;
+  readonly perSecond: number;
+}
+
+/** Of the rate at which the server answers bare 401s and nothing else. */
+const SHARE = 0.7;
+const GENUINE_PER_SECOND = 200;
+const SOCKETS = 32;
+const request = requestOf(jsonBody(200));
+
+/** @returns a row for each flood, with the p99 of the genuine requests in milliseconds */
+export async function measureForgedFlood(host: HostName, { rounds, milliseconds }: SiegePlan): Promise<Row[]> {
+  const server = await startServer(host, 'besieged');
+  const sockets = Array.from({ length: SOCKETS }, () => connect({ port: server.port, host: '127.0.0.1', noDelay: true }));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const bare = await openFlood(server.port, [requestOf(jsonBody(200), REFUSED_PATH)]);
+  const bad = await openFlood(server.port, [forged(request)]);
+  // The engine compiles both ways before they count.
+  for (const flood of [bare, bad]) await flood.run(1e6, () => pause(1_000));
+  const { perSecond: most } = await bare.run(1e6, () => pause(2_000));
+  const slices = [bare, bad].map((flood) => async (): Promise<Sample> => {
+    const { value, perSecond } = await flood.run(most * SHARE, () => latencies(sockets, milliseconds));
+    return { p99: value.toSorted((a, b) => a - b)[Math.floor(value.length * 0.99)]!, perSecond };
+  });
+  const [besideBare, besideBad] = (await runRounds(slices, rounds)) as [Sample[], Sample[]];
+  await Promise.all([bare.end(), bad.end()]);
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  const p99s = (samples: readonly Sample[]): number[] => samples.map(({ p99 }) => p99);
+  return [besideBare, besideBad].map((samples, index) => ({
+    load: HOSTS[host].title,
+    contestant: ['beside bare 401s', 'beside forged'][index]!,
+    figures: {
+      'of them/s': median(samples.map(({ perSecond }) => perSecond)),
+      'p99 ms': median(p99s(samples)),
+      'to bare': medianRatio(p99s(samples), p99s(besideBare)),
+    },
+  }));
+}
+
+/** Sends at the rate whether or not the server keeps up, and counts from when a request was due. */
+async function latencies(sockets: readonly Socket[], milliseconds: number): Promise<number[]> {
+  const free = [...sockets];
+  const waiting: number[] = [];
+  const taken: number[] = [];
+  const under: Promise<void>[] = [];
+  const send = async (): Promise<void> => {
+    while (free.length > 0 && waiting.length > 0) {
+      const [socket, due] = [free.pop()!, waiting.shift()!];
+      socket.write(request);
+      let reply = '';
+      while (!reply.endsWith('}')) reply += String((await once(socket, 'data'))[0]);
+      if (!reply.startsWith('HTTP/1.1 200 ')) throw new Error(`a server replied ${reply}`);
+      taken.push(performance.now() - due);
+      free.push(socket);
+    }
+  };
+  const started = performance.now();
+  const all = (milliseconds / 1_000) * GENUINE_PER_SECOND;
+  for (let sent = 0; sent < all;) {
+    const due = started + (sent * 1_000) / GENUINE_PER_SECOND;
+    if (due > performance.now()) {
+      await pause(1);
+      continue;
+    }
+    waiting.push(due);
+    sent += 1;
+    under.push(send());
+  }
+  await Promise.all(under);
+  return taken;
+}
