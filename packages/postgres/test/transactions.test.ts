@@ -595,11 +595,16 @@ describe('transactions that lock each other out', () => {
     const pool = shop.pool();
     const [first, second] = [await shop.order(), await shop.order()];
     let calls = 0;
+    let held = 0;
     const bothHoldOne = latch();
+    const oneIsDone = latch();
     const deliver = shop.receiver(pool, async (tx, reference) => {
-      await credit(tx, reference);
       calls += 1;
-      if (calls === 2) bothHoldOne.open();
+      // The victim would else be able to take its row again before the other has it, and both would lock each other out once more.
+      if (calls > 2) await oneIsDone.opened;
+      await credit(tx, reference);
+      held += 1;
+      if (held === 2) bothHoldOne.open();
       await bothHoldOne.opened;
       const other = reference === first ? second : first;
       try {
@@ -608,7 +613,8 @@ describe('transactions that lock each other out', () => {
         throw new Error('the stock could not be counted', { cause: new Error('a layer between', { cause: error }) });
       }
     });
-    expect(await Promise.all([deliver(first), deliver(second)])).toEqual([200, 200]);
+    const statuses = await Promise.all([first, second].map((reference) => deliver(reference).finally(oneIsDone.open)));
+    expect(statuses).toEqual([200, 200]);
     expect(calls).toBe(3);
     expect([await shop.creditsOf(first), await shop.creditsOf(second)]).toEqual([1, 1]);
   });
