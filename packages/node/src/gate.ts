@@ -9,6 +9,7 @@ import {
   type WebhookEvent,
 } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
+import { isClaimed, nextTurn } from './read-body.js';
 
 /** A gate on Node's requests: what an adapter needs to put one in front of a merchant's handler. */
 export interface NodeGate<Event, Host> {
@@ -45,6 +46,7 @@ export function createGate<Events extends EventSchemas, Host, Pass extends 'pass
     admit: async (req, host) => {
       const { event, reply } = await receiver.admit(deliveryOf(req, bodyConsumedHint), host);
       if (reply !== undefined) return reply;
+      await untilEnded(req);
       proven.set(req, event);
       events.set(req, { event: event as WebhookEvent, use });
       return undefined;
@@ -74,4 +76,14 @@ export function webhookEvent(req: IncomingMessage): WebhookEvent {
 
 function notProven(): never {
   throw new ConfigurationError('webhookEvent', 'found no verified event: put paymentWebhook({ secret }) in front of this handler');
+}
+
+/**
+ * A body that was read at once has not ended for its listeners, and a parser behind the gate would wait for bytes that were read. Not
+ * for a request whose body the host has kept, which may never end.
+ */
+async function untilEnded(req: IncomingMessage): Promise<void> {
+  if (!isClaimed(req) || req.readableEnded || req.readableLength > 0 || !req.complete) return;
+  req.read(0);
+  await nextTurn();
 }

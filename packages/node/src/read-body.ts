@@ -45,10 +45,11 @@ export function readBody(
     // A listener that was there before has received it by now.
     if (isConsumed(stream)) throw consumed(req, hint);
     if (stream.destroyed) throw new WebhookError('incomplete_body');
-    if (stream !== req || !req.complete) return readSlowly(req, stream, limits);
+    // Nothing in the buffer: the body is empty, or a layer such as serverless-http made the request and gives it when it is read.
+    if (stream !== req || !req.complete || req.readableLength === 0) return readSlowly(req, stream, limits);
     if (req.readableLength > limits.bodyLimit) throw new WebhookError('body_too_large');
     // By its length: since Node 26, and on Bun and Deno, a bare `read()` gives the first piece only (nodejs/node#60441).
-    return (req.read(req.readableLength) as Buffer | null) ?? Buffer.alloc(0);
+    return req.read(req.readableLength) as Buffer;
   });
 }
 
@@ -63,7 +64,7 @@ const { setImmediate } = timers;
 let turn: Promise<void> | undefined;
 
 /** Resolves at the event loop's next turn: one promise for all requests of this turn. */
-function nextTurn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {
     setImmediate(() => {
       turn = undefined;
