@@ -40,7 +40,7 @@ const KEYED = Symbol.for('paylink.keyed');
  * `secret` is a function then asks for `tenant` at set-up, as it does with `idempotency`.
  */
 export function keyedByTenant<Handler extends (...args: never[]) => unknown>(handler: Handler): Handler {
-  return Object.defineProperty(handler, KEYED, { value: true });
+  return Object.assign(handler, { [KEYED]: true });
 }
 
 export function isKeyedByTenant(handler: unknown): boolean {

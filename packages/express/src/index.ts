@@ -49,8 +49,9 @@ type Options = ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>;
 function handling(options: Options, handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>): ExpressMiddleware {
   const receiver = createReceiver(options, handlers);
   return (req, res, next) => {
+    const { statusCode } = res;
     const replied = receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req }, { res }).then((reply) => {
-      writeReply(req, res, reply);
+      writeReply(req, res, reply, statusCode);
     });
     replied.catch(next);
   };
@@ -69,6 +70,8 @@ function gating(options: GateOptions<NoEvents, ExpressHost>): ExpressGate<unknow
           if (res.statusCode === 404 && isUnused()) warnUnanswered();
         });
       }
+      // The parsers of Express 4 would wait for bytes that the gate has read; those of Express 5 see that the request has ended.
+      (req as { _body?: boolean })._body = true;
       next();
     }, next);
   };

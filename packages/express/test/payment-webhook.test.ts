@@ -99,6 +99,42 @@ describe('paymentWebhook as a handler', () => {
   });
 });
 
+describe('a handler that sets a status and sends nothing', () => {
+  const send = (app: express.Express) => {
+    const delivery = signedDelivery({ secret });
+    return request(app).post('/').set(delivery.headers).send(delivery.body);
+  };
+
+  it.each([400, 404, 503])('has refused by %i', async (status) => {
+    const app = express().post(
+      '/',
+      paymentWebhook({ secret }, (_event, { res }) => void res.status(status)),
+    );
+    await send(app).expect(status, { error: 'handler_failed' });
+  });
+
+  it.each([201, 302])('has not refused by %i', async (status) => {
+    const app = express().post(
+      '/',
+      paymentWebhook({ secret }, (_event, { res }) => void res.status(status)),
+    );
+    await send(app).expect(200, { received: true });
+  });
+
+  it('has not refused by a status that middleware in front of it had set', async () => {
+    const app = express()
+      .use((_req, res, next) => {
+        res.status(404);
+        next();
+      })
+      .post(
+        '/',
+        paymentWebhook({ secret }, () => undefined),
+      );
+    await send(app).expect(200, { received: true });
+  });
+});
+
 describe('paymentWebhook as a gate', () => {
   it('hands the event on, typed by its own events', async () => {
     const gate = paymentWebhook({ secret });
@@ -112,6 +148,17 @@ describe('paymentWebhook as a gate', () => {
       .set(delivery.headers)
       .send(delivery.body)
       .expect(200, { type: 'payment.succeeded', reference: 'order-42' });
+  });
+
+  it('leaves nothing to read to a parser between it and its handler', async () => {
+    const gate = paymentWebhook({ secret });
+    const app = express()
+      .use('/webhooks', gate)
+      .use(express.json(), express.text(), express.raw({ type: '*/*' }))
+      .post('/webhooks/payments', (req, res) => void res.json({ reference: gate.event(req).reference }));
+    const delivery = signedDelivery({ secret });
+    const path = '/webhooks/payments';
+    await request(app).post(path).set(delivery.headers).send(delivery.body).expect(200, { reference: 'order-42' });
   });
 
   it('F22 fails closed where no gate is in front, or another one', async () => {

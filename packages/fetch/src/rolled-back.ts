@@ -33,9 +33,11 @@ export function holdBack<Handlers extends object>(handlers: Handlers): Handlers 
 type Handler = (event: unknown, context: unknown) => unknown;
 
 function held(handler: Handler): Handler {
-  return async (event, context) => {
+  const holding: Handler = async (event, context) => {
     const value = await handler(event, context);
     if (isResponse(value) && !value.ok) throw new RolledBack(value);
     return value;
   };
+  // With the mark that it may have: see `keyedByTenant`.
+  return Object.assign(holding, handler);
 }

@@ -1,4 +1,5 @@
-import { createVerifier } from '@paylink/core';
+import { createVerifier, memoryStore } from '@paylink/core';
+import { keyedByTenant } from '@paylink/core/idempotency';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { expect, it, vi } from 'vitest';
 import { paymentWebhook } from '../src/index.js';
@@ -19,4 +20,16 @@ it('K05 verifies no text of a request, also where a route calls the verifier its
   const request = toRequest();
   const text = (await request.text()) as unknown as Uint8Array;
   await expect(createVerifier({ secret }).verify(text, request.headers)).rejects.toMatchObject({ code: 'body_consumed' });
+});
+
+it('asks for `tenant` where a handler keys by it, also under a store with a key of its own', () => {
+  const options = { secret: () => secret, idempotency: { store: memoryStore(), key: () => 'one' } };
+  expect(() =>
+    paymentWebhook(
+      options,
+      keyedByTenant(() => undefined),
+    ),
+  ).toThrow(/^tenant is missing/);
+  expect(() => paymentWebhook(options, { 'payment.succeeded': keyedByTenant(() => undefined) })).toThrow(/^tenant is missing/);
+  expect(() => paymentWebhook(options, () => undefined)).not.toThrow();
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createReceiver, type ConfirmedPayment, type EventTypes, type GateEvent, type GateOptions } from '@paylink/core';
 import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, Reply, SchemasOf, WebhookEvent } from '@paylink/core';
-import { createGate, deliveryOf, webhookEvent as eventOfRequest, writeReply } from '@paylink/node';
+import { createGate, deliveryOf, endBegun, webhookEvent as eventOfRequest, writeReply } from '@paylink/node';
 import type { Context, Middleware } from 'koa';
 
 /** What a handler is given of Koa. With `idempotency` no `ctx`: nothing may be sent before the commit. */
@@ -48,7 +48,7 @@ function handling(options: Options, handlers: ReceiverHandlers<NoEvents, Confirm
       .receive(deliveryOf(ctx.req, BODY_CONSUMED_HINT), { req: ctx.req }, { ctx })
       .catch((error: unknown) => {
         // Koa leaves a response open that was begun by ctx.res.
-        if (ctx.headerSent && !ctx.res.writableEnded) ctx.res.destroy();
+        endBegun(ctx.res);
         throw error;
       });
     // A handler that set a status or a body, or took the response over, has answered. A refusal is always sent.

@@ -1,6 +1,7 @@
 import { createReceiver, WebhookError, type ConfirmedPayment, type Delivery, type EventTypes, type Reply } from '@paylink/core';
 import type { NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
 import type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
+import { throwRefusals } from './refusals.js';
 
 export type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
 export type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Promise<LambdaResult>;
@@ -19,16 +20,21 @@ export function paymentWebhook<
   options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, LambdaHost>,
   handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, LambdaHost>,
 ): LambdaHandler {
-  const receiver = createReceiver<SchemasOf<Events>, Payment, Scope, LambdaHost>(options, handlers);
+  const receiver = createReceiver<SchemasOf<Events>, Payment, Scope, LambdaHost>(options, throwRefusals(handlers));
   return async (event, context) => resultOf(event, await receiver.receive(deliveryOf(event), { event, context }));
 }
+
+const BODY_CONSUMED =
+  'something has parsed event.body before this function, so the bytes that were signed are gone. Leave httpJsonBodyParser and the like ' +
+  'off this function';
 
 function deliveryOf(event: LambdaEvent): Delivery {
   return {
     method: event.httpMethod ?? event.requestContext?.http?.method,
     header: (name) => headerOf(event, name),
     body: async ({ bodyLimit }) => {
-      const text = event.body ?? '';
+      const text: unknown = event.body ?? '';
+      if (typeof text !== 'string') throw new WebhookError('body_consumed', { message: BODY_CONSUMED });
       const encoding = event.isBase64Encoded === true ? 'base64' : 'utf8';
       if (Buffer.byteLength(text, encoding) > bodyLimit) throw new WebhookError('body_too_large');
       return Buffer.from(text, encoding);

@@ -1,4 +1,5 @@
-import { createVerifier } from '@paylink/core';
+import { createVerifier, memoryStore } from '@paylink/core';
+import { keyedByTenant } from '@paylink/core/idempotency';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { expect, it, vi } from 'vitest';
 import { paymentWebhook } from '../src/index.js';
@@ -19,4 +20,39 @@ it('acknowledges nothing that a store says is done without having run the handle
 it('K05 verifies no text of an event, also where a function calls the verifier itself', async () => {
   const text = event.body as unknown as Uint8Array;
   await expect(createVerifier({ secret }).verify(text, event.headers)).rejects.toMatchObject({ code: 'body_consumed' });
+});
+
+it('F01 says that something parsed the body first, where it is no text any more', async () => {
+  const logged = vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const credit = vi.fn();
+  const parsed = { ...event, body: JSON.parse(event.body) as string };
+  const result = await paymentWebhook({ secret }, credit)(parsed);
+  expect([result.statusCode, result.body]).toEqual([500, '{"error":"body_consumed"}']);
+  expect(String(logged.mock.lastCall?.[0])).toContain('Leave httpJsonBodyParser');
+  expect(credit).not.toHaveBeenCalled();
+  logged.mockRestore();
+});
+
+it.each([404, 503, 302])('does not acknowledge what a handler refused by returning { statusCode: %i }', async (statusCode) => {
+  const refuse = vi.fn(async () => ({ statusCode, body: '' }));
+  const thrown = `the handler returned { statusCode: ${statusCode} }`;
+  await expect(paymentWebhook({ secret }, refuse)(event)).rejects.toThrow(thrown);
+  // Under a store it is not done: the same delivery runs it again.
+  const receive = paymentWebhook({ secret, idempotency: memoryStore() }, { 'payment.succeeded': refuse });
+  for (let time = 0; time < 2; time++) await expect(receive(event)).rejects.toThrow(thrown);
+  expect(refuse).toHaveBeenCalledTimes(3);
+});
+
+it.each([{ statusCode: 204 }, { statusCode: '503' }, undefined, null, 503])(
+  'acknowledges where a handler returned %j',
+  async (value) => {
+    const result = await paymentWebhook({ secret }, () => value)(event);
+    expect([result.statusCode, result.body]).toEqual([200, '{"received":true}']);
+  },
+);
+
+it('asks for `tenant` where a handler keys by it', () => {
+  const keying = keyedByTenant(() => undefined);
+  expect(() => paymentWebhook({ secret: () => secret }, keying)).toThrow(/^tenant is missing/);
+  expect(() => paymentWebhook({ secret: () => secret }, { 'payment.succeeded': keying })).toThrow(/^tenant is missing/);
 });

@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { createReceiver, type ConfirmedPayment, type EventTypes, type HostContext } from '@paylink/core';
 import type { NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
-import { deliveryOf, writeReply } from '@paylink/node';
+import { deliveryOf, endBegun, writeReply } from '@paylink/node';
 import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next';
 import { requireRouter } from './require-router.js';
 import { SecretFault } from './secret-fault.js';
@@ -30,11 +30,16 @@ export function paymentWebhookApi<
   );
   return async (req, res) => {
     requireRouter('pages', req);
+    const { statusCode } = res;
     const reply =
       receiver instanceof SecretFault
         ? receiver.reply(req.url, (path) => `pages${path}`)
-        : await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req }, { res });
-    writeReply(req, res, reply);
+        : await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req }, { res }).catch((error: unknown) => {
+            // Next.js would end it with the status that the handler began it with.
+            endBegun(res);
+            throw error;
+          });
+    writeReply(req, res, reply, statusCode);
     // Next.js complains of a route that has returned before its response has ended, as it may when the sender is still uploading.
     // A sender that has gone away ends it too.
     await finished(res).catch(() => undefined);

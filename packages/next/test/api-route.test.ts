@@ -96,6 +96,22 @@ describe('an API route of the Pages Router', () => {
     expect(lines()).toContain(mine);
   });
 
+  it('cuts off a response that the handler began before it failed: Next would end it as a success', async () => {
+    const route = paymentWebhookApi({ secret }, async (_event, { res }) => {
+      res.writeHead(200);
+      res.write('a piece');
+      await wait(1);
+      throw new Error('not credited');
+    });
+    const response = signedDelivery({ secret }).send(await serve(route));
+    await expect(response.then((begun) => begun.text())).rejects.toThrow();
+  });
+
+  it('sends a status that refuses, also where the handler did not send it itself', async () => {
+    const url = await serve(paymentWebhookApi({ secret }, (_event, { res }) => void res.status(503)));
+    expect(await told(await signedDelivery({ secret }).send(url))).toEqual([503, { error: 'handler_failed' }]);
+  });
+
   it('N07 answers 500 without a word of an error that carries a status, headers or a redirect', async () => {
     for (const fields of [
       { status: 200, statusCode: 201, headers: { 'x-leaked': 'yes' }, expose: true },

@@ -45,11 +45,12 @@ export function paymentWebhook<
   const receiver = createReceiver<SchemasOf<Events>, Payment, Scope, NodeHost<Scope>>(options, handlers);
 
   return (req, res) => {
+    const { statusCode } = res;
     receiver
       .receive(deliveryOf(req), { req }, { res })
       .then(
         (reply) => {
-          writeReply(req, res, reply);
+          writeReply(req, res, reply, statusCode);
         },
         (error: unknown) => {
           writeReply(req, res, errorReply(new WebhookError('handler_failed')));

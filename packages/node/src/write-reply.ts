@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
-import type { Reply } from '@paylink/core';
+import { errorReply, type Reply } from '@paylink/core';
 
 // How long a sender that is still uploading may take to see its reply. Without it the close would reset the connection, and
 // a reset can overtake the reply.
@@ -9,13 +9,23 @@ const LINGER = 1_000;
 /**
  * Writes a reply, unless the handler has written one. A reply that is sent before the body's end, and every 401, ends the
  * connection: otherwise Node would read all that the sender still sends.
+ *
+ * @param statusBefore the status of the response before the handler ran. A handler that set one of 400 and above, and sent nothing, has
+ *   refused: it is sent in place of an acknowledgement. Default: whatever the handler set is not looked at.
  */
-export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
+export function writeReply(
+  req: IncomingMessage,
+  res: ServerResponse,
+  received: Reply,
+  statusBefore: number = res.statusCode,
+): void {
   if (res.headersSent) {
-    // The handler began a response and then failed: nothing else will end it.
-    if (reply.status >= 400 && !res.writableEnded) res.destroy();
+    if (received.status >= 400) endBegun(res);
     return;
   }
+  const { statusCode } = res;
+  const isRefusal = received.status === 200 && statusCode >= 400 && statusCode !== statusBefore;
+  const reply = isRefusal ? errorReply({ code: 'handler_failed', status: statusCode }) : received;
   const unread = !hasEnded(req);
   const headers: Record<string, string | number> = { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) };
 
@@ -29,6 +39,11 @@ export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Rep
   res.writeHead(reply.status, headers);
   if (unread) linger(req, res, reply.body);
   else res.end(reply.body);
+}
+
+/** Cuts off a response that the handler began before it failed: nothing else will end it, or a host would end it as a success. */
+export function endBegun(res: ServerResponse): void {
+  if (res.headersSent && !res.writableEnded) res.destroy();
 }
 
 function hasEnded(req: IncomingMessage): boolean {
