@@ -34,7 +34,7 @@ export function cachedSecret<Host>(
   const { key, ttl } = options;
   check(typeof key === 'function', 'key', 'must be a function');
   readBound('ttl', ttl);
-  const answers = new Map<string, { readonly answer: Promise<SecretList>; readonly until: number }>();
+  const answers = new Map<string, { readonly answer: Promise<SecretList>; until: number }>();
 
   async function ask(context: Host): Promise<SecretList> {
     const loading = (async () => load(context))();
@@ -50,13 +50,20 @@ export function cachedSecret<Host>(
     const known = answers.get(name);
     if (known !== undefined && performance.now() < known.until) return known.answer;
 
-    const entry = { answer: ask(context), until: performance.now() + ttl };
+    const asked = performance.now();
+    // Until it is there, no longer than it may take: where a Worker's request is cancelled, its answer never comes, nor its timer.
+    const entry = { answer: ask(context), until: asked + Math.min(ttl, LOAD_TIMEOUT) };
     answers.delete(name);
     answers.set(name, entry);
     if (answers.size > LIMIT) answers.delete(answers.keys().next().value!);
-    entry.answer.catch(() => {
-      if (answers.get(name) === entry) answers.delete(name);
-    });
+    entry.answer.then(
+      () => {
+        entry.until = asked + ttl;
+      },
+      () => {
+        if (answers.get(name) === entry) answers.delete(name);
+      },
+    );
     return entry.answer;
   };
 }

@@ -108,6 +108,24 @@ describe('cachedSecret', () => {
     expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
   });
 
+  it('asks again for an answer whose request was cancelled, and with it the timer that would give it up', async () => {
+    const load = vi
+      .fn<() => Promise<SecretList>>()
+      .mockReturnValueOnce(new Promise(() => undefined))
+      .mockResolvedValue(SECRETS['acme']);
+    const secret = cachedSecret(load, { key, ttl: 60_000 });
+    void secret({ tenant: 'acme' });
+    vi.clearAllTimers();
+    vi.advanceTimersByTime(4_999);
+    void secret({ tenant: 'acme' });
+    expect(load).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(1);
+    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    vi.advanceTimersByTime(59_999);
+    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
   it('is bounded: past 1,000 keys the oldest is asked for again', async () => {
     const load = vi.fn(({ tenant }: Host) => `the-secret-of-${tenant}`);
     const secret = cachedSecret(load, { key, ttl: 60_000 });
