@@ -297,6 +297,17 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     }
   });
 
+  it.each(['', undefined, 7])(
+    'makes no job of an event whose key is %j, since another payment would be the same job',
+    async (identity) => {
+      const queue = openQueue();
+      const handler = enqueue(queue, { key: () => identity as string });
+      const event = { type: 'payment.succeeded', reference: 'order-1', rawBody: Buffer.from('{}'), secretIndex: 0 } as const;
+      await expect(handler(event, new AbortController())).rejects.toThrow('key must give a string that is not empty');
+      expect(await queue.getWaitingCount()).toBe(0);
+    },
+  );
+
   it('refuses a queue whose default options drop jobs of other payments (N09)', () => {
     const queue = openQueue({ defaultJobOptions: { deduplication: { id: 'payments' } } as DefaultJobOptions });
     expect(() => enqueue(queue)).toThrow(expect.objectContaining({ option: 'jobOptions.deduplication' }) as Error);
