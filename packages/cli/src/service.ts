@@ -65,14 +65,13 @@ export async function askService<Reply>(output: Output, call: Promise<Reply>): P
 const REFUSED_HERE = new Set(['invalid_link', 'invalid_reference', 'invalid_idempotency_key', 'misconfigured']);
 
 function explain(error: PaylinkError, output: Output): Failure {
-  const { code, message, status, requestId, idempotencyKey } = error;
+  const { code, message, requestId, idempotencyKey, mayHaveCreated } = error;
   if (REFUSED_HERE.has(code)) return usageFailure(message);
-  const isUncertain = status === undefined || status >= 500 || status === 201;
   return failure(
     `${message} (${code})`,
     quote(error.body, output),
     requestId === undefined ? undefined : `its request id is ${requestId}`,
-    isUncertain && idempotencyKey !== undefined
+    mayHaveCreated && idempotencyKey !== undefined
       ? `perhaps the link was made: --idempotency-key ${idempotencyKey} tries again without making a second one`
       : undefined,
   );

@@ -28,13 +28,16 @@ export async function within<T>(
   return running;
 }
 
-/** Waits, or rejects with PaylinkError `aborted` as soon as the caller aborts. */
+/** The longest that a timer can be set for, in milliseconds; a longer one would fire at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Waits, for 24 days at most, or rejects with PaylinkError `aborted` as soon as the caller aborts. */
 export async function pause(
   milliseconds: number,
   { signal, idempotencyKey }: Pick<Bounds, 'signal' | 'idempotencyKey'>,
 ): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER))));
   try {
     await untilAborted(over, signal, idempotencyKey);
   } finally {

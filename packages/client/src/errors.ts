@@ -36,6 +36,7 @@ export interface PaylinkErrorDetails {
   readonly requestId?: string | undefined;
   readonly retryAfter?: number | undefined;
   readonly idempotencyKey?: string | undefined;
+  readonly mayHaveCreated?: true | undefined;
   readonly body?: unknown;
   readonly cause?: unknown;
 }
@@ -51,16 +52,22 @@ export class PaylinkError extends Error {
   declare readonly retryAfter?: number;
   /** The Idempotency-Key of a creation: pass it with the same link to retry without making a second one. */
   declare readonly idempotencyKey?: string;
+  /**
+   * Set where the link may exist although its creation failed: a try ended without an answer, or without one that settles it. Call again
+   * with `idempotencyKey` and the same link; another key could make a second one.
+   */
+  declare readonly mayHaveCreated?: true;
   // Neither shown by an inspector nor serialised, since logs are no place for it.
   readonly #body: unknown;
 
-  constructor(code: PaylinkErrorCode, message: string, { cause, body, ...details }: PaylinkErrorDetails = {}) {
+  constructor(code: PaylinkErrorCode, message: string, { cause, body, mayHaveCreated, ...details }: PaylinkErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.#body = body;
     for (const [name, value] of Object.entries(details)) {
       if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true });
     }
+    if (mayHaveCreated) leaveOpen(this);
   }
 
   /**
@@ -73,6 +80,12 @@ export class PaylinkError extends Error {
 }
 PaylinkError.prototype.name = 'PaylinkError';
 Object.defineProperty(PaylinkError.prototype, BRAND, { value: true });
+
+/** Notes on the error of a creation that the link may exist. */
+export function leaveOpen(error: PaylinkError): void {
+  // Not enumerable: it is for code that calls again, and what is logged of an error stays as it is.
+  Object.defineProperty(error, 'mayHaveCreated', { value: true, configurable: true });
+}
 
 /** Whether `error` is a PaylinkError, also one of another copy of this package, where `instanceof` says no. */
 export function isPaylinkError(error: unknown): error is PaylinkError {

@@ -1,6 +1,6 @@
 import type { Settings } from './options.js';
 import { isLoopback } from './address.js';
-import { PaylinkError, type PaylinkErrorCode } from './errors.js';
+import { PaylinkError, type PaylinkErrorCode, type PaylinkErrorDetails } from './errors.js';
 import type { CheckedLink } from './link.js';
 
 /** The statuses of docs/service.md 3.1. */
@@ -60,7 +60,7 @@ export function readPaymentLink(
   { baseUrl }: Pick<Settings, 'baseUrl'>,
   idempotencyKey: string,
 ): PaymentLink {
-  const answer = new Answer(reply, { status: 201, idempotencyKey });
+  const answer = new Answer(reply, { status: 201, idempotencyKey, mayHaveCreated: true });
   const reference = answer.text('reference');
   if (reference !== asked.reference) answer.contradicts('reference');
   const amount = answer.amount();
@@ -104,9 +104,9 @@ function isSafePage(text: string, baseUrl: string): boolean {
 /** Reads the fields of a reply. Its errors quote none of them. */
 class Answer {
   readonly #fields: Fields;
-  readonly #details: { readonly status: number; readonly idempotencyKey?: string };
+  readonly #details: PaylinkErrorDetails;
 
-  constructor(reply: unknown, details: { readonly status: number; readonly idempotencyKey?: string }) {
+  constructor(reply: unknown, details: PaylinkErrorDetails) {
     this.#details = details;
     this.#fields = reply as Fields;
     if (typeof reply !== 'object' || reply === null || Array.isArray(reply)) this.fails('is not a JSON object');

@@ -37,7 +37,11 @@ const MOST_REFUSALS = 60;
  */
 export async function* readPayments(options: ReadPaymentsOptions): AsyncGenerator<PaymentReading, void, undefined> {
   const { client, references, concurrency, timeout, tenant, signal, onPause } = readReadingOptions(options);
-  const limit = new RateLimit(Infinity, signal, (milliseconds) => {
+  // Ends what is under way when its consumer has left.
+  const left = new AbortController();
+  const leave = (): void => left.abort(signal?.reason);
+  signal?.addEventListener('abort', leave);
+  const limit = new RateLimit(Infinity, left.signal, (milliseconds) => {
     try {
       Promise.resolve(onPause?.(milliseconds)).catch(() => undefined);
     } catch {
@@ -46,7 +50,7 @@ export async function* readPayments(options: ReadPaymentsOptions): AsyncGenerato
   });
   const late = (): PaylinkError => new PaylinkError('timeout', `the reader gave no payment in ${timeout} ms`);
   const readOnce = (reference: string): Promise<Payment> =>
-    within({ milliseconds: timeout, late, signal }, (bound) =>
+    within({ milliseconds: timeout, late, signal: left.signal }, (bound) =>
       withinBounds(
         client.getPayment(reference, { signal: bound, ...(tenant === undefined ? {} : { tenant }), retryLimited: false }),
         {
@@ -89,6 +93,8 @@ export async function* readPayments(options: ReadPaymentsOptions): AsyncGenerato
       yield reading;
     }
   } finally {
+    signal?.removeEventListener('abort', leave);
+    leave();
     // Not awaited: a source that hangs must not hold up who has ended the readings.
     Promise.resolve(source.return?.()).catch(() => undefined);
   }

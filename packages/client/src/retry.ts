@@ -1,5 +1,5 @@
 import { pause, within } from './deadline.js';
-import { isPaylinkError, PaylinkError } from './errors.js';
+import { isPaylinkError, leaveOpen, PaylinkError } from './errors.js';
 
 /** Whether the service asks to wait: with 429, or with a Retry-After. */
 export function isLimited({ code, retryAfter }: PaylinkError): boolean {
@@ -30,18 +30,30 @@ export interface Patience {
 export async function retry<T>(patience: Patience, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { timeout, retries, deadline, signal, idempotencyKey, retryLimited } = patience;
   const end = performance.now() + deadline;
+  let wait = 0;
+  let mayHaveCreated = false;
   for (let tries = 1; ; tries++) {
-    const milliseconds = Math.min(timeout, Math.max(1, end - performance.now()));
-    const late = (): PaylinkError =>
-      new PaylinkError('timeout', `the service did not answer in ${Math.round(milliseconds)} ms`, { idempotencyKey });
     try {
+      if (wait > 0) await pause(wait, patience);
+      const milliseconds = Math.min(timeout, Math.max(1, end - performance.now()));
+      const late = (): PaylinkError =>
+        new PaylinkError('timeout', `the service did not answer in ${Math.round(milliseconds)} ms`, { idempotencyKey });
       return await within({ milliseconds, late, signal, idempotencyKey }, attempt);
     } catch (error) {
-      if (tries > retries || !isPaylinkError(error) || !WORTH_RETRYING.has(error.code)) throw error;
+      if (!isPaylinkError(error)) throw error;
+      // A later try can be refused because of what an earlier one has made.
+      mayHaveCreated ||= idempotencyKey !== undefined && leavesOpen(error);
+      if (mayHaveCreated) leaveOpen(error);
+      const isUnderWay = mayHaveCreated && error.code === 'conflict';
+      if (tries > retries || !(isUnderWay || WORTH_RETRYING.has(error.code))) throw error;
       if (!retryLimited && isLimited(error)) throw error;
-      const wait = (error.retryAfter ?? 0) + Math.random() * FIRST_DELAY * 2 ** (tries - 1);
+      wait = (error.retryAfter ?? 0) + Math.random() * FIRST_DELAY * 2 ** (tries - 1);
       if (performance.now() + wait >= end) throw error;
-      await pause(wait, patience);
     }
   }
+}
+
+/** Whether the service may have done what it was asked for: it said nothing, failed, or said something else than no. */
+function leavesOpen({ status = 500 }: PaylinkError): boolean {
+  return status < 400 || status > 499;
 }

@@ -177,6 +177,46 @@ describe('readPayments', () => {
     expect({ taken: taken <= 8, ended }).toEqual({ taken: true, ended: true });
   });
 
+  it('asks nothing more once its reader has enough, and leaves no timer behind', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const asked: string[] = [];
+    const signals: (AbortSignal | undefined)[] = [];
+    const client: PaymentReader = {
+      getPayment(reference, options) {
+        asked.push(reference);
+        if (reference === 'a') return Promise.resolve(paymentOf(reference));
+        if (reference === 'b') return Promise.reject(new PaylinkError('rate_limited', 'too many', { retryAfter: 1_000 }));
+        signals.push(options?.signal);
+        return new Promise(() => undefined);
+      },
+    };
+    const readings = readPayments({ client, references: ['a', 'b', 'c'], concurrency: 3 });
+    expect((await readings.next()).value).toMatchObject({ reference: 'a' });
+    await readings.return();
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(asked).toEqual(['a', 'b', 'c']);
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('waits out a Retry-After that is longer than a timer can be set for', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const setting = vi.spyOn(globalThis, 'setTimeout');
+    const days = 30 * 24 * 3_600_000;
+    const client: PaymentReader = {
+      getPayment: vi
+        .fn<PaymentReader['getPayment']>()
+        .mockRejectedValueOnce(new PaylinkError('rate_limited', 'too many', { retryAfter: days }))
+        .mockImplementation(async (reference) => paymentOf(reference)),
+    };
+    const reading = gather(readPayments({ client, references: ['a'] }));
+    await vi.advanceTimersByTimeAsync(days - 1);
+    expect(client.getPayment).toHaveBeenCalledOnce();
+    expect(Math.max(...setting.mock.calls.map(([, milliseconds]) => milliseconds ?? 0))).toBeLessThan(2 ** 31);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await reading).toEqual(['a']);
+  });
+
   it('rejects as soon as the caller aborts, also where the reader hangs', async () => {
     const stop = new AbortController();
     const client: PaymentReader = {

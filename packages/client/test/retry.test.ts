@@ -88,6 +88,55 @@ describe('a retry', () => {
   });
 });
 
+describe('a creation whose first try got no answer', () => {
+  it('is tried again where the service says that it is still under way (L02)', async () => {
+    await start([hang, answer(409, {}), created], { timeout: 500 });
+    await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['refused for an hour', answer(429, {}, { 'Retry-After': '3600' })],
+    ['refused because of what the first has made', answer(422, {})],
+  ])('says that the link may exist where its last try was %s (L01)', async (_, refusal) => {
+    await start([hang, refusal], { timeout: 500 });
+    const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
+    expect(error).toMatchObject({ mayHaveCreated: true, idempotencyKey: server.requests[0]!.headers['idempotency-key'] });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('says so too where the caller aborts before the next try', async () => {
+    const caller = new AbortController();
+    await start([answer(503, {}, { 'Retry-After': '5' })]);
+    const failing = failure(client.createPaymentLink(fixed, { signal: caller.signal }));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), 10_000);
+    caller.abort();
+    expect(await failing).toMatchObject({ code: 'aborted', mayHaveCreated: true });
+  });
+});
+
+describe('an error of a creation', () => {
+  it.each<[string, Behaviour, true | undefined]>([
+    ['no answer', drop, true],
+    ['a fault of the service', answer(502, 'bad gateway'), true],
+    ['a success that cannot be used', answer(201, {}), true],
+    ['a success of another kind', answer(200, {}), true],
+    ['a redirect', answer(302, {}, { Location: 'https://elsewhere.example' }), true],
+    ['a refusal', answer(422, {}), undefined],
+    ['a conflict', answer(409, {}), undefined],
+    ['a refusal by the rate limit', answer(429, {}), undefined],
+  ])('says after %s whether the link may exist (L01)', async (_, behaviour, mayHaveCreated) => {
+    await start([behaviour], { retries: 0 });
+    const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
+    expect(error.mayHaveCreated).toBe(mayHaveCreated);
+  });
+
+  it('says it of no reading', async () => {
+    await start([drop], { retries: 0 });
+    expect(await failure(client.getPayment('order-1'))).not.toHaveProperty('mayHaveCreated');
+  });
+});
+
 describe('the wait before a retry', () => {
   /** Lets `retry` fail on a clock of the test's, and tells when each try was made. */
   async function triesOf(
