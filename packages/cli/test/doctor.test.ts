@@ -72,6 +72,26 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
+  it('does not blame a parser where the pretty-printed delivery gets no answer', async () => {
+    const shop = await openShop();
+    const proxy = await serve((req, res) => {
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      req.on('end', () => {
+        const body = Buffer.concat(chunks);
+        if (body.includes(' ')) return void res.destroy();
+        const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => /^(x-service|content-type)/.test(name)));
+        void fetch(shop.url, { method: 'POST', headers: headers as Record<string, string>, body }).then(({ status }) =>
+          res.writeHead(status).end(),
+        );
+      });
+    });
+    const { code, stdout } = await doctor(proxy);
+    expect(stdout).toMatch(/FAILED +body +the server closed the connection without an answer/);
+    expect(stdout).not.toMatch(/writes the JSON again/);
+    expect(code).toBe(1);
+  });
+
   it('names a webhook that does not verify', async () => {
     const { stdout, code } = await doctor(await serve((req, res) => req.resume().on('end', () => res.end())));
     expect(stdout).toMatch(/FAILED +bad signature +is accepted \(200\): the webhook does not verify/);

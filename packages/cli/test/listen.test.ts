@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { newFolder, paylink, SECRET, start } from './paylink.js';
 import { openShop, serve } from './servers.js';
@@ -81,6 +82,31 @@ describe('paylink listen', () => {
     expect(seen[0]!.headers['host']).toBe(new URL(target).host);
     expect(seen[0]!.headers).not.toHaveProperty('keep-alive');
     expect(seen[0]!.rawHeaders.filter((name) => name === 'X-Service-Signature')).toHaveLength(2);
+  });
+
+  it('gives back the headers of the answer as they came, but for those of the connection', async () => {
+    const packed = gzipSync('{"received":true}');
+    const target = await serve((req, res) => {
+      req.resume().on('end', () => {
+        const headers = { 'Retry-After': '7', 'Content-Encoding': 'gzip', 'Set-Cookie': ['a=1', 'b=2'], 'Keep-Alive': 'timeout=9' };
+        res.writeHead(503, headers).end(packed);
+      });
+    });
+    const { url } = await listen(target);
+    const answer = await deliver(url, BODY, sign(BODY));
+    expect([answer.status, await answer.json()]).toEqual([503, { received: true }]);
+    expect(answer.headers.get('retry-after')).toBe('7');
+    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(answer.headers.get('keep-alive')).not.toBe('timeout=9');
+  });
+
+  it('answers 413 to what is larger than any delivery, and records and forwards nothing', async () => {
+    const shop = await openShop();
+    const { url, recorded } = await listen(shop.url);
+    const body = 'a'.repeat(8_000_000);
+    expect((await deliver(url, body, sign(body))).status).toBe(413);
+    expect(recorded()).toEqual([]);
+    expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
   });
 
   it('asks for a retry while the server behind it is down, and has recorded the delivery', async () => {

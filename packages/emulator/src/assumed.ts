@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@paylink/core';
+import { LONGEST_TIMER } from './longest-timer.js';
 import type { Payment, PaymentStatus } from './payments/payment.js';
 import { ERROR_STATUSES, type ServiceErrorCode } from './api/service-error.js';
 
@@ -136,8 +137,6 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   unknownFields: ['ignore', 'refuse'],
 };
 
-// The longest that a timer can be set for; a longer one would fire at once.
-const LONGEST_TIMER = 2 ** 31 - 1;
 const TIMERS = ['deliveryTimeout', 'firstRetryDelay', 'longestRetryDelay'];
 
 /** Fills in the defaults. @throws ConfigurationError that names the switch. */

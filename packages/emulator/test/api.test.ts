@@ -284,7 +284,7 @@ describe('the rate limit that is assumed', () => {
   it('answers what is beyond it with 429 and the seconds that are left, until the window is over', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     await restart({ assumed: { rateLimit: { requests: 2, seconds: 30 } } });
-    // Whoever has no key cannot use up the merchant's requests.
+    // A sender without a key cannot use up the merchant's requests.
     for (let count = 0; count < 3; count++) {
       expect((await fetch(`${emulator.baseUrl}/v1/payments/order-1`)).status).toBe(401);
     }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
@@ -177,5 +177,12 @@ describe('the state file', () => {
     await (await start()).close();
     writeFileSync(`${state}.lock`, '99999999');
     await start();
+  });
+
+  it('takes the lock of a killed emulator that had the same process id, as in a container', async () => {
+    writeFileSync(`${state}.lock`, String(process.pid));
+    const first = await start();
+    await expect(startEmulator({ state: relative(process.cwd(), state) })).rejects.toThrow('in use by another emulator');
+    await first.close();
   });
 });

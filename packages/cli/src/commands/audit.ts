@@ -63,7 +63,7 @@ export function auditCommand(): Command {
     .option('--verbose', 'every attack and every finding, not only the causes')
     .option('--junit [file]', 'a JUnit report, to a file or to stdout')
     .option('--sarif [file]', 'a SARIF report, to a file or to stdout')
-    // What it said is found out now; scripts may still say it.
+    // The audit finds this out on its own. Scripts may still pass the option.
     .addOption(new Option('--confirm').hideHelp());
   addSecretOptions(command);
   runs<Flags>(command, audit);

@@ -141,16 +141,16 @@ async function examine({ url, secret, headers, timeout, deliver }: Patient): Pro
   if (typeof signed === 'string') return (check('secret', false, signed), checks);
   if (consumed(signed)) return (check('parser', false, PARSER), checks);
   const spaced = await send(`{ "reference" : "paylink-doctor" }\n`);
-  const takesSpaced = typeof spaced !== 'string' && isSuccess(spaced.status);
+  if (typeof spaced === 'string') return (check('body', false, spaced), checks);
+  const takesSpaced = isSuccess(spaced.status);
   if (isSuccess(signed.status)) {
     check('secret', true, 'is the same on both sides');
     check('body', takesSpaced, takesSpaced ? 'reaches the webhook as it was sent' : CHANGED);
-  } else if (signed.status === 401 || signed.status === 403) {
-    const onlySpaced = takesSpaced
-      ? CHANGED
-      : 'a signed event is refused: is it the same secret, and does anything change the body on its way?';
-    check('secret', takesSpaced, takesSpaced ? 'is the same on both sides' : onlySpaced);
-    if (takesSpaced) check('body', false, CHANGED);
+  } else if (takesSpaced && isRefusal(signed.status)) {
+    check('secret', true, 'is the same on both sides');
+    check('body', false, CHANGED);
+  } else if (isRefusal(signed.status)) {
+    check('secret', false, 'a signed event is refused: is it the same secret, and does anything change the body on its way?');
   } else {
     check(
       'secret',
@@ -179,6 +179,10 @@ function checkStore(check: (name: string, ok: boolean, message: string) => boole
     ? ': is the database up, and was the store migrated (store.migrate())?'
     : '';
   check('store', false, `payment.succeeded is answered ${answer.status}${codeOf(answer)}${hint}`);
+}
+
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403;
 }
 
 function isSuccess(status: number): boolean {

@@ -110,31 +110,32 @@ async function take(
   res: ServerResponse,
   { folder, ...scene }: Scene & { readonly folder: string },
 ): Promise<void> {
-  const body = await readBody(req);
+  // The rest is read and dropped, since a sender whose connection is closed sees no 413.
+  const body = await readBody(req.iterator({ destroyOnReturn: false }));
   if (body === undefined) {
-    answer(res, 413);
+    req.resume();
+    res.writeHead(413).end();
     return;
   }
-  const headers: [string, string][] = [];
-  for (let index = 0; index < req.rawHeaders.length; index += 2) headers.push([req.rawHeaders[index]!, req.rawHeaders[index + 1]!]);
-  const delivery = { receivedAt: new Date().toISOString(), method: req.method ?? 'POST', headers, body };
+  const delivery = { receivedAt: new Date().toISOString(), method: req.method ?? 'POST', headers: headersOf(req), body };
   const file = await record(folder, delivery);
   const forwarded = await forward(delivery, scene.target);
-  await tell(delivery, { ...scene, forwarded, file });
   // 503: the service may retry once the merchant's server is back.
   if (typeof forwarded === 'string') answer(res, 503);
   else res.writeHead(forwarded.status, forwarded.headers).end(forwarded.body);
+  await tell(delivery, { ...scene, forwarded, file });
 }
 
 interface Forwarded {
   readonly status: number;
-  readonly headers: Record<string, string>;
+  /** Names and values in turn, as they came. */
+  readonly headers: string[];
   readonly body: Buffer;
 }
 
 /** Sends a delivery on, byte for byte. Gives the answer, or why there is none. */
 function forward({ method, headers, body }: RecordedDelivery, target: URL): Promise<Forwarded | string> {
-  const lines = headers.filter(([name]) => !OF_THE_CONNECTION.test(name)).flat();
+  const lines = ofTheMessage(headers);
   return new Promise((resolve) => {
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const all = [...lines, 'Host', target.host, 'Content-Length', String(body.length), 'Connection', 'close'];
@@ -144,14 +145,8 @@ function forward({ method, headers, body }: RecordedDelivery, target: URL): Prom
     });
     req.once('response', (res) => {
       void readBody(res).then(
-        (answered) => {
-          const type = res.headers['content-type'];
-          resolve({
-            status: res.statusCode!,
-            headers: type === undefined ? {} : { 'content-type': type },
-            body: answered ?? Buffer.alloc(0),
-          });
-        },
+        (answered) =>
+          resolve({ status: res.statusCode!, headers: ofTheMessage(headersOf(res)), body: answered ?? Buffer.alloc(0) }),
         (error: unknown) => resolve(String(error)),
       );
     });
@@ -215,14 +210,24 @@ async function replay(files: readonly string[], scene: Scene): Promise<number> {
   return isRight ? EXIT.ok : EXIT.failed;
 }
 
+function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
+  const headers: [string, string][] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) headers.push([rawHeaders[index]!, rawHeaders[index + 1]!]);
+  return headers;
+}
+
+function ofTheMessage(headers: readonly (readonly [string, string])[]): string[] {
+  return headers.filter(([name]) => !OF_THE_CONNECTION.test(name)).flat();
+}
+
 /** The whole body; undefined where it is larger than any delivery. */
-async function readBody(stream: IncomingMessage): Promise<Buffer | undefined> {
+async function readBody(stream: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of stream) {
-    length += (chunk as Buffer).length;
+    length += chunk.length;
     if (length > BODY_LIMIT) return undefined;
-    chunks.push(chunk as Buffer);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { isLocalHost } from '../audit/local-host.js';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { EXIT, failure, usageFailure, type Failure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
@@ -84,7 +85,7 @@ async function settle(verb: Verb, { flags, args: [reference = ''], output }: Run
 /** @throws Failure unless the address is that of an emulator on this machine. */
 function controlUrl(baseUrl: string, verb: Verb): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  const isHere = url !== undefined && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  const isHere = url !== undefined && isLocalHost(url.hostname);
   if (!isHere || url.protocol !== 'http:' || !/\/api\/?$/.test(url.pathname)) {
     throw usageFailure(
       `the base URL must be that of an emulator on this machine, such as ${DEFAULT_BASE_URL}`,

@@ -130,7 +130,7 @@ function nextSteps({
     ...(isTypeScript ? ['@types/node'] : []),
     ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
   ]);
-  // node --test looks for `.test.` by itself.
+  // node --test finds `.test.` files on its own.
   const file = framework === 'nest' ? ` ${source === '' ? '' : `${source}/`}payment-webhook.spec.ts` : '';
   const run = {
     vitest: 'npx vitest run payment-webhook',

@@ -75,7 +75,9 @@ function strayOf(books: Books, hasMarks: boolean): Finding | undefined {
   if (credits > 0) {
     return findingOf('credit_without_order', `credited ${times(credits)}, and no order has this reference`, books, { hasMarks });
   }
-  return marked === true ? findingOf('mark_without_order', 'marked as done, and of no order', books, { hasMarks }) : undefined;
+  return marked === true
+    ? findingOf('mark_without_order', 'marked as done, and no order has this mark', books, { hasMarks })
+    : undefined;
 }
 
 function times(count: number): string {

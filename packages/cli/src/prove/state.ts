@@ -87,7 +87,8 @@ export class StateFolder {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
         const holder = Number(await readFile(path, 'utf8').catch(() => ''));
-        if (tries > 1 || isAlive(holder)) {
+        // A command has one run. In a container its pid is often that of the process that was killed before it.
+        if (tries > 1 || (holder !== process.pid && isAlive(holder))) {
           throw usageFailure(`--state: another run (process ${holder}) is at work in ${this.path}`, `if it is not: remove ${path}`);
         }
         await rm(path, { force: true });

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@paylink/core';
+import { LONGEST_TIMER } from '../longest-timer.js';
 
 /** What happens to notifications before a receiver sees them. */
 export interface Disturbance {
@@ -18,7 +19,6 @@ export interface Disturbance {
 const KINDS = ['drop', 'delay', 'reorder'];
 const KNOWN = ['kind', 'delay', 'count', 'reference'];
 const DEFAULT_DELAY = 5_000;
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface Disturbed {
   readonly kind: Disturbance['kind'];

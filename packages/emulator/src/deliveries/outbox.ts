@@ -6,6 +6,7 @@ import { EmulatorError } from '../emulator-error.js';
 import { describeFault, isFault, type Fault } from '../faults/faults.js';
 import type { FaultyDelivery } from '../faults/faulty-notifications.js';
 import { expectationOf, judge, type Verdict } from '../faults/verdict.js';
+import { LONGEST_TIMER } from '../longest-timer.js';
 import type { PaymentStatus } from '../payments/payment.js';
 import type { Random } from '../random.js';
 import { report } from '../report.js';
@@ -309,7 +310,7 @@ export class Outbox {
     const sending = attempt(target, request, {
       number: ++entry.started,
       pace,
-      timeout: assumed.deliveryTimeout + pauses,
+      timeout: Math.min(LONGEST_TIMER, assumed.deliveryTimeout + pauses),
       signal: entry.signal,
     });
     this.#underway.add(sending);

@@ -2,6 +2,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { ConfigurationError } from '@paylink/core';
 import { EmulatorError, type EmulatorErrorCode } from '../emulator-error.js';
 import { isFault } from '../faults/faults.js';
+import { LONGEST_TIMER } from '../longest-timer.js';
 import { quote } from '../visible-text.js';
 import type { EmulatorDelivery } from './delivery.js';
 
@@ -20,7 +21,6 @@ interface Waiter {
 }
 
 const KNOWN = ['reference', 'status', 'timeout'];
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** The calls that wait for a delivery. */
 export class Waiting {

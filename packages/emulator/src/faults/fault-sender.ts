@@ -2,6 +2,7 @@ import { ConfigurationError } from '@paylink/core';
 import type { FaultOutcome } from '../deliveries/delivery.js';
 import { FAULT_NAMES, isFault, type Fault } from './faults.js';
 import { makeFaultyDelivery, type FaultOptions, type Genuine } from './faulty-notifications.js';
+import { LONGEST_TIMER } from '../longest-timer.js';
 import type { Ledger } from '../payments/ledger.js';
 import type { Settings } from '../options.js';
 import type { Outbox } from '../deliveries/outbox.js';
@@ -16,7 +17,7 @@ export interface FaultSenderOptions {
 // Of a run of all faults: short enough to wait for, and long enough to overtake an answer.
 const QUICK: FaultOptions = { delay: 1_000, interval: 100 };
 
-const LARGEST: Readonly<Record<keyof FaultOptions, number>> = { times: 1_000, delay: 2 ** 31 - 1, interval: 600_000 };
+const LARGEST: Readonly<Record<keyof FaultOptions, number>> = { times: 1_000, delay: LONGEST_TIMER, interval: 600_000 };
 
 /** Makes faulty notifications of a payment and sends them. */
 export class FaultSender {

@@ -57,7 +57,7 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
 
 /** Where it is reached from this machine. */
 function originOf(host: string, port?: number): string {
-  // An address that stands for all of them is none that can be asked for.
+  // A server listens on 0.0.0.0 and ::, but not every client can connect to them.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const suffix = port === undefined ? '' : `:${port}`;
   return new URL(`http://${reached.includes(':') ? `[${reached}]` : reached}${suffix}`).origin;

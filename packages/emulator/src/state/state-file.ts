@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { ConfigurationError } from '@paylink/core';
 
 /** What the file keeps of a kind, by id. */
@@ -38,7 +39,7 @@ type Line = readonly [kind: string, id: string, value?: unknown];
  * @throws ConfigurationError where the file is not such a file, cannot be written, or another emulator uses it
  */
 export function openStateFile(path: string): Store {
-  const lock = `${path}.lock`;
+  const lock = `${resolve(path)}.lock`;
   takeLock(lock);
   const state = new Map<string, Map<string, unknown>>();
   let file: number | undefined;
@@ -85,7 +86,7 @@ export function openStateFile(path: string): Store {
     }
     rewrite();
   } catch (error) {
-    rmSync(lock, { force: true });
+    releaseLock(lock);
     if (error instanceof ConfigurationError) throw error;
     throw new ConfigurationError('state', `cannot be written: ${(error as Error).message}`);
   }
@@ -117,7 +118,7 @@ export function openStateFile(path: string): Store {
       if (file === undefined) return;
       closeSync(file);
       file = undefined;
-      rmSync(lock, { force: true });
+      releaseLock(lock);
     },
   };
 }
@@ -131,20 +132,29 @@ function readLines(path: string): Line[] {
   return rest.map((line) => JSON.parse(line) as Line);
 }
 
+/** The locks that this process has taken. In a container its pid is often that of the process that was killed before it. */
+const held = new Set<string>();
+
 /** Two emulators that write one file would each lose what the other writes. The lock of a dead process counts for nothing. */
 function takeLock(lock: string): void {
   if (existsSync(lock)) {
     const owner = Number(readFileSync(lock, 'utf8'));
-    if (isAlive(owner)) {
+    if (owner === process.pid ? held.has(lock) : isAlive(owner)) {
       throw new ConfigurationError('state', `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`);
     }
     rmSync(lock, { force: true });
   }
   try {
     writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
+    held.add(lock);
   } catch (error) {
     throw new ConfigurationError('state', `cannot be locked: ${(error as Error).message}`);
   }
+}
+
+function releaseLock(lock: string): void {
+  held.delete(lock);
+  rmSync(lock, { force: true });
 }
 
 function isAlive(pid: number): boolean {
