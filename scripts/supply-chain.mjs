@@ -27,9 +27,11 @@ function signatures() {
 }
 
 try {
-  const tarballs = Object.values(packAll(folder)).map((path) => `file:${path}`);
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'paylink', version: '0.0.0', private: true }));
-  const installed = npm('install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs);
+  const dependencies = Object.fromEntries(Object.entries(packAll(folder)).map(([name, path]) => [name, `file:${path}`]));
+  // Overrides too: before a release the registry has no such version of what our packages need of each other.
+  const manifest = { name: 'paylink', version: '0.0.0', private: true, dependencies, overrides: dependencies };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  const installed = npm('install', '--no-audit', '--no-fund', '--ignore-scripts');
   if (installed.status !== 0) throw new Error(`npm install failed: ${installed.stderr}`);
 
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
