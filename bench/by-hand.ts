@@ -1,4 +1,4 @@
-/** What everybody writes who has no library, as the documentation of most services tells them to. */
+/** The check by hand that the documentation of most services shows. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export function isSigned(body: Buffer, signature: string, secret: string): boolean {

@@ -12,7 +12,7 @@ import type { NoEvents } from '@paylink/core';
 type Options = ReceiverOptions<NoEvents, never, never, object>;
 type Listener = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** An adapter in full. Its host is node:http, so that everybody can read it; for real use there is @paylink/node. */
+/** An adapter in full. Its host is node:http, since every reader knows it; for real use there is @paylink/node. */
 export function paymentWebhook(options: Options, handlers: ReceiverHandlers<NoEvents, never, never, object>): Listener {
   const receiver = createReceiver(options, handlers);
   return (req, res) => {

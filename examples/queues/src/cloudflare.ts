@@ -54,7 +54,7 @@ async function consume(messages: readonly Message[], env: Env, map: Handlers): P
     for (const message of messages) {
       try {
         await dispatcher.dispatch(fromJob(message.body), {});
-        // Each on its own: a batch that throws comes again as a whole.
+        // Each on its own: the queue delivers a batch that throws again as a whole.
         message.ack();
       } catch (error) {
         console.error('payment job failed', message.id, error instanceof Error ? error.message : typeof error);

@@ -59,7 +59,7 @@ export function createWorker({ pool, confirm, map = handlers }: WorkerSettings):
 }
 
 /**
- * What to set, here by the SDK. A message that failed comes again after `visibilityTimeout`: at least six times the time limit of
+ * What to set, here by the SDK. SQS delivers a failed message again after `visibilityTimeout`: at least six times the time limit of
  * the worker's function. After `maxReceiveCount` times it is in the dead-letter queue, for a person to look at and send again.
  */
 export async function createQueues(sqs: SQSClient, { name = 'payments', visibilityTimeout = 180, maxReceiveCount = 100 } = {}) {

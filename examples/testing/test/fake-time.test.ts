@@ -4,13 +4,13 @@ import { afterEach, expect, test, vi } from 'vitest';
 
 afterEach(() => vi.useRealTimers());
 
-test('a handler that hangs is answered 503, and is told to stop', async () => {
+test('a handler that hangs is answered 503, and its signal is aborted', async () => {
   vi.useFakeTimers();
-  let told: AbortSignal | undefined;
+  let seen: AbortSignal | undefined;
   let begin!: () => void;
   const began = new Promise<void>((resolve) => (begin = resolve));
   const receive = paymentWebhook({ secret: TEST_SECRET }, async (_event, { signal }) => {
-    told = signal;
+    seen = signal;
     begin();
     await new Promise(() => undefined);
   });
@@ -18,5 +18,5 @@ test('a handler that hangs is answered 503, and is told to stop', async () => {
   await began;
   await vi.advanceTimersByTimeAsync(25_000);
   expect((await response).status).toBe(503);
-  expect(told?.aborted).toBe(true);
+  expect(seen?.aborted).toBe(true);
 });

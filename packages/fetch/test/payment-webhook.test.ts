@@ -29,7 +29,7 @@ function streaming(source: UnderlyingSource<Uint8Array>, init: RequestInit = {})
   return new Request(url, { method: 'POST', headers: delivery.headers, body, duplex: 'half', ...init });
 }
 
-/** As adapters on node:http make it: whoever cancels the body destroys the request. */
+/** As adapters on node:http make it: cancelling the body destroys the request. */
 function requestOf(req: IncomingMessage): Request {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {

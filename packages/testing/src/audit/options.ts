@@ -11,8 +11,8 @@ export interface AuditOptions {
   readonly secret: string | Uint8Array;
   /**
    * The order of the genuine deliveries. **They reach the merchant's code**, some hundred times: name an order of your tests, which may
-   * be credited. A list names more such orders, each of which is credited once: a receiver that looks its orders up needs four to be
-   * judged by `credits` in full. Default `paylink-audit`, which a receiver that looks its orders up may refuse.
+   * be credited. A list names more such orders, each of which is credited once: a receiver that looks its orders up needs four more to
+   * be judged by `credits` in full. Default `paylink-audit`, which a receiver that looks its orders up may refuse.
    */
   readonly reference?: string | readonly string[] | undefined;
   /**
@@ -22,7 +22,7 @@ export interface AuditOptions {
   readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
   /** The most bytes that the receiver takes. Without it, the limit is not tried to the byte. */
   readonly bodyLimit?: number | undefined;
-  /** Leaves out the bodies that contradict their event header. Seldom needed: only a credit is held against the receiver. */
+  /** Has no effect, and is accepted so that older calls still work: only a credit is held against the receiver. */
   readonly confirm?: boolean | undefined;
   /** Other names of the two headers, as the receiver's option of the same name. */
   readonly headers?: HeaderNameOptions | undefined;
