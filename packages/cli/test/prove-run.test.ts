@@ -1,8 +1,9 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../src/prove/finding.js';
-import { newFolder, paylink, start, type Result } from './paylink.js';
+import { COMMAND, newFolder, paylink, start, type Result } from './paylink.js';
 import { startService } from './prove/service.js';
 
 interface Report {
@@ -92,6 +93,40 @@ describe('a run that is stopped', () => {
     const second = await paylink(args, { env: service.env, cwd: folder });
     expect(second.stderr).toContain('going on: the books were read at');
     expect(reportOf(second)).toMatchObject({ complete: true, asked: 300, verdicts: { right: 299, lost: 1 } });
+  });
+
+  it('keeps what is known where the report cannot be written, and asks nothing again', async () => {
+    const service = await startService(() => 'success');
+    const folder = writeOrders(20, 19);
+    const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state'];
+    const failed = await paylink([...args, '--csv', 'missing/findings.csv'], { env: service.env, cwd: folder });
+    expect(failed.code).toBeGreaterThan(0);
+    expect(service.asked).toHaveLength(20);
+    const second = await paylink([...args, '--csv', 'findings.csv'], { env: service.env, cwd: folder });
+    expect(second.stderr).toContain('going on: the books were read at');
+    expect(service.asked).toHaveLength(20);
+    expect(readFileSync(join(folder, 'findings.csv'), 'utf8')).toContain('order-19');
+    expect(readdirSync(join(folder, 'state'))).toEqual([]);
+  });
+
+  it('drops answers of a run that was killed while it cleared its folder', async () => {
+    const service = await startService(() => 'success');
+    const folder = writeOrders(3, 3);
+    mkdirSync(join(folder, 'state'));
+    writeFileSync(join(folder, 'state', 'answers.jsonl'), '{"finding":{"finding":"lost","reference":"ghost","reason":"x"}}\n');
+    const result = await paylink(['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'], {
+      env: service.env,
+      cwd: folder,
+    });
+    expect(reportOf(result)).toMatchObject({ complete: true, verdicts: { right: 3 }, findings: [] });
+  });
+
+  it('takes the folder of a killed run that had the same process id, as in a container', async () => {
+    const folder = writeOrders(3, 3);
+    const args = ['prove', ...FILES, '--state', 'state'];
+    const locking = 'mkdir state && echo $$ > state/lock && exec "$0" "$@"';
+    const { status } = spawnSync('sh', ['-c', locking, process.execPath, COMMAND, ...args, '--ask', 'none'], { cwd: folder });
+    expect(status).toBe(0);
   });
 
   it('refuses a folder in which another run is at work', async () => {

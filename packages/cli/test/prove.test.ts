@@ -192,6 +192,25 @@ describe('books in PostgreSQL', () => {
     });
   });
 
+  it('does not go on with the books of another database', async () => {
+    await pool.query(`INSERT INTO shop VALUES ('a', 100); INSERT INTO paid VALUES ('a', 100)`);
+    const folder = newFolder();
+    const args = ['prove', ...query, '--ask', 'all', '--state', 'state'];
+    const refused = { ...service, PAYLINK_API_KEY: 'sk_live_another.a1b2c3d4e5f6' };
+    expect((await paylink(args, { env: refused, cwd: folder })).code).toBe(1);
+    await pool.query('DROP DATABASE IF EXISTS elsewhere');
+    await pool.query('CREATE DATABASE elsewhere');
+    const url = new URL(server.url);
+    url.pathname = '/elsewhere';
+    const elsewhere = await paylink(args, { env: { ...service, DATABASE_URL: url.href }, cwd: folder });
+    expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('had other inputs') as string });
+    // A password that was changed makes no other database of it.
+    url.pathname = new URL(server.url).pathname;
+    url.password = 'changed';
+    const again = await paylink(args, { env: { ...service, DATABASE_URL: url.href }, cwd: folder });
+    expect(again.stderr).toContain('going on: the books were read at');
+  });
+
   it('brings credits of a file together with orders of a query', async () => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100), ('b', 100), (NULL, 5)`);
     const folder = newFolder();

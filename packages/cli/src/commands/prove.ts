@@ -125,10 +125,11 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
       signal: stop.signal,
       onProgress: tellProgress(output),
     });
-    goesOn = !proof.complete;
     if (isForPeople) await showProof(proof, () => state.readFinal(), output);
     await writeJson(proof, () => state.readFinal(), output);
     if (flags.csv !== undefined) await writeCsv(flags.csv, state.readFinal(), output);
+    // Only now: a report that could not be written is written by the same command line again.
+    goesOn = !proof.complete;
     if (goesOn && flags.state !== undefined) output.note(text`the same command line goes on where this one was stopped`);
     if (proof.stopped === 'interrupted') return INTERRUPTED;
     return proof.complete && proof.total === 0 ? EXIT.ok : EXIT.failed;
@@ -167,7 +168,7 @@ async function readInputs(flags: Flags, output: Output): Promise<Located> {
 }
 
 /** What makes two runs the same. Neither the key nor a password is among it. */
-function settingsOf({ ask, partial, currency, baseUrl }: Flags, { orders, credits, marks, tenant }: Located): unknown {
+function settingsOf({ ask, partial, currency, baseUrl }: Flags, { orders, credits, marks, tenant, database }: Located): unknown {
   const named = (input: object | undefined): unknown =>
     input !== undefined && 'path' in input && input.path !== '-' ? { path: resolve(input.path as string) } : (input ?? null);
   return [
@@ -177,6 +178,7 @@ function settingsOf({ ask, partial, currency, baseUrl }: Flags, { orders, credit
     baseUrl ?? process.env['PAYLINK_BASE_URL'] ?? null,
     ...[orders, credits, marks].map(named),
     tenant,
+    database?.address ?? null,
   ];
 }
 

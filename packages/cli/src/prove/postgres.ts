@@ -39,6 +39,15 @@ export class PostgresBooks {
     this.#url = url;
   }
 
+  /** Which database this is, without the password. */
+  get address(): string {
+    if (!URL.canParse(this.#url)) return this.#url;
+    const url = new URL(this.#url);
+    url.password = '';
+    url.searchParams.delete('password');
+    return url.href;
+  }
+
   /** Whether there is a table of this name, where `search_path` finds it. */
   async hasTable(table: string): Promise<boolean> {
     return this.#session(async (client) => {

@@ -4,7 +4,7 @@ import { askService, type Asked } from './ask.js';
 import { conclude, type Outcome, type ReadCredits } from './conclude.js';
 import type { Ask } from './judge.js';
 import { settleByBooks, type BookSource } from './settle.js';
-import { nameOfRun, START, type BooksRead, type StateFolder } from './state.js';
+import { nameOfRun, type BooksRead, type StateFolder } from './state.js';
 
 export interface ProveOptions {
   readonly source: BookSource;
@@ -48,7 +48,7 @@ export async function prove(options: ProveOptions): Promise<Proof> {
   const { state, signal, onProgress } = options;
   const run = nameOfRun(options.settings);
   let books = await state.booksRead(run);
-  const from = books === undefined ? START : await state.resume();
+  const from = books === undefined ? await state.begin() : await state.resume();
   if (books !== undefined) onProgress({ doing: 'resuming', readAt: books.readAt, asked: from.asked });
   try {
     books ??= await settleByBooks({

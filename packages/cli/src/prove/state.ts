@@ -50,7 +50,7 @@ export type AnswerLine =
   | { readonly unsure: 'lost' | 'no payment'; readonly books: Books; readonly answer: Answer; readonly at: number }
   | { readonly checkpoint: Checkpoint };
 
-export const START: Checkpoint = { end: 0, asked: 0, read: 0, counts: {} };
+const START: Checkpoint = { end: 0, asked: 0, read: 0, counts: {} };
 
 export class StateFolder {
   readonly #isKept: boolean;
@@ -119,6 +119,12 @@ export class StateFolder {
 
   settled(): LineWriter {
     return new LineWriter(this.#at('settled.jsonl'), 'w');
+  }
+
+  /** Drops answers of a run that was killed while it cleared its folder. */
+  async begin(): Promise<Checkpoint> {
+    await rm(this.#at('answers.jsonl'), { force: true });
+    return START;
   }
 
   /** The place of the last checkpoint; what was written after it is cut off, since it will be asked again. */
