@@ -15,10 +15,24 @@ export interface KeptLease {
 export function keepLease(leaseMs: number, heldSince: number, renew: () => Promise<boolean>): KeptLease {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
+  let end: NodeJS.Timeout | undefined;
   let stopped = false;
+  let failure: unknown;
 
+  const stop = (): void => {
+    stopped = true;
+    clearTimeout(timer);
+    clearTimeout(end);
+  };
   const lose = (message: string, cause?: unknown): void => {
+    stop();
     controller.abort(new Error(message, cause === undefined ? undefined : { cause }));
+  };
+  /** By a timer of its own, since an answer can stay away for longer than the lease holds. */
+  const holdFrom = (since: number): void => {
+    clearTimeout(end);
+    const left = since + leaseMs - performance.now();
+    end = setTimeout(() => lose('the lease could not be renewed before its end', failure), left).unref();
   };
   const next = (milliseconds: number): void => {
     // Unreferenced: the work keeps the process alive, not the renewal.
@@ -33,22 +47,17 @@ export function keepLease(leaseMs: number, heldSince: number, renew: () => Promi
         lose('the lease ran out while the handler worked and another process took it, or Redis forgot it');
         return;
       }
-      heldSince = asked;
+      holdFrom(asked);
       next(leaseMs / 3);
     } catch (error) {
       if (stopped) return;
+      failure = error;
       // No other process can take it before its end, so there is time to ask again.
-      if (performance.now() - heldSince < leaseMs) next(leaseMs / 10);
-      else lose('the lease could not be renewed before its end', error);
+      next(leaseMs / 10);
     }
   };
+  holdFrom(heldSince);
   next(leaseMs / 3);
 
-  return {
-    lost: controller.signal,
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
+  return { lost: controller.signal, stop };
 }

@@ -40,8 +40,8 @@ describe('a lease', () => {
     const { lease, asked, lostAt } = keep(held, down);
     await vi.advanceTimersByTimeAsync(20_000);
     // Its end is counted from the renewal at 1,000.
-    expect(asked).toEqual([1_000, 2_000, 2_300, 2_600, 2_900, 3_200, 3_500, 3_800, 4_100]);
-    expect(lostAt()).toBe(4_100);
+    expect(asked).toEqual([1_000, 2_000, 2_300, 2_600, 2_900, 3_200, 3_500, 3_800]);
+    expect(lostAt()).toBe(4_000);
     const reason = lease.lost.reason as Error;
     expect([reason.message, (reason.cause as Error).message]).toEqual([
       'the lease could not be renewed before its end',
@@ -61,6 +61,20 @@ describe('a lease', () => {
     expect([asked, lostAt()]).toEqual([[1_000], 3_000]);
   });
 
+  it.each([
+    ['comes after its end', 2_500],
+    ['never comes', undefined],
+  ])('is lost at its end where the answer %s, and stays lost', async (_, after) => {
+    const late = (): Promise<boolean> =>
+      new Promise((resolve) => {
+        if (after !== undefined) setTimeout(() => resolve(true), after);
+      });
+    const { asked, lostAt } = keep(late);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect([asked, lostAt()]).toEqual([[1_000], 3_000]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('goes on where an answer comes before its end, counted from the question', async () => {
     const slow = (): Promise<boolean> =>
       new Promise((resolve) => {
@@ -70,7 +84,7 @@ describe('a lease', () => {
     await vi.advanceTimersByTimeAsync(20_000);
     expect(asked.slice(0, 3)).toEqual([1_000, 1_300, 3_800]);
     // Renewed by the question of 1,300.
-    expect(lostAt()).toBe(4_400);
+    expect(lostAt()).toBe(4_300);
   });
 
   it('is lost at once where it is another’s, without a cause, and is not asked for any more', async () => {
@@ -91,7 +105,7 @@ describe('a lease', () => {
     const answered = new Promise<void>((resolve) => (settle = resolve));
     const { lease, asked, lostAt } = keep(() => answered.then(answer));
     await vi.advanceTimersByTimeAsync(1_000);
-    await vi.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(1_999);
     lease.stop();
     settle();
     await vi.advanceTimersByTimeAsync(20_000);
