@@ -5,8 +5,8 @@ import type { RunStatements } from './marks.js';
 
 /** What a store needs of a database. */
 export interface Database<Tx> {
-  /** Runs one statement outside of a transaction and gives its rows. */
-  query(sql: string): Promise<readonly unknown[]>;
+  /** Runs one statement outside of a transaction and gives its rows; in `milliseconds` at most, where it can be told. */
+  query(sql: string, milliseconds?: number): Promise<readonly unknown[]>;
   /** Runs statements in one transaction. */
   execute(statements: readonly string[]): Promise<void>;
   /** Claims, works and commits in one transaction, once. After an abort nothing of `work` takes effect. */

@@ -26,6 +26,8 @@ export interface RunStatements {
 const MIGRATION_LOCK = '7295431806124597';
 /** Marks deleted at a time, so that no delete holds its locks for long. */
 const FORGET_BATCH = 10_000;
+/** Milliseconds for each batch: the last one reads the whole table, which can be large, and its disk slow. */
+const FORGET_TIMEOUT = 600_000;
 const OLDEST_SERVER = 130_000;
 
 /**
@@ -196,7 +198,7 @@ export class Marks {
     check(isPast, 'olderThan', 'must be a Date in the past');
     let total = 0;
     for (let forgotten = FORGET_BATCH; forgotten === FORGET_BATCH; total += forgotten) {
-      const [row] = await this.#database.query((await this.sql()).forget(olderThan));
+      const [row] = await this.#database.query((await this.sql()).forget(olderThan), FORGET_TIMEOUT);
       forgotten = (row as { readonly forgotten: number }).forgotten;
     }
     return total;

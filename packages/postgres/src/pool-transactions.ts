@@ -26,8 +26,8 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     this.#warnings = warnings;
   }
 
-  async query(text: string): Promise<readonly unknown[]> {
-    const query = { text, query_timeout: READ_TIMEOUT };
+  async query(text: string, milliseconds = READ_TIMEOUT): Promise<readonly unknown[]> {
+    const query = { text, query_timeout: milliseconds };
     const { rows } = (await this.#places.explained(this.#pool.query(query))) as { readonly rows: readonly unknown[] };
     return rows;
   }

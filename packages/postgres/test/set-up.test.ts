@@ -139,6 +139,27 @@ describe('the table of the marks', () => {
     expect(await store.run('old', nothing, { signal: neverAborted })).toBe('done');
   });
 
+  it('gives a batch the time that a large table takes', async () => {
+    const store = postgresStore(pool, { table: 'large' });
+    await store.migrate();
+    const olderThan = new Date(Date.now() - 1_000);
+    await store.forget({ olderThan });
+    const other = await pool.connect();
+    await other.query('BEGIN; LOCK TABLE large IN SHARE MODE');
+    const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'large'::regclass";
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const forgetting = store.forget({ olderThan });
+      while ((await other.query(waiting)).rowCount === 0) await new Promise(setImmediate);
+      vi.advanceTimersByTime(599_000);
+      await other.query('COMMIT');
+      expect(await forgetting).toBe(0);
+    } finally {
+      vi.useRealTimers();
+      other.release();
+    }
+  });
+
   it.each([undefined, 'yesterday', new Date(Number.NaN), new Date(Date.now() + 60_000)])(
     'does not forget what is older than %s',
     async (olderThan) => {
