@@ -28,6 +28,13 @@ async function startWithoutStandby() {
       .toEqual([{ synchronous_standby_names: standbys }]);
   };
   await waitFor('standby');
+  // Another process of the server makes commits wait, a moment after the setting shows: until one of them does.
+  const commits = (): Promise<boolean> =>
+    pool.query('INSERT INTO credits VALUES (NULL)').then(
+      () => true,
+      () => false,
+    );
+  while (await commits());
   return { admin, pool, standbyIsGivenUp: () => waitFor('') };
 }
 
@@ -39,6 +46,7 @@ it('is in progress for others until the standby has it, also after its own sende
   });
   const signal = new AbortController().signal;
   await expect(store.run('order-1', handler, { signal })).rejects.toThrow('Query read timeout');
+  expect(handler).toHaveBeenCalledOnce();
   // The lost connection was closed, and another asked the server to end what goes on there.
   await expect.poll(() => [pool.totalCount, pool.idleCount], PATIENCE).toEqual([1, 1]);
   expect(await store.isDone('order-1')).toBe(false);
@@ -48,5 +56,5 @@ it('is in progress for others until the standby has it, also after its own sende
   await expect.poll(() => store.isDone('order-1'), PATIENCE).toBe(true);
   expect(await store.run('order-1', handler, { signal })).toBe('duplicate');
   expect(handler).toHaveBeenCalledOnce();
-  expect((await admin.query('SELECT * FROM credits')).rows).toEqual([{ reference: 'order-1' }]);
+  expect((await admin.query('SELECT * FROM credits WHERE reference IS NOT NULL')).rows).toEqual([{ reference: 'order-1' }]);
 });

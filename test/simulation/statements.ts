@@ -82,7 +82,7 @@ const STORE: readonly (readonly [RegExp, Run])[] = [
     },
   ],
   [
-    /^SELECT pg_terminate_backend\(pid\) FROM pg_locks WHERE locktype = 'transactionid' AND transactionid = '(\d+)' AND mode = 'ExclusiveLock'\nAND NOT EXISTS \(.* AND wait_event = 'SyncRep'\)$/,
+    /^SELECT pg_terminate_backend\(pid\) FROM pg_locks WHERE locktype = 'transactionid' AND transactionid = '(\d+)' AND mode = 'ExclusiveLock'\nAND NOT EXISTS \(.*\)$/s,
 
     function* ([id], database) {
       const ended = database.terminateTransaction(Number(id));

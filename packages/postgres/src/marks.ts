@@ -236,13 +236,14 @@ export function readRefusal(rowsOfDone: readonly unknown[]): 'duplicate' | 'in_p
 }
 
 /**
- * Ends the session that is in this transaction, if it still goes on. Locks are listed by the lower 32 bits of its number. A commit that
- * waits for a synchronous standby is left alone: ending the session would show it to others, and a failover could still lose it.
+ * Ends the session that is in this transaction, if it still goes on. Locks are listed by the lower 32 bits of its number. One that commits
+ * is left alone: it may wait for a synchronous standby, or soon will, and ending it would show to others what a failover can still lose.
  */
 export function terminateTransaction(transaction: string): string {
   const id = BigInt.asUintN(32, BigInt(digitsOf(transaction)));
   return `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'transactionid' AND transactionid = '${id}' AND mode = 'ExclusiveLock'
-AND NOT EXISTS (SELECT FROM pg_stat_activity AS session WHERE session.pid = pg_locks.pid AND wait_event = 'SyncRep')`;
+AND NOT EXISTS (SELECT FROM pg_stat_activity AS session
+  WHERE session.pid = pg_locks.pid AND (wait_event = 'SyncRep' OR state = 'active' AND query LIKE '%COMMIT'))`;
 }
 
 function digitsOf(transaction: string): string {

@@ -31,8 +31,13 @@ export function keepLease(leaseMs: number, heldSince: number, renew: () => Promi
   /** By a timer of its own, since an answer can stay away for longer than the lease holds. */
   const holdFrom = (since: number): void => {
     clearTimeout(end);
-    const left = since + leaseMs - performance.now();
-    end = setTimeout(() => lose('the lease could not be renewed before its end', failure), left).unref();
+    const left = Math.max(1, since + leaseMs - performance.now());
+    const lost = (): void => {
+      if (!stopped && timerOfEnd === end) lose('the lease could not be renewed before its end', failure);
+    };
+    // After a pause of the whole process timers come first, and an answer that is there already counts.
+    const timerOfEnd = setTimeout(() => setImmediate(lost), left).unref();
+    end = timerOfEnd;
   };
   const next = (milliseconds: number): void => {
     // Unreferenced: the work keeps the process alive, not the renewal.
