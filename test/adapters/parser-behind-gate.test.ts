@@ -2,24 +2,42 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { bodyParser } from '@koa/bodyparser';
 import { paymentWebhook } from '@paylink/express';
+import { paymentWebhook as koaWebhook } from '@paylink/koa';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import express from 'express';
+import Koa from 'koa';
 import { expect, onTestFinished, test } from 'vitest';
 
-const express4 = createRequire(import.meta.url)('express4') as typeof express;
-
-test.each([
-  ['Express 5', express],
-  ['Express 4', express4],
-])('%s: the handler gets the event of a gate in front of every parser', async (_, version) => {
+function onExpress(version: typeof express): RequestListener {
   const gate = paymentWebhook({ secret: TEST_SECRET });
-  const app = version()
+  return version()
     .use('/webhooks', gate)
     .use(version.json(), version.urlencoded({ extended: false }), version.text(), version.raw({ type: '*/*' }))
     .post('/webhooks/payments', (req, res) => void res.json({ reference: gate.event(req).reference }))
-    .post('/other', (req, res) => void res.json(req.body));
-  const server = createServer(app as RequestListener).listen(0, '127.0.0.1');
+    .post('/other', (req, res) => void res.json(req.body)) as RequestListener;
+}
+
+function onKoa(): RequestListener {
+  const gate = koaWebhook({ secret: TEST_SECRET });
+  const app = new Koa();
+  app.use((ctx, next): Promise<unknown> => (ctx.path.startsWith('/webhooks') ? (gate(ctx, next) as Promise<unknown>) : next()));
+  app.use(bodyParser());
+  app.use((ctx) => {
+    const parsed: unknown = ctx.request.body;
+    ctx.body = ctx.path === '/other' ? parsed : { reference: gate.event(ctx).reference };
+  });
+  const listener = app.callback();
+  return (req, res) => void listener(req, res);
+}
+
+test.each([
+  ['Express 5', () => onExpress(express)],
+  ['Express 4', () => onExpress(createRequire(import.meta.url)('express4') as typeof express)],
+  ['Koa', onKoa],
+])('%s: the handler gets the event of a gate in front of every parser', async (_, listener) => {
+  const server = createServer(listener()).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once('listening', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
