@@ -16,12 +16,21 @@ export function throwRefusals<Handlers extends object>(handlers: Handlers): Hand
 function throwing(handler: Handler): Handler {
   const refusing: Handler = async (event, context) => {
     const value = await handler(event, context);
-    const { statusCode } = Object(value) as { readonly statusCode?: unknown };
-    if (typeof statusCode !== 'number' || (statusCode >= 200 && statusCode < 300)) return value;
+    if (!isResult(value) || (value.statusCode >= 200 && value.statusCode < 300)) return value;
+    const { statusCode } = value;
     throw new Error(
       `the handler returned { statusCode: ${statusCode} }, so the notification is not acknowledged; throw an error instead`,
     );
   };
   // With the mark that it may have: see `keyedByTenant`.
   return Object.assign(refusing, handler);
+}
+
+const FIELDS = new Set(['statusCode', 'statusDescription', 'headers', 'multiValueHeaders', 'cookies', 'body', 'isBase64Encoded']);
+
+/** Not the answer of an HTTP client, which has a `statusCode` too. */
+function isResult(value: unknown): value is { readonly statusCode: number } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { statusCode } = value as { readonly statusCode?: unknown };
+  return typeof statusCode === 'number' && Object.keys(value).every((field) => FIELDS.has(field));
 }

@@ -43,13 +43,17 @@ it.each([404, 503, 302])('does not acknowledge what a handler refused by returni
   expect(refuse).toHaveBeenCalledTimes(3);
 });
 
-it.each([{ statusCode: 204 }, { statusCode: '503' }, undefined, null, 503])(
-  'acknowledges where a handler returned %j',
-  async (value) => {
-    const result = await paymentWebhook({ secret }, () => value)(event);
-    expect([result.statusCode, result.body]).toEqual([200, '{"received":true}']);
-  },
-);
+it.each([
+  { statusCode: 404, headers: {}, trailers: {}, opaque: null, body: null },
+  { statusCode: 204 },
+  { statusCode: '503' },
+  undefined,
+  null,
+  503,
+])('acknowledges where a handler returned %j', async (value) => {
+  const result = await paymentWebhook({ secret }, () => value)(event);
+  expect([result.statusCode, result.body]).toEqual([200, '{"received":true}']);
+});
 
 it('asks for `tenant` where a handler keys by it', () => {
   const keying = keyedByTenant(() => undefined);

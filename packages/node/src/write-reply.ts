@@ -24,7 +24,7 @@ export function writeReply(
     return;
   }
   const { statusCode } = res;
-  const isRefusal = received.status === 200 && statusCode >= 400 && statusCode !== statusBefore;
+  const isRefusal = received.status === 200 && statusCode >= 400 && statusCode < 600 && statusCode !== statusBefore;
   const reply = isRefusal ? errorReply({ code: 'handler_failed', status: statusCode }) : received;
   const unread = !hasEnded(req);
   const headers: Record<string, string | number> = { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) };
