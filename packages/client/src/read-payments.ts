@@ -40,7 +40,6 @@ export async function* readPayments(options: ReadPaymentsOptions): AsyncGenerato
   // Ends what is under way when its consumer has left.
   const left = new AbortController();
   const leave = (): void => left.abort(signal?.reason);
-  signal?.addEventListener('abort', leave);
   const limit = new RateLimit(Infinity, left.signal, (milliseconds) => {
     try {
       Promise.resolve(onPause?.(milliseconds)).catch(() => undefined);
@@ -78,6 +77,7 @@ export async function* readPayments(options: ReadPaymentsOptions): AsyncGenerato
 
   const underWay: Promise<PaymentReading>[] = [];
   const source = Symbol.asyncIterator in references ? references[Symbol.asyncIterator]() : references[Symbol.iterator]();
+  signal?.addEventListener('abort', leave);
   try {
     for (let exhausted = false; ;) {
       while (!exhausted && underWay.length < concurrency) {

@@ -33,16 +33,20 @@ export async function retry<T>(patience: Patience, attempt: (signal: AbortSignal
   let wait = 0;
   let mayHaveCreated = false;
   for (let tries = 1; ; tries++) {
+    let isAsked = false;
     try {
       if (wait > 0) await pause(wait, patience);
       const milliseconds = Math.min(timeout, Math.max(1, end - performance.now()));
       const late = (): PaylinkError =>
         new PaylinkError('timeout', `the service did not answer in ${Math.round(milliseconds)} ms`, { idempotencyKey });
-      return await within({ milliseconds, late, signal, idempotencyKey }, attempt);
+      return await within({ milliseconds, late, signal, idempotencyKey }, (bound) => {
+        isAsked = true;
+        return attempt(bound);
+      });
     } catch (error) {
       if (!isPaylinkError(error)) throw error;
       // A later try can be refused because of what an earlier one has made.
-      mayHaveCreated ||= idempotencyKey !== undefined && leavesOpen(error);
+      mayHaveCreated ||= isAsked && idempotencyKey !== undefined && leavesOpen(error);
       if (mayHaveCreated) leaveOpen(error);
       const isUnderWay = mayHaveCreated && error.code === 'conflict';
       if (tries > retries || !(isUnderWay || WORTH_RETRYING.has(error.code))) throw error;

@@ -90,7 +90,7 @@ describe('a retry', () => {
 
 describe('a creation whose first try got no answer', () => {
   it('is tried again where the service says that it is still under way (L02)', async () => {
-    await start([hang, answer(409, {}), created], { timeout: 500 });
+    await start([hang, answer(409, {}), created], { timeout: 2_000 });
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
     expect(server.requests).toHaveLength(3);
   });
@@ -99,7 +99,7 @@ describe('a creation whose first try got no answer', () => {
     ['refused for an hour', answer(429, {}, { 'Retry-After': '3600' })],
     ['refused because of what the first has made', answer(422, {})],
   ])('says that the link may exist where its last try was %s (L01)', async (_, refusal) => {
-    await start([hang, refusal], { timeout: 500 });
+    await start([hang, refusal], { timeout: 2_000 });
     const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
     expect(error).toMatchObject({ mayHaveCreated: true, idempotencyKey: server.requests[0]!.headers['idempotency-key'] });
     expect(server.requests).toHaveLength(2);
@@ -129,6 +129,19 @@ describe('an error of a creation', () => {
     await start([behaviour], { retries: 0 });
     const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
     expect(error.mayHaveCreated).toBe(mayHaveCreated);
+  });
+
+  it('does not say it where the service refused, and the caller aborts before the next try', async () => {
+    vi.spyOn(Math, 'random');
+    const caller = new AbortController();
+    await start([answer(429, {}, { 'Retry-After': '5' })]);
+    const failing = failure(client.createPaymentLink(fixed, { signal: caller.signal }));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), 10_000);
+    // The answer to it has been read by then.
+    await vi.waitFor(() => expect(vi.mocked(Math.random)).toHaveBeenCalled(), 10_000);
+    caller.abort();
+    const error = (await failing) as PaylinkError;
+    expect([error.code, error.mayHaveCreated]).toEqual(['aborted', undefined]);
   });
 
   it('says it of no reading', async () => {
