@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
@@ -181,8 +181,9 @@ describe('the state file', () => {
 
   it('takes the lock of a killed emulator that had the same process id, as in a container', async () => {
     writeFileSync(`${state}.lock`, String(process.pid));
-    const first = await start();
-    await expect(startEmulator({ state: relative(process.cwd(), state) })).rejects.toThrow('in use by another emulator');
-    await first.close();
+    const before = Date.now() / 1_000 - process.uptime() - 1;
+    utimesSync(`${state}.lock`, before, before);
+    await start();
+    await expect(startEmulator({ state })).rejects.toThrow('in use by another emulator');
   });
 });

@@ -178,7 +178,7 @@ function settingsOf({ ask, partial, currency, baseUrl }: Flags, { orders, credit
     baseUrl ?? process.env['PAYLINK_BASE_URL'] ?? null,
     ...[orders, credits, marks].map(named),
     tenant,
-    database?.address ?? null,
+    ...(database === undefined ? [] : [database.address]),
   ];
 }
 

@@ -1,5 +1,15 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { resolve } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { ConfigurationError } from '@paylink/core';
 
 /** What the file keeps of a kind, by id. */
@@ -39,7 +49,7 @@ type Line = readonly [kind: string, id: string, value?: unknown];
  * @throws ConfigurationError where the file is not such a file, cannot be written, or another emulator uses it
  */
 export function openStateFile(path: string): Store {
-  const lock = `${resolve(path)}.lock`;
+  const lock = `${path}.lock`;
   takeLock(lock);
   const state = new Map<string, Map<string, unknown>>();
   let file: number | undefined;
@@ -86,7 +96,7 @@ export function openStateFile(path: string): Store {
     }
     rewrite();
   } catch (error) {
-    releaseLock(lock);
+    rmSync(lock, { force: true });
     if (error instanceof ConfigurationError) throw error;
     throw new ConfigurationError('state', `cannot be written: ${(error as Error).message}`);
   }
@@ -118,7 +128,7 @@ export function openStateFile(path: string): Store {
       if (file === undefined) return;
       closeSync(file);
       file = undefined;
-      releaseLock(lock);
+      rmSync(lock, { force: true });
     },
   };
 }
@@ -132,29 +142,25 @@ function readLines(path: string): Line[] {
   return rest.map((line) => JSON.parse(line) as Line);
 }
 
-/** The locks that this process has taken. In a container its pid is often that of the process that was killed before it. */
-const held = new Set<string>();
-
 /** Two emulators that write one file would each lose what the other writes. The lock of a dead process counts for nothing. */
 function takeLock(lock: string): void {
   if (existsSync(lock)) {
     const owner = Number(readFileSync(lock, 'utf8'));
-    if (owner === process.pid ? held.has(lock) : isAlive(owner)) {
+    if (owner === process.pid ? isOfThisProcess(lock) : isAlive(owner)) {
       throw new ConfigurationError('state', `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`);
     }
     rmSync(lock, { force: true });
   }
   try {
     writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
-    held.add(lock);
   } catch (error) {
     throw new ConfigurationError('state', `cannot be locked: ${(error as Error).message}`);
   }
 }
 
-function releaseLock(lock: string): void {
-  held.delete(lock);
-  rmSync(lock, { force: true });
+/** In a container the pid is often that of the process that was killed before, whose lock is older than this process. */
+function isOfThisProcess(lock: string): boolean {
+  return statSync(lock).mtimeMs >= Date.now() - process.uptime() * 1_000;
 }
 
 function isAlive(pid: number): boolean {
