@@ -13,6 +13,9 @@ if (problem !== undefined) {
 // Only now, since an older Node cannot even parse it.
 const { build, install, ROOT, run } = await import('./bootstrap.mjs');
 
+// npm waits five minutes for a connection that stalls, longer than a test may take for its installation: so it tries another sooner.
+process.env['npm_config_fetch_timeout'] ??= '20000';
+
 /** The counts of vitest's JSON report, or a failure where there is none: a run that crashed has not passed. */
 async function countOf(file, exitCode) {
   let counts = { passed: 0, failed: 0, skipped: 0 };

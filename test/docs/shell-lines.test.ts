@@ -1,4 +1,4 @@
-/** The shell's lines of the pages, run by a shell as they stand there: `npx paylink` is the command from its sources. */
+/** The shell's lines of the pages, run by a shell as they stand there: `npx paylink` and `npx @paylink/cli` are the command from its sources. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -79,8 +79,8 @@ const linesOf = async (page: string, containing: string): Promise<string[]> => (
 
 describe('the shell lines of the pages', () => {
   it.each([
-    ['docs/runbook.md', 'paylink doctor'],
-    ['docs/going-live.md', 'paylink doctor'],
+    ['docs/runbook.md', '@paylink/cli doctor'],
+    ['docs/going-live.md', '@paylink/cli doctor'],
     ['AGENTS.md', 'paylink doctor'],
   ])('find nothing wrong with a sound webhook, and credit nothing: %s', async (page, command) => {
     const { url, folder, credited } = await openShop();
@@ -92,7 +92,7 @@ describe('the shell lines of the pages', () => {
 
   it('read what the service says of a payment: docs/runbook.md', async () => {
     const { url, folder } = await openShop();
-    const [, line] = await linesOf('docs/runbook.md', 'paylink payments get');
+    const [, line] = await linesOf('docs/runbook.md', '@paylink/cli payments get');
     const { code, output } = await run(line!, url, folder);
     expect(output).toMatch(/order-42\n[^]*success/);
     expect(code).toBe(0);
@@ -110,7 +110,7 @@ describe('the shell lines of the pages', () => {
 
   it('forward what a tunnel brings, byte for byte: docs/going-live.md', async () => {
     const { url, folder, credited } = await openShop();
-    const [line] = await linesOf('docs/going-live.md', 'paylink listen');
+    const [line] = await linesOf('docs/going-live.md', '@paylink/cli listen');
     // Its own port may be taken.
     const listening = start(`${line!} --port 0`, url, folder);
     const [, tunnel] = await listening.until(/Listening at (\S+),/);
