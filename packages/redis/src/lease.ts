@@ -15,29 +15,10 @@ export interface KeptLease {
 export function keepLease(leaseMs: number, heldSince: number, renew: () => Promise<boolean>): KeptLease {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  let end: NodeJS.Timeout | undefined;
   let stopped = false;
-  let failure: unknown;
 
-  const stop = (): void => {
-    stopped = true;
-    clearTimeout(timer);
-    clearTimeout(end);
-  };
   const lose = (message: string, cause?: unknown): void => {
-    stop();
     controller.abort(new Error(message, cause === undefined ? undefined : { cause }));
-  };
-  /** By a timer of its own, since an answer can stay away for longer than the lease holds. */
-  const holdFrom = (since: number): void => {
-    clearTimeout(end);
-    const left = Math.max(1, since + leaseMs - performance.now());
-    const lost = (): void => {
-      if (!stopped && timerOfEnd === end) lose('the lease could not be renewed before its end', failure);
-    };
-    // After a pause of the whole process timers come first, and an answer that is there already counts.
-    const timerOfEnd = setTimeout(() => setImmediate(lost), left).unref();
-    end = timerOfEnd;
   };
   const next = (milliseconds: number): void => {
     // Unreferenced: the work keeps the process alive, not the renewal.
@@ -52,17 +33,22 @@ export function keepLease(leaseMs: number, heldSince: number, renew: () => Promi
         lose('the lease ran out while the handler worked and another process took it, or Redis forgot it');
         return;
       }
-      holdFrom(asked);
+      heldSince = asked;
       next(leaseMs / 3);
     } catch (error) {
       if (stopped) return;
-      failure = error;
       // No other process can take it before its end, so there is time to ask again.
-      next(leaseMs / 10);
+      if (performance.now() - heldSince < leaseMs) next(leaseMs / 10);
+      else lose('the lease could not be renewed before its end', error);
     }
   };
-  holdFrom(heldSince);
   next(leaseMs / 3);
 
-  return { lost: controller.signal, stop };
+  return {
+    lost: controller.signal,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
 }
