@@ -43,9 +43,10 @@ describeInChromium('the page that diagnoses a signature', () => {
   it('takes the exact bytes of a file, which a text field would change', async () => {
     const crlf = signedDelivery({ secret: SECRET, rawBody: '{\r\n"reference":"order-42"}\r\n' });
     const reader = await visit('diagnose.html');
-    await reader.page.getByLabel('Body, as a file').setInputFiles({ name: 'body', mimeType: '', buffer: crlf.rawBody });
     await reader.page.getByLabel('X-Service-Signature').fill(crlf.headers['x-service-signature']!);
     await reader.page.getByLabel('secret').fill(SECRET);
+    // Only now: unlike `fill`, this does not wait for the page to be ready, and its file would be lost.
+    await reader.page.getByLabel('Body, as a file').setInputFiles({ name: 'body', mimeType: '', buffer: crlf.rawBody });
     await reader.page.getByRole('button', { name: 'Diagnose' }).click();
     await reader.page.getByText('The signature is that of these bytes.').waitFor();
     await reader.leave();
