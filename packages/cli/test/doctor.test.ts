@@ -18,6 +18,22 @@ async function openBehind(...before: express.RequestHandler[]): Promise<string> 
   return `${await serve(app as RequestListener)}/hook`;
 }
 
+/** A proxy in front of the shop that changes bodies; where one becomes undefined, it closes the connection. */
+function openProxy(shop: string, change: (body: string) => string | undefined): Promise<string> {
+  return serve((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const body = change(Buffer.concat(chunks).toString());
+      if (body === undefined) return void res.destroy();
+      const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => /^(x-service|content-type)/.test(name)));
+      void fetch(shop, { method: 'POST', headers: headers as Record<string, string>, body }).then(({ status }) =>
+        res.writeHead(status).end(),
+      );
+    });
+  });
+}
+
 describe('paylink doctor', () => {
   it('finds nothing wrong with a shop on Paylink, and credits nothing', async () => {
     const shop = await openShop();
@@ -55,18 +71,7 @@ describe('paylink doctor', () => {
 
   it('names a proxy that writes the JSON again', async () => {
     const shop = await openShop();
-    const proxy = await serve((req, res) => {
-      const chunks: Buffer[] = [];
-      req.on('data', (chunk: Buffer) => chunks.push(chunk));
-      req.on('end', () => {
-        const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => /^(x-service|content-type)/.test(name)));
-        const body = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()));
-        void fetch(shop.url, { method: 'POST', headers: headers as Record<string, string>, body }).then(({ status }) =>
-          res.writeHead(status).end(),
-        );
-      });
-    });
-    const { code, stdout } = await doctor(proxy);
+    const { code, stdout } = await doctor(await openProxy(shop.url, (body) => JSON.stringify(JSON.parse(body))));
     expect(stdout).toMatch(/ok +secret/);
     expect(stdout).toMatch(/FAILED +body +.*a parser or a proxy writes the JSON again/);
     expect(code).toBe(1);
@@ -74,19 +79,7 @@ describe('paylink doctor', () => {
 
   it('does not blame a parser where the pretty-printed delivery gets no answer', async () => {
     const shop = await openShop();
-    const proxy = await serve((req, res) => {
-      const chunks: Buffer[] = [];
-      req.on('data', (chunk: Buffer) => chunks.push(chunk));
-      req.on('end', () => {
-        const body = Buffer.concat(chunks);
-        if (body.includes(' ')) return void res.destroy();
-        const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => /^(x-service|content-type)/.test(name)));
-        void fetch(shop.url, { method: 'POST', headers: headers as Record<string, string>, body }).then(({ status }) =>
-          res.writeHead(status).end(),
-        );
-      });
-    });
-    const { code, stdout } = await doctor(proxy);
+    const { code, stdout } = await doctor(await openProxy(shop.url, (body) => (body.includes(' ') ? undefined : body)));
     expect(stdout).toMatch(/FAILED +body +the server closed the connection without an answer/);
     expect(stdout).not.toMatch(/writes the JSON again/);
     expect(code).toBe(1);

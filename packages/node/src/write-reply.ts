@@ -13,32 +13,27 @@ const LINGER = 1_000;
  * @param statusBefore the status of the response before the handler ran. A handler that set one of 400 and above, and sent nothing, has
  *   refused: it is sent in place of an acknowledgement. Default: whatever the handler set is not looked at.
  */
-export function writeReply(
-  req: IncomingMessage,
-  res: ServerResponse,
-  received: Reply,
-  statusBefore: number = res.statusCode,
-): void {
+export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Reply, statusBefore: number = res.statusCode): void {
   if (res.headersSent) {
-    if (received.status >= 400) endBegun(res);
+    if (reply.status >= 400) endBegun(res);
     return;
   }
   const { statusCode } = res;
-  const isRefusal = received.status === 200 && statusCode >= 400 && statusCode < 600 && statusCode !== statusBefore;
-  const reply = isRefusal ? errorReply({ code: 'handler_failed', status: statusCode }) : received;
+  const isRefusal = reply.status === 200 && statusCode >= 400 && statusCode < 600 && statusCode !== statusBefore;
+  const sent = isRefusal ? errorReply({ code: 'handler_failed', status: statusCode }) : reply;
   const unread = !hasEnded(req);
-  const headers: Record<string, string | number> = { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) };
+  const headers: Record<string, string | number> = { ...sent.headers, 'content-length': Buffer.byteLength(sent.body) };
 
   if (req.httpVersionMajor >= 2) {
     // HTTP/2 has no such header (RFC 9113 section 8.2.2): the stream is reset after the reply (section 8.1).
     if (unread) resetAfterReply(res as unknown as Http2ServerResponse);
-    res.writeHead(reply.status, headers).end(reply.body);
+    res.writeHead(sent.status, headers).end(sent.body);
     return;
   }
-  if (unread || reply.status === 401) headers['connection'] = 'close';
-  res.writeHead(reply.status, headers);
-  if (unread) linger(req, res, reply.body);
-  else res.end(reply.body);
+  if (unread || sent.status === 401) headers['connection'] = 'close';
+  res.writeHead(sent.status, headers);
+  if (unread) linger(req, res, sent.body);
+  else res.end(sent.body);
 }
 
 /** Cuts off a response that the handler began before it failed: nothing else will end it, or a host would end it as a success. */
