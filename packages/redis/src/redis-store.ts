@@ -57,14 +57,18 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       reason: (aborted): unknown => aborted?.reason ?? new Error(`Redis gave no answer in ${milliseconds} ms`),
     });
 
+  const isDone = async (key: string, signal?: AbortSignal): Promise<boolean> => {
+    const state = await answerTo(commands.get(stateOf(key)), commandTimeout, signal);
+    return state.startsWith('done:');
+  };
+
   return {
-    async isDone(key) {
-      const state = await answerTo(commands.get(stateOf(key)));
-      return state.startsWith('done:');
-    },
+    isDone: (key) => isDone(key),
 
     async run(key, work, { signal, turn }) {
       signal.throwIfAborted();
+      // Before the turn: replays of what is done write nothing, and keep no other event of their order waiting.
+      if (await isDone(key, signal)) return 'duplicate';
       const id = randomUUID();
       const keys = [stateOf(key), `${stateOf(key)}:fence`];
       const turnKeys = turn === undefined ? undefined : [`${stateOf(turn)}:turn`];
@@ -84,6 +88,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       if (turnKeys && (await granted(commands.run(TAKE_TURN, turnKeys, [id, `${leaseMs}`]), endTurn)) === 'busy') {
         return 'in_progress';
       }
+      // Behind the turn: its token must be larger than that of whatever had the turn before.
       const token = await granted(commands.run(ACQUIRE, keys, [id, `${leaseMs}`]), release);
       if (token === 'done' || token === 'busy') {
         await endTurn();

@@ -208,6 +208,18 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(await direct.keys(`*${turn()}*`)).toEqual([]);
     }, 20_000);
 
+    it('is a duplicate of what is done also while another event of the order has the turn (H11)', async () => {
+      const store = storeOf();
+      await store.run(`${key}-paid`, done, { signal: never, turn: turn() });
+      const { opened, open } = gate();
+      const refunding = store.run(`${key}-refunded`, () => opened, { signal: never, turn: turn() });
+      await vi.waitUntil(async () => (await direct.exists(`paylink:{${turn()}}:turn`)) === 1, 10_000);
+      const replayed = Array.from({ length: 20 }, () => store.run(`${key}-paid`, done, { signal: never, turn: turn() }));
+      expect(await Promise.all(replayed)).toEqual(Array(20).fill('duplicate'));
+      open();
+      expect(await refunding).toBe('done');
+    });
+
     it('overlaps in none of 100 pairs, and has 200 effects (N06)', async () => {
       await direct.flushall();
       const children = ['paid', 'refunded'].map((kind) =>
