@@ -15,6 +15,7 @@ import { startEmulator, type Emulator } from '@paylink/emulator';
 import * as express from '@paylink/express';
 import * as fastify from '@paylink/fastify';
 import * as fetchHost from '@paylink/fetch';
+import * as hono from '@paylink/hono';
 import * as koa from '@paylink/koa';
 import * as lambda from '@paylink/lambda';
 import { PaymentEvent, paymentWebhookGuard } from '@paylink/nest';
@@ -24,6 +25,7 @@ import * as node from '@paylink/node';
 import { signedDelivery, type SignedDelivery } from '@paylink/testing';
 import expressFramework from 'express';
 import fastifyFramework from 'fastify';
+import { Hono } from 'hono';
 import Koa from 'koa';
 import type { NextApiRequest, NextApiResponse } from 'next';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -127,12 +129,24 @@ const adapters: Readonly<Record<string, (store: IdempotencyStore) => Promise<Sen
     const app = new Koa();
     app.use(
       koa.paymentWebhook(
-        { ...options(store), secret: ({ req }) => secretOf(req.url), tenant: ({ req }) => tenantOf(req.url) },
+        { ...options(store), secret: ({ ctx }) => secretOf(ctx.path), tenant: ({ ctx }) => tenantOf(ctx.path) },
         { 'payment.succeeded': (event, context) => credit(event, context) },
       ),
     );
     const callback = app.callback();
     return overSocket((req, res) => void callback(req, res));
+  },
+  Hono: async (store) => {
+    const webhook = hono.paymentWebhook(
+      {
+        ...options(store),
+        secret: ({ c }) => secretOf(c.req.param('tenant')),
+        tenant: ({ c }) => tenantOf(c.req.param('tenant')),
+      },
+      { 'payment.succeeded': (event, context) => credit(event, context) },
+    );
+    const app = new Hono().post('/:tenant/webhook', webhook);
+    return async (path, delivery) => (await app.request(delivery.toRequest(`http://localhost${path}`))).status;
   },
   Fetch: async (store) => {
     const handle = fetchHost.paymentWebhook(

@@ -6,6 +6,7 @@ import { HTTPException } from 'hono/http-exception';
 import { describe, expect, it } from 'vitest';
 import { post, SECRET } from './deliveries.js';
 import type { Host } from './hosts/host.js';
+import { honoGate } from './hosts/hono.js';
 import { handlerHosts } from './hosts/index.js';
 import { koa2Gate } from './hosts/koa2.js';
 import { koa3Gate } from './hosts/koa3.js';
@@ -153,6 +154,12 @@ describe.each([koa3Gate, koa2Gate])('$name', (host) => {
       },
     });
     expect(await exchange(serving.port, post())).toMatchObject({ status: 409, body: 'shipped' });
+  });
+});
+
+describe(honoGate.name, () => {
+  it.each(cases.filter(([name]) => name.startsWith('an exception of Hono')))('N07 turns %s into no 2xx', async (_name, thrown) => {
+    await expectFailed(honoGate, thrown, 'no error handler');
   });
 });
 

@@ -22,15 +22,21 @@ export interface Handled {
   readonly value?: unknown;
 }
 
-/** What only an event of a queue has. */
-export interface Queued {
+interface HandlingContext {
+  /** As much of the host's context as the handler is given. Default: all of it. */
+  readonly shown?: unknown;
   /** Ends an attempt as the end of its time does. */
   readonly signal?: AbortSignal | undefined;
-  /** In place of what the option says. */
+  /** Of an event from a queue: in place of what the option says. */
   readonly tenant?: string | undefined;
 }
 
-export type Handle = (event: WebhookEvent, handler: AnyHandler, host: unknown, queued?: Queued) => Promise<Handled> | Handled;
+export type Handle = (
+  event: WebhookEvent,
+  handler: AnyHandler,
+  host: unknown,
+  context?: HandlingContext,
+) => Promise<Handled> | Handled;
 
 export function createHandling(options: HandlingOptions, handlers: unknown): Handle {
   const { handlerTimeout = 25_000 } = options;
@@ -39,12 +45,13 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
   const idempotency = options.idempotency === undefined ? undefined : readIdempotency(options.idempotency);
   const tenantOf = readTenant(options.tenant);
   checkTenants(options, handlers, idempotency?.hasKey);
+  checkQueued(options, handlers);
   const isPlain = confirm === undefined && idempotency === undefined && typeof options.tenant !== 'function';
 
-  return (event, handler, host, { signal: cancel, tenant: queuedTenant } = {}) => {
+  return (event, handler, host, { shown = host, signal: cancel, tenant: queuedTenant } = {}) => {
     const attempt = new Attempt();
     const callHandler = (extras: object): unknown =>
-      attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(host, extras)));
+      attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(shown, extras)));
 
     const guarded = async (): Promise<Handled> => {
       const source = event.type === 'payment.succeeded' ? confirm : undefined;
@@ -95,7 +102,7 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
 /** One merchant's order number must not count as another's, and nothing in the delivery says whose it is. */
 function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions, handlers: unknown, hasKey = false): void {
   if (typeof secret !== 'function' || tenant !== undefined) return;
-  const keyed = [handlers].concat(Object.values(handlers as object)).some(isKeyedByTenant);
+  const keyed = doesQueue(handlers);
   // A key of the merchant's own speaks for the store; `confirm` still has to know by whose API key to ask.
   check(
     confirm === undefined && !keyed && (idempotency === undefined || hasKey),
@@ -104,6 +111,20 @@ function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions,
       "another's. Write `tenant: false` if there is one merchant, else `tenant: (context) => …`, which gives the id under which " +
       'the secret was found',
   );
+}
+
+/** The worker gives its store the same key: what the receiver has marked as done would never be credited. */
+function checkQueued({ idempotency }: HandlingOptions, handlers: unknown): void {
+  check(
+    idempotency === undefined || !doesQueue(handlers),
+    'idempotency',
+    'must not be given where the handler only puts a job into a queue, which it does once itself: the mark would say done before ' +
+      'the credit. Give the store to the worker',
+  );
+}
+
+function doesQueue(handlers: unknown): boolean {
+  return [handlers].concat(Object.values(handlers as object)).some(isKeyedByTenant);
 }
 
 function handled(value: unknown): Handled {

@@ -21,8 +21,8 @@ export interface Receiver<Events extends EventSchemas, Host> {
   /**
    * Takes one delivery all the way. Resolves with the reply; `host` is merged into the handler's context.
    *
-   * @param responding the host's means to respond, merged into the context too, but not under a store: there nothing may be
-   * sent before the commit
+   * @param responding the host's means to respond, merged into the context too; under a store not into the handler's: there
+   * nothing may be sent before the commit. `secret`, `tenant` and `key` are given them always
    * @throws what the handler threw, unless that is a WebhookError: it belongs to the host's own error handling. What is no
    * Error, and an error with fields that could word the host's reply (a status, headers …), is the `cause` of the Error thrown.
    */
@@ -86,13 +86,14 @@ function createFullReceiver(options: AnyReceiverOptions, handlers: unknown): Rec
     verify: verifyBy(intake, reporter),
     async receive(delivery: Delivery, given: unknown, responding?: object) {
       const facts = startFacts();
-      const host = responding && mayRespond ? { ...(given as object), ...responding } : given;
+      const host = responding ? { ...(given as object), ...responding } : given;
       let handling = false;
       try {
         const event = await intake.read(delivery, host, facts);
         const handler = handlerOf(event.type);
         handling = true;
-        const { outcome, value } = handler === undefined ? IGNORED : await handle(event, handler, host);
+        const { outcome, value } =
+          handler === undefined ? IGNORED : await handle(event, handler, host, { shown: mayRespond ? host : given });
         reporter.outcome(facts, outcome);
         return acknowledge(value);
       } catch (error) {

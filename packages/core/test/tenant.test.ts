@@ -171,6 +171,28 @@ describe('tenant', () => {
     });
   });
 
+  it('is asked with all that there is of the host, as `secret` and `key` are, though a handler under a store gets no means to respond', async () => {
+    const seen: Record<string, unknown> = {};
+    const see =
+      (name: string, answer: string) =>
+      (...given: readonly unknown[]): string => {
+        seen[name] = given.at(-1);
+        return answer;
+      };
+    const receiver = createReceiver(
+      {
+        secret: see('secret', secret),
+        tenant: see('tenant', 'acme'),
+        idempotency: { store: memoryStore(), key: see('key', 'order-42') },
+      },
+      (_event, context) => void (seen['handler'] = context),
+    );
+    expect(await receiver.receive(deliver(), { req: 'a request' }, { res: 'a response' })).toMatchObject(received);
+    const host = { req: 'a request', res: 'a response' };
+    expect(seen).toMatchObject({ secret: host, tenant: host, key: { ...host, tenant: 'acme' }, handler: { req: 'a request' } });
+    expect(seen['handler']).not.toHaveProperty('res');
+  });
+
   it('gives runs of one merchant and reference one turn, also under a key of the merchant’s own', async () => {
     const run = vi.fn<IdempotencyStore['run']>(async (_key, work) => {
       await work({});
@@ -212,6 +234,17 @@ describe('tenant', () => {
       expect(() => createReceiver({ secret: secretByPath }, { 'payment.succeeded': keying })).toThrow(missing);
       expect(() => createReceiver({ secret: secretByPath, tenant: false }, keying)).not.toThrow();
       expect(() => createReceiver({ secret: 'the-secret-of-one-merchant' }, keying)).not.toThrow();
+    });
+
+    it('and refuses a store around a handler that keys by tenant itself: its worker has the same key', () => {
+      const keying = keyedByTenant(() => undefined);
+      for (const handlers of [keying, { 'payment.succeeded': keying }]) {
+        expect(() => createReceiver({ secret, idempotency }, handlers)).toThrow(
+          /^idempotency must not be given where the handler only/,
+        );
+        expect(() => createDispatcher({ idempotency }, handlers)).toThrow(/^idempotency must not be given/);
+        expect(() => createReceiver({ secret, confirm }, handlers)).not.toThrow();
+      }
     });
 
     const accepted: readonly object[] = [

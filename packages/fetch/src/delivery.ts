@@ -4,6 +4,8 @@ import { readBody, type FetchRequest } from './read-body.js';
 
 /** A delivery that is answered by a Response. */
 export interface FetchDelivery extends Delivery {
+  /** Whether a 401 ends the connection: only a host of HTTP/1.1 lets a Response do so. Default: no. */
+  readonly closes?: boolean | undefined;
   /** Called before a reply of ours: stops what the sender still sends, once the reply had time to go out. */
   cancel?(): void;
 }

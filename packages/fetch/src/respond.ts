@@ -17,7 +17,8 @@ export function createResponder<
   Scope extends object,
   Host extends object,
 >(options: ReceiverOptions<Events, Payment, Scope, Host>, handlers: ReceiverHandlers<Events, Payment, Scope, Host>): Respond<Host> {
-  const held = options.idempotency === undefined ? handlers : holdBack(handlers);
+  const { idempotency } = Object(options) as Partial<typeof options>;
+  const held = idempotency === undefined ? handlers : holdBack(handlers);
   const receiver = createReceiver<Events, Payment, Scope, Host>(options, held);
   return (delivery, host) =>
     receiver.receive(delivery, host).then(
@@ -33,5 +34,6 @@ export function createResponder<
 /** The Response of a reply. */
 export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {
   delivery.cancel?.();
-  return new Response(delivery.method === 'HEAD' ? null : body, { status, headers });
+  const closing = status === 401 && delivery.closes === true ? { ...headers, connection: 'close' } : headers;
+  return new Response(delivery.method === 'HEAD' ? null : body, { status, headers: closing });
 }

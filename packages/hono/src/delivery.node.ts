@@ -13,15 +13,19 @@ export function deliveryOf(c: Context): FetchDelivery {
   const { incoming } = (c.env ?? {}) as { readonly incoming?: IncomingMessage };
   if (!Array.isArray(incoming?.rawHeaders)) return deliveryOfRequest(c.req.raw);
   const delivery = deliveryOfIncoming(incoming, BODY_CONSUMED_HINT);
-  if (isClaimed(incoming)) return delivery;
+  const closes = incoming.httpVersionMajor < 2;
+  if (isClaimed(incoming)) return { ...delivery, closes };
   // What is not read after a refusal Hono's server reads for a moment, and then ends the connection.
-  return { ...delivery, body: (limits) => delivery.body(limits).catch((error: unknown) => bodyLeft(c, limits, error)) };
+  const body = (limits: BodyLimits): Promise<Uint8Array> =>
+    delivery.body(limits).catch((error: unknown) => bodyLeft(c, incoming, limits, error));
+  return { ...delivery, closes, body };
 }
 
 /** The body of the Request that middleware has left when it read the message, by a clone or a body limit. */
-async function bodyLeft({ req }: Context, limits: BodyLimits, error: unknown): Promise<Uint8Array> {
+async function bodyLeft({ req }: Context, incoming: IncomingMessage, limits: BodyLimits, error: unknown): Promise<Uint8Array> {
   if ((error as WebhookError).code !== 'body_consumed' || req.raw.bodyUsed) throw error;
   const body = await deliveryOfRequest(req.raw).body(limits);
-  if (body.length === 0) throw error;
+  // One that was sent empty has been read by nothing.
+  if (body.length === 0 && incoming.readableDidRead) throw error;
   return body;
 }

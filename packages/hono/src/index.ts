@@ -1,5 +1,6 @@
 import { deliveryOf } from '#delivery';
-import { ConfigurationError, createReceiver, type ConfirmedPayment, type EventTypes } from '@paylink/core';
+import { ConfigurationError, createReceiver, errorReply, WebhookError } from '@paylink/core';
+import type { ConfirmedPayment, EventTypes } from '@paylink/core';
 import type { GateEvent, GateOptions, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createResponder, toResponse } from '@paylink/fetch';
 import type { Context, Env, Handler, MiddlewareHandler } from 'hono';
@@ -69,6 +70,12 @@ function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
     proven.set(c, event);
     events.set(c, event);
     await next();
+    // Hono answers with the status that an error carries: 200 of an HTTP client's error would acknowledge a failed credit.
+    if (c.error !== undefined && c.res.status < 400) {
+      // Otherwise its headers would be in the next one.
+      c.res = undefined;
+      c.res = toResponse(delivery, errorReply(new WebhookError('handler_failed')));
+    }
     if (c.res.status === 404 && !read.has(c)) receiver.warnUnanswered();
     return undefined;
   };

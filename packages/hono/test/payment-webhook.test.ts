@@ -212,6 +212,28 @@ describe('middleware in front of the webhook on Node', () => {
     expect(await answerOf(sent)).toEqual([413, { error: 'body_too_large' }]);
   });
 
+  it('D04 closes the connection of a 401, where the server has one', async () => {
+    const app = new Hono().post(
+      path,
+      paymentWebhook({ secret }, () => undefined),
+    );
+    const url = await listen(app);
+    expect((await forged.send(url)).headers.get('connection')).toBe('close');
+    expect((await delivery.send(url)).headers.get('connection')).not.toBe('close');
+    expect((await app.request(forged.toRequest(url))).headers.has('connection')).toBe(false);
+  });
+
+  it('A01 refuses an empty body as what it is, also behind a body limit', async () => {
+    const app = new Hono().post(
+      path,
+      bodyLimit({ maxSize: 100_000 }),
+      paymentWebhook({ secret }, () => undefined),
+    );
+    const body = new ReadableStream({ start: (controller) => controller.close() });
+    const sent = fetch(await listen(app), { method: 'POST', headers: delivery.headers, body, duplex: 'half' });
+    expect(await answerOf(sent)).toEqual(UNSIGNED);
+  });
+
   it('is given the Request where `c.env.incoming` is something else', async () => {
     const app = new Hono().post(
       path,
@@ -239,6 +261,16 @@ describe('a gate', () => {
     const app = new Hono().post('/*', gate, (c) => c.json(gate.event(c).reference));
     expect(await answerOf(app.request(delivery.toRequest('http://localhost/a')))).toEqual([200, 'order-42']);
     expect(await answerOf(app.request(delivery.toRequest('http://localhost/b')))).toEqual(UNSIGNED);
+  });
+
+  it('N07 lets app.onError make no success of what a handler behind it throws', async () => {
+    const app = new Hono().post(path, paymentWebhook({ secret }), () => {
+      throw Object.assign(new Error('mine'), { status: 200 });
+    });
+    app.onError((error, c) => c.text(error.message, (error as Error & { readonly status: 200 }).status, { 'x-leaked': 'mine' }));
+    const response = await app.request(delivery.toRequest(`http://localhost${path}`));
+    expect(await answerOf(response)).toEqual([500, { error: 'handler_failed' }]);
+    expect(response.headers.has('x-leaked')).toBe(false);
   });
 
   it('F22 fails closed where another gate is in front', async () => {

@@ -4,7 +4,10 @@ import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, Reply, S
 import { createGate, deliveryOf, endBegun, isClaimed, webhookEvent as eventOfRequest, writeReply } from '@paylink/node';
 import type { Context, Middleware } from 'koa';
 
-/** What a handler is given of Koa. With `idempotency` no `ctx`: nothing may be sent before the commit. */
+/**
+ * What a handler is given of Koa. With `idempotency` no `ctx`: nothing may be sent before the commit. `secret`, `tenant` and `key`
+ * are given it always.
+ */
 export type KoaHost<Scope = never> = HostContext<Scope, { readonly req: IncomingMessage }, { readonly ctx: Context }>;
 
 /** Verifies, and lets the next middleware have the event. */
@@ -28,7 +31,7 @@ export function paymentWebhook<
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, KoaHost<Scope>>,
+  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, KoaHost>,
   handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, KoaHost<Scope>>,
 ): Middleware;
 export function paymentWebhook<const Events extends EventTypes = NoEvents, const Pass extends 'pass' | undefined = undefined>(
