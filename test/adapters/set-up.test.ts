@@ -1,6 +1,6 @@
 /** Mistakes of set-up, which every adapter refuses where it is made. */
 import 'reflect-metadata';
-import { memoryStore } from '@paylink/core';
+import { ConfigurationError, memoryStore } from '@paylink/core';
 import * as express from '@paylink/express';
 import * as fastify from '@paylink/fastify';
 import * as fetchHost from '@paylink/fetch';
@@ -62,11 +62,27 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
     else expect(create).toThrow(/^secret is missing: is WEBHOOK_SECRET set\?/);
   });
 
+  it.each([
+    ...[null, 5, [], new Map(), 'payment.refunded'].map((events) => ['events', events] as const),
+    ...[null, 'x-signature', { signature: null }, { event: 42 }].map((headers) => ['headers', headers] as const),
+    ...[null, {}, { warn: handler }].map((logger) => ['logger', logger] as const),
+  ])('refuses as %s: %j', (option, value) => {
+    expect(() => make({ secret, [option]: value }, handler)).toThrow(new RegExp(`^${option} must `));
+  });
+
   it('takes `confirm` as a function, which is not called before the first delivery', () => {
     const nothing = (): ReturnType<typeof createClient> => createClient({ baseUrl: undefined, apiKey: undefined });
     expect(nothing).toThrow(/^baseUrl is missing/);
     expect(() => make({ secret, confirm: nothing }, handler)).not.toThrow();
   });
+});
+
+it.each(Object.entries({ ...untyped, Fastify: fastify.paymentWebhook as Make }))('%s refuses nothing as options', (_name, make) => {
+  for (const options of [undefined, null]) expect(() => make(options, handler)).toThrow(ConfigurationError);
+});
+
+it.each([null, 'console', {}])('node:http refuses as onError: %j', (onError) => {
+  expect(() => (node.paymentWebhook as Make)({ secret, onError }, handler)).toThrow(/^onError must be a function/);
 });
 
 describe.each(Object.entries(handling))('%s', (_name, create) => {

@@ -54,6 +54,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Checks `events` at set-up and gives the schema of each configured kind. */
 export function readEvents(events: EventSchemas = {}): ReadonlyMap<string, StandardSchema | undefined> {
+  const isMap = Object.prototype.toString.call(events) === '[object Object]';
+  check(isMap, 'events', 'must be an object from event kind to schema');
   const kinds = new Map<string, StandardSchema | undefined>([['payment.succeeded', undefined]]);
   for (const [kind, schema] of Object.entries(events)) {
     const option = `events['${kind}']`;

@@ -3,11 +3,16 @@ import { check } from './errors.js';
 /** The longest that a timer can be set for; a longer one would fire at once. */
 const LONGEST_TIMER = 2_147_483_647;
 
-/** A misspelt option would be a protection that is silently off. @throws ConfigurationError that lists the valid options. */
-export function checkNames(options: unknown, known: readonly string[]): asserts options is object {
-  check(typeof options === 'object' && options !== null, 'options', 'must be an object');
-  for (const [name, value] of Object.entries(options)) {
-    check(known.includes(name) || value === undefined, name, `is an unknown option. Valid options: ${known.join(', ')}`);
+/**
+ * A misspelt option would be a protection that is silently off.
+ *
+ * @param name of what holds the options
+ * @throws ConfigurationError that lists the valid options.
+ */
+export function checkNames(options: unknown, known: readonly string[], name = 'options'): asserts options is object {
+  check(typeof options === 'object' && options !== null, name, 'must be an object');
+  for (const [option, value] of Object.entries(options)) {
+    check(known.includes(option) || value === undefined, option, `is an unknown option. Valid options: ${known.join(', ')}`);
   }
 }
 

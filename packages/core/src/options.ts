@@ -136,10 +136,10 @@ export function checkDispatcherOptions(options: unknown): void {
 
 /** The lower-case names of the signature header and of the event header. */
 export function readHeaderNames(given: HeaderNames = {}): { readonly signature: string; readonly event: string } {
-  checkNames(given, ['signature', 'event']);
-  const { signature = 'x-service-signature', event = 'x-service-event' }: Readonly<Record<string, unknown>> = { ...given };
-  const names = { signature: String(signature).toLowerCase(), event: String(event).toLowerCase() };
-  const fit = Object.values(names).every((name) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) && names.signature !== names.event;
+  checkNames(given, ['signature', 'event'], 'headers');
+  const { signature = 'x-service-signature', event = 'x-service-event' } = given;
+  const names = [signature, event].map((name: unknown) => (typeof name === 'string' ? name.toLowerCase() : ''));
+  const fit = names.every((name) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) && names[0] !== names[1];
   check(fit, 'headers', 'must give two different header names');
-  return names;
+  return { signature: names[0]!, event: names[1]! };
 }

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@paylink/core';
+import { ConfigurationError, type Logger } from '@paylink/core';
 
 const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
 
@@ -8,7 +8,8 @@ export function notAPlugin(): Promise<never> {
 }
 
 /** @throws ConfigurationError that says which line to write. */
-export function checkUrl({ url, path }: { readonly url?: unknown; readonly path?: unknown }): void {
+export function checkUrl(options: unknown): void {
+  const { url, path } = Object(options) as { readonly url?: unknown; readonly path?: unknown };
   if (typeof url === 'string') return;
   if (path !== undefined) throw new ConfigurationError('path', `is called \`url\` here: ${REGISTER}`);
   throw new ConfigurationError('url', `is missing: it is the path of the route that the plugin makes: ${REGISTER}`);
@@ -18,4 +19,11 @@ export function checkUrl({ url, path }: { readonly url?: unknown; readonly path?
 export function checkInstance({ addContentTypeParser }: { readonly addContentTypeParser?: unknown }): void {
   if (typeof addContentTypeParser === 'function') return;
   throw new ConfigurationError('paymentWebhook', `is a plugin with a route of its own, not a handler: ${REGISTER}`);
+}
+
+/** The merchant's logger without its output. What is no function in it stays none, so that it is refused. */
+export function muted(logger: unknown = console): Logger {
+  const { warn, error } = Object(logger) as Partial<Logger>;
+  const mute = (log: unknown): unknown => (typeof log === 'function' ? () => undefined : log);
+  return { warn: mute(warn), error: mute(error) } as Logger;
 }

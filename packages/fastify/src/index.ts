@@ -2,7 +2,7 @@ import { createReceiver, type ConfirmedPayment, type EventSchemas, type EventTyp
 import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { checkInstance, checkUrl, notAPlugin } from './check-use.js';
+import { checkInstance, checkUrl, muted, notAPlugin } from './check-use.js';
 import { leaveUnread } from './unread-body.js';
 import { watchSend } from './watch-send.js';
 
@@ -36,13 +36,13 @@ export function paymentWebhook<
   all: FastifyWebhookOptions<SchemasOf<Events>, Payment, Scope>,
   handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, FastifyHost<Scope>>,
 ): FastifyPluginCallback {
-  if ('register' in all) return notAPlugin() as never;
+  if ('register' in Object(all)) return notAPlugin() as never;
   checkUrl(all);
   const { url, routeOptions, ...options } = all;
   const receiverWith = (own: Pick<typeof options, 'logger' | 'bodyLimit'>) =>
     createReceiver<SchemasOf<Events>, Payment, Scope, FastifyHost<Scope>>({ ...options, ...own }, handlers);
   // Here as well, without its log, so that a mistake throws where it was made and not when Fastify loads its plugins.
-  receiverWith({ logger: { warn: () => undefined, error: () => undefined } });
+  receiverWith({ logger: muted(options.logger) });
 
   return (instance, _options, done) => {
     checkInstance(instance);

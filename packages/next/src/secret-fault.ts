@@ -15,11 +15,12 @@ export class SecretFault {
   }
 
   /** @throws what `make` throws, where that is not about the secret. */
-  static or<Made>({ logger = console }: { readonly logger?: Logger | undefined }, make: () => Made): Made | SecretFault {
+  static or<Made>(options: { readonly logger?: Logger | undefined } | undefined, make: () => Made): Made | SecretFault {
     try {
       return make();
     } catch (error) {
-      if (error instanceof ConfigurationError && error.option.startsWith('secret')) return new SecretFault(error, logger);
+      if (error instanceof ConfigurationError && error.option.startsWith('secret'))
+        return new SecretFault(error, options?.logger ?? console);
       throw error;
     }
   }

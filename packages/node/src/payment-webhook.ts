@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  ConfigurationError,
   createReceiver,
   errorReply,
+  logQuietly,
   WebhookError,
   type ConfirmedPayment,
   type EventSchemas,
@@ -39,9 +41,11 @@ export function paymentWebhook<
   Payment extends ConfirmedPayment = never,
   Scope extends object = never,
 >(
-  { onError = logError, ...options }: NodeWebhookOptions<SchemasOf<Events>, Payment, Scope>,
+  all: NodeWebhookOptions<SchemasOf<Events>, Payment, Scope>,
   handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, NodeHost<Scope>>,
 ): (req: IncomingMessage, res: ServerResponse) => void {
+  const { onError = logError, ...options } = Object(all) as typeof all;
+  if (typeof onError !== 'function') throw new ConfigurationError('onError', 'must be a function');
   const receiver = createReceiver<SchemasOf<Events>, Payment, Scope, NodeHost<Scope>>(options, handlers);
 
   return (req, res) => {
@@ -62,5 +66,5 @@ export function paymentWebhook<
 }
 
 function logError(error: unknown): void {
-  console.error('[paylink] the webhook handler failed:', error);
+  logQuietly(() => console.error('[paylink] the webhook handler failed:', error));
 }

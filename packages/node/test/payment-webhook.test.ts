@@ -75,6 +75,21 @@ describe('paymentWebhook on node:http', () => {
     await vi.waitFor(() => expect(printed).toEqual([['[paylink] the webhook handler failed:', mine]]));
   });
 
+  it('N15 answers 500 and lives on where the console throws', async () => {
+    const tried = vi.fn(() => {
+      throw new Error('the log is full');
+    });
+    vi.mocked(console.error).mockImplementation(tried);
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    expect(await answerOf(paymentWebhook({ secret }, () => Promise.reject(mine)))).toEqual([500, '{"error":"handler_failed"}']);
+    // Node tells of a rejection when the microtasks of its turn are done.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', unhandled);
+    expect(tried).toHaveBeenCalledOnce();
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
   it('answers a WebhookError of the handler with its code, without onError', async () => {
     const onError = vi.fn();
     const error = new WebhookError('unknown_order', { status: 503 });
