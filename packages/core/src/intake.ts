@@ -30,6 +30,16 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions, logge
   const prover = createProver({ ...options, secret }, logger, options.confirm === undefined ? 'refuse' : 'note');
   const { headers, kinds } = prover;
 
+  const readSignature = (delivery: Delivery, host: unknown): string => {
+    const sent = delivery.header(headers.signature);
+    try {
+      return requireSignature(sent);
+    } catch (error) {
+      explain?.(undefined, sent, host);
+      throw error;
+    }
+  };
+
   return {
     kinds,
     read(delivery, host, facts) {
@@ -37,7 +47,7 @@ export function createIntake(options: AnyReceiverOptions | AnyGateOptions, logge
       if ((delivery.method ?? 'POST') !== 'POST') throw fault('method_not_allowed', 'a notification is a POST');
       const declared = delivery.header('content-length') ?? 0;
       if (!(Number(declared) <= bodyLimit)) throw new WebhookError('body_too_large');
-      const signature = requireSignature(delivery.header(headers.signature));
+      const signature = readSignature(delivery, host);
       if (!/^(\s*|identity)$/i.test(delivery.header('content-encoding') ?? '')) {
         throw fault('unsupported_encoding', 'the body has a content encoding, so its bytes are not those that were signed');
       }

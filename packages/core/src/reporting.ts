@@ -56,6 +56,7 @@ export interface Reporter {
 export function createReporter(observe: ObserveHook | undefined, logger: Logger): Reporter {
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   const warn = warnOnce(logger);
+  const errorOnce = warnOnce({ ...logger, warn: (message) => logger.error(message) });
 
   function outcome(facts: Facts, outcome: DeliveryOutcome['outcome']): void {
     if (observe === undefined) return;
@@ -76,7 +77,9 @@ export function createReporter(observe: ObserveHook | undefined, logger: Logger)
     // A handler's own code is the merchant's business: it was thrown on purpose.
     if (!isWebhookError(error) || statusOf(code) === undefined) return;
     const line = logLine(status, code, `${error.message}${causeOf(error)}`);
-    if (status > 499) logger.error(line);
+    // It needs no right signature, so a stranger could bring it about without end.
+    if (code === 'body_consumed') errorOnce(line);
+    else if (status > 499) logger.error(line);
     // A stranger can be refused without end: in production that is silent, elsewhere each cause is logged once.
     else if (!byHandler && !isProduction()) warn(line);
   }

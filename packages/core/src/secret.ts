@@ -71,7 +71,7 @@ const PLACEHOLDERS: readonly RegExp[] = [
   // What is read from a variable that was never set, or stands in for a value that is still to come.
   /^(undefined|null|nan|\[object \w+\]|(change|replace)[-_ ]?(me|this)|placeholder|todo)$/i,
   // What documentation writes: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret, a-secret-of-your-own.
-  /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing|test)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,
+  /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,
   // <secret>, ${SECRET}, $SECRET, {{ secret }}, process.env.SECRET
   /^(<.*>|\$\{.*\}|\$[a-z_]+|\{\{.*\}\}|process\.env\..*)$/is,
   // Dots at the end of a secret that is shown in part; dots, stars or letters x alone.

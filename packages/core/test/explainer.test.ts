@@ -74,6 +74,31 @@ describe('the explanation of a signature that does not match', { timeout: 30_000
     expect(secret).toHaveBeenCalledTimes(2);
   });
 
+  it('says what is wrong with the form of a signature, once for each, without the body and however quickly they come', async () => {
+    const { log, receive } = await receiving(() => Promise.reject(new Error('is not asked')));
+    const right = reserialised.header('x-service-signature')!;
+    const cases: readonly [string | undefined, string][] = [
+      [undefined, 'There is no signature'],
+      [`sha256=${right}`, 'a prefix such as "sha256="'],
+      [right.toUpperCase(), 'upper-case hex'],
+      [Buffer.from(right, 'hex').toString('base64'), 'in base64'],
+      [`${right}, ${right}`, 'more than one signature'],
+      [right.slice(0, 40), 'the length of another hash'],
+    ];
+    for (const [sent, said] of cases) {
+      const header = (name: string): string | undefined => (name === 'x-service-signature' ? sent : reserialised.header(name));
+      const body = (): Promise<never> => Promise.reject(new Error('is not read'));
+      expect(await receive({ header, body })).toBe(401);
+      await vi.waitFor(() => {
+        expect(log()).toContain(said);
+      }, LONG);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      vi.advanceTimersByTime(20);
+    }
+    expect(log()).not.toContain(right);
+    expect(log().match(/why the signature does not match/g)).toHaveLength(cases.length);
+  });
+
   it('is not sought for what is signed right and refused for something else', async () => {
     const { log, receive } = await receiving();
     expect(await receive(signed('[]'))).toBe(400);

@@ -64,7 +64,9 @@ describe('a refusal', () => {
 
   it('is logged once for each cause, so that a developer sees what to fix', async () => {
     await refusedTwice();
-    expect(logger.warn.mock.calls).toEqual([
+    // What comes behind the replies is tested with the diagnosis.
+    const lines = logger.warn.mock.calls.filter(([line]) => !String(line).includes('why the signature does not match'));
+    expect(lines).toEqual([
       [
         '[paylink] 401 invalid_signature: the signature header is absent, repeated or not 64 lower-case hex digits. See docs/errors.md#invalid_signature',
       ],

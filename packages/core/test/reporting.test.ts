@@ -55,6 +55,15 @@ describe('the log of a failure', () => {
     );
   });
 
+  it('has `body_consumed` once, also in production: it needs no right signature', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const receiver = createReceiver({ secret: 'a-secret-of-the-portal', logger }, () => undefined);
+    const parsed = { ...deliver(), body: () => Promise.resolve({ reference: 'order-42' } as never) };
+    for (let time = 0; time < 3; time++) expect(await receiver.receive(parsed, {})).toMatchObject({ status: 500 });
+    vi.unstubAllEnvs();
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('500 body_consumed'));
+  });
+
   it('leaves an Error of the handler to the host’s own log', async () => {
     const throwing = createReceiver({ secret, logger }, () => {
       throw new Error('no');

@@ -130,6 +130,8 @@ describe('a secret that works', () => {
       'my-shop-7f3a9c',
       'the-webhook-secret-of-acme',
       'key',
+      'test-secret',
+      'whsec_test_secret',
       'xxx-7f3a9c',
       '$7f3a9c',
       '<7f3a9c',

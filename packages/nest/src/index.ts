@@ -19,7 +19,8 @@ type Kept = IncomingMessage & { rawBody?: unknown };
 type PlatformRequest = Kept & { readonly raw?: Kept };
 type PlatformResponse = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
 
-const BODY_CONSUMED_HINT = 'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true })';
+const BODY_CONSUMED_HINT =
+  'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }). It keeps those of JSON and of forms, and of no other type';
 
 /**
  * Verifies a notification before the controller's method runs, on Express and on Fastify. Refusals, and signed events of kinds

@@ -54,6 +54,11 @@ export async function search({ rawBody, signature, secret }: DiagnoseOptions, bu
   return conclude(guesses(given, secrets, start, found === 'unfinished' ? 'body_too_complex' : 'unknown'), false);
 }
 
+/** What is wrong with a signature that is none by its form. */
+export function diagnoseSpelling(signature: unknown): Diagnosis {
+  return conclude(readSignature(signature).codes, false);
+}
+
 function conclude(codes: readonly DiagnosisCode[], proven: boolean, secretIndex?: number): Diagnosis {
   const causes = codes.map((code) => ({ code, message: MESSAGES[code], proven }));
   const [first] = codes;
