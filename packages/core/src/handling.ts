@@ -118,8 +118,7 @@ function checkQueued({ idempotency }: HandlingOptions, handlers: unknown): void 
   check(
     idempotency === undefined || !doesQueue(handlers),
     'idempotency',
-    'must not be given where the handler only puts a job into a queue, which it does once itself: the mark would say done before ' +
-      'the credit. Give the store to the worker',
+    'must not be given to a handler that only queues the event: its mark would say done before the credit. Give it to the worker',
   );
 }
 

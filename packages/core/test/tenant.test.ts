@@ -240,7 +240,7 @@ describe('tenant', () => {
       const keying = keyedByTenant(() => undefined);
       for (const handlers of [keying, { 'payment.succeeded': keying }]) {
         expect(() => createReceiver({ secret, idempotency }, handlers)).toThrow(
-          /^idempotency must not be given where the handler only/,
+          /^idempotency must not be given to a handler that only queues/,
         );
         expect(() => createDispatcher({ idempotency }, handlers)).toThrow(/^idempotency must not be given/);
         expect(() => createReceiver({ secret, confirm }, handlers)).not.toThrow();
