@@ -98,13 +98,13 @@ export function expectRefused(reply: WireReply, status: number, code: string): v
 
 /** That the reply announces the end of the connection, where the host lets us. */
 export function expectClosing({ capabilities }: Host, reply: WireReply): void {
-  if (capabilities.closes) expect(reply.headers.get('connection')).toBe('close');
+  if (capabilities.closes === true) expect(reply.headers.get('connection')).toBe('close');
 }
 
 /** That the connection is announced to end with the reply, and ends, where the host lets us. */
 export async function expectEnded(host: Host, reply: WireReply, wire: Wire): Promise<void> {
   expectClosing(host, reply);
-  if (host.capabilities.closes) await wire.closed();
+  if (host.capabilities.closes === true) await wire.closed();
 }
 
 /** What Fastify says in place of Node to what is no HTTP. */

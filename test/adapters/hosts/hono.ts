@@ -54,6 +54,7 @@ export const fetchOnHono: Host = {
 
 const ADAPTER: Omit<Capabilities, 'gate' | 'surroundings'> = {
   ...COMMON,
+  closes: 'a 401',
   hint: /Put the webhook above middleware that reads the body|Give the webhook the request itself/,
 };
 

@@ -101,8 +101,8 @@ export interface Capabilities {
   readonly responds: 'at once' | 'on return';
   /** Whether it stands on Fetch's Request and Response: a handler responds by what it returns, and a URL has no dot segments left. */
   readonly fetch: boolean;
-  /** Whether a refusal can say `Connection: close`; a Response cannot. */
-  readonly closes: boolean;
+  /** Whether a refusal says `Connection: close`: every one, on Hono's server a 401 alone, on other Fetch hosts none. */
+  readonly closes: boolean | 'a 401';
   /** Who words the refusal of what is no HTTP: Node, with a bare status, or Fastify, in its own form. */
   readonly parserErrors: 'Node' | 'Fastify';
   /** Whether it can also serve HTTP/2. */
