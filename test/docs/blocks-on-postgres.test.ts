@@ -1,3 +1,4 @@
+import { errorMonitor } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { createClient, type PaylinkClient } from '@paylink/client';
@@ -13,7 +14,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
 import { startPostgres, type PostgresServer } from '../engines/postgres.js';
 import { startRedis, withoutRedis, type RedisServer } from '../engines/redis.js';
-import { blockOf, runBlock, runServer, serve } from './blocks.js';
+import { blockOf, runBlock, runServer, serve, type Surroundings } from './blocks.js';
 
 const RECIPE = await readFile(new URL('../../examples/shop/src/credit-order.ts', import.meta.url), 'utf8');
 /** The table of orders of a quick start. */
@@ -284,26 +285,70 @@ describe('a block of a page, on PostgreSQL', () => {
       await vi.waitFor(async () => expect((await signedDelivery({ reference }).send(url)).status).toBe(200), SOON);
     });
 
-    it('the receiver of packages/redis/README.md credits an order once', async () => {
-      const {
-        app,
-        redis: client,
-        pool: ofBlock,
-      } = await run<{ app: express.Express; redis: Redis; pool: Pool }>(
-        await onRedis('packages/redis/README.md', 'redisStore(redis)'),
-        'app',
-        'redis',
-        'pool',
-      );
+    /** The receiver of packages/redis/README.md, on Redis, with what its module `./credit-order.js` exports. */
+    async function receiverOnRedis(surroundings: Surroundings): Promise<{ app: express.Express; pool: Pool }> {
+      const code = await onRedis('packages/redis/README.md', 'redisStore(redis)');
+      const block = (await runBlock(code, { env, ...surroundings, locals: ['app', 'redis', 'pool'] })) as {
+        app: express.Express;
+        redis: Redis;
+        pool: Pool;
+      };
       onTestFinished(async () => {
-        client.disconnect();
-        await ofBlock.end();
+        block.redis.disconnect();
+        await block.pool.end();
       });
+      return block;
+    }
+
+    it('the receiver of packages/redis/README.md credits an order once', async () => {
+      const { app } = await receiverOnRedis({ files: { 'credit-order.ts': RECIPE } });
       const url = await serve(app as RequestListener);
       const [paid, unpaid] = [await order(), await order(false)];
       for (let time = 0; time < 3; time++) expect((await signedDelivery({ reference: paid }).send(url)).status).toBe(200);
       expect((await signedDelivery({ reference: unpaid }).send(url)).status).toBe(503);
       expect([await isCredited(paid), await isCredited(unpaid)]).toEqual([true, false]);
+    });
+
+    it('the receiver of packages/redis/README.md survives a connection that breaks while its handler works', async () => {
+      const uncaught = vi.fn();
+      process.on('uncaughtException', uncaught);
+      onTestFinished(() => void process.off('uncaughtException', uncaught));
+      const failure = new Error('the handler saw that its connection broke');
+      const afterCredit = vi.fn(async (_tx: PoolClient): Promise<void> => undefined);
+      afterCredit.mockImplementationOnce(async (tx) => {
+        // This listener does not keep an error from ending the process, as one of 'error' would.
+        const isBroken = new Promise<void>((resolve) => {
+          tx.once(errorMonitor, () => {
+            resolve();
+          });
+        });
+        const { rows } = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        await pool.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid]);
+        await isBroken;
+        throw failure;
+      });
+      const { app, pool: ofBlock } = await receiverOnRedis({
+        declared: { afterCredit },
+        files: {
+          'recipe.ts': RECIPE,
+          'credit-order.ts': `import { creditOrder as credit } from './recipe.js';
+            export const creditOrder = async (tx, payment) => void ((await credit(tx, payment)) && (await afterCredit(tx)));`,
+        },
+      });
+      const seen: unknown[] = [];
+      app.use(((error: unknown, _req, res, _next) => {
+        seen.push(error);
+        res.sendStatus(500);
+      }) satisfies express.ErrorRequestHandler);
+      const url = await serve(app as RequestListener);
+      const reference = await order();
+
+      expect((await signedDelivery({ reference }).send(url)).status).toBe(500);
+      expect(seen).toEqual([failure]);
+      expect(uncaught).not.toHaveBeenCalled();
+      expect([await isCredited(reference), ofBlock.totalCount]).toEqual([false, 0]);
+      expect((await signedDelivery({ reference }).send(url)).status).toBe(200);
+      expect(await isCredited(reference)).toBe(true);
     });
   });
 });
