@@ -1,7 +1,7 @@
 import { errorMonitor } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { createClient, type PaylinkClient } from '@paylink/client';
+import { createClient, type PaylinkClient, type Payment } from '@paylink/client';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/express';
 import { postgresStore, type PostgresStore } from '@paylink/postgres';
@@ -149,10 +149,10 @@ describe('a block of a page, on PostgreSQL', () => {
       },
     };
     await pool.query(
-      'CREATE TABLE orders_of (merchant text, reference text, credits int DEFAULT 0, PRIMARY KEY (merchant, reference))',
+      'CREATE TABLE orders_of (merchant text, reference text, amount int, credits int DEFAULT 0, PRIMARY KEY (merchant, reference))',
     );
     for (const [id, { client }] of Object.entries(merchants)) {
-      await pool.query('INSERT INTO orders_of VALUES ($1, $2)', [id, 'the-same']);
+      await pool.query('INSERT INTO orders_of VALUES ($1, $2, 15000)', [id, 'the-same']);
       await client.createPaymentLink({ amount: 15_000, reference: 'the-same' });
     }
     await merchants.acme.emulator.pay('the-same');
@@ -166,8 +166,12 @@ describe('a block of a page, on PostgreSQL', () => {
           return Object.hasOwn(merchants, id) ? { id, ...merchants[id] } : undefined;
         },
         clientOf: (tenant: keyof typeof merchants) => merchants[tenant].client,
-        creditOrder: (tx: PoolClient, tenant: string, reference: string) =>
-          tx.query('UPDATE orders_of SET credits = credits + 1 WHERE merchant = $1 AND reference = $2', [tenant, reference]),
+        creditOrder: (tx: PoolClient, tenant: string, { reference, amount }: Payment) =>
+          tx.query('UPDATE orders_of SET credits = credits + 1 WHERE merchant = $1 AND reference = $2 AND amount = $3', [
+            tenant,
+            reference,
+            amount,
+          ]),
       },
     })) as { app: RequestListener };
     const origin = new URL(await serve(app)).origin;

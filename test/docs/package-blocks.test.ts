@@ -75,7 +75,8 @@ describe('a block of core’s README', () => {
 
   it('confirms and credits for the tenant under whose secret it was signed', async () => {
     const creditOrder = vi.fn(async () => undefined);
-    const getPayment = vi.fn(async (reference: string) => ({ reference, status: 'success' }));
+    const payment = { reference: 'order-42', status: 'success', amount: 500 };
+    const getPayment = vi.fn(async () => payment);
     const clientOf = vi.fn(async () => ({ getPayment }));
     const merchantAt = async (path: string) => (path === '/acme' ? { id: 'acme', webhookSecret: TEST_SECRET } : undefined);
     const idempotency: IdempotencyStore = memoryStore();
@@ -83,7 +84,7 @@ describe('a block of core’s README', () => {
     const code = await readme('tenant: async ({ path })');
     expect((await receive(code, { declared }, signedDelivery(), { path: '/acme' })).status).toBe(200);
     expect((await receive(code, { declared }, signedDelivery(), { path: '/unknown' })).status).toBe(503);
-    expect([clientOf.mock.calls, creditOrder.mock.calls]).toEqual([[['acme']], [['acme', 'order-42']]]);
+    expect([clientOf.mock.calls, creditOrder.mock.calls]).toEqual([[['acme']], [['acme', payment]]]);
   });
 
   it('asks for a retry where the order is not there yet', async () => {
@@ -160,7 +161,7 @@ describe('a block that asks the service, by the emulator,', () => {
     expect(await answers[0]!.json()).toMatchObject({ url });
   });
 
-  it('confirms by it, and credits in the currency that it says', async () => {
+  it('confirms by it, and credits with the payment as it was confirmed', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const { app } = (await runBlock(await readme('a store that outlives'), {
       env,
@@ -174,7 +175,9 @@ describe('a block that asks the service, by the emulator,', () => {
     expect((await signedDelivery({ reference: 'order-1' }).send(url)).status).toBe(503);
     await emulator.pay('order-1');
     expect((await signedDelivery({ reference: 'order-1' }).send(url)).status).toBe(200);
-    expect(creditOrder.mock.calls).toEqual([['order-1', 'XOF']]);
+    expect(creditOrder.mock.calls).toEqual([
+      [{ reference: 'order-1', type: 'payment', amount: 500, currency: 'XOF', status: 'success' }],
+    ]);
   });
 
   it('reads many payments', async () => {
