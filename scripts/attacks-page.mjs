@@ -26,12 +26,12 @@ const SECTIONS = {
   N: 'Found by attacks on what had landed',
 };
 
-export function readRows() {
+function readRows() {
   return JSON.parse(readFileSync(join(root, 'packages/testing/src/attacks/rows.json'), 'utf8'));
 }
 
 /** The ids of the rows that the titles in a file's text name. */
-export function rowsOf(text) {
+function rowsOf(text) {
   const titles = text.match(/['"`][A-N]\d{2}(?: [A-N]\d{2})*[ '"`]|\((?:[A-N]\d{2}(?:, )?)+\)['"`]/g) ?? [];
   return new Set(titles.flatMap((title) => title.match(/[A-N]\d{2}/g)));
 }
