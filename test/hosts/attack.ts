@@ -30,7 +30,8 @@ export async function attackHost(target: Target): Promise<Tried[]> {
   });
   const tried: Tried[] = report.results
     .filter(({ skipped }) => skipped === undefined)
-    .map(({ id, what = id, passed, title, detail, note }) => ({
+    // What is asked of all replies together is no attack of its own: its name says what is asked.
+    .map(({ id, name, what = name.slice(`${id} `.length), passed, title, detail, note }) => ({
       id,
       what,
       ...(passed && note === undefined ? {} : { found: [title ?? note, detail].filter((part) => part !== undefined).join(': ') }),

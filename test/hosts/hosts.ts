@@ -277,7 +277,7 @@ export const hosts: readonly Host[] = [
         why: 'OpenNext reads the whole body before the route runs; Cloudflare in front of it has limits of its own',
       },
       {
-        what: /^a length beside a chunked body$|^2,000 headers$|^J11$/,
+        what: /^a length beside a chunked body$|^2,000 headers$|^sends no stack trace$/,
         why: 'the HTTP server of `wrangler dev`, before the Worker: it fails at 2,000 headers and shows its stack; Cloudflare puts its own in front',
       },
     ],
