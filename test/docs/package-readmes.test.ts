@@ -7,6 +7,9 @@ const readmes = readdirSync(new URL('packages/', root)).map(
   (name) => [name, readFileSync(new URL(`packages/${name}/README.md`, root), 'utf8')] as const,
 );
 
+/** The packages whose types are in a package of their own. */
+const typedElsewhere = new Set(readdirSync(new URL('test/node_modules/@types/', root)));
+
 /** The packages that the examples import, without Node's own. */
 function importedBy(markdown: string): string[] {
   const examples = Array.from(markdown.matchAll(/^```ts\n(.*?)^```/gms), ([, code]) => code!).join('\n');
@@ -18,6 +21,14 @@ const installedBy = (markdown: string): string[] =>
   Array.from(markdown.matchAll(/^npm install (.*)$/gm), ([, line]) => line!.split(/[\s#]+/))
     .flat()
     .map((name) => name.replace(/(?<=.)@\d[\d.]*$/, ''));
+
+it.each([...readmes, ['AGENTS.md', readFileSync(new URL('AGENTS.md', root), 'utf8')] as const])(
+  'the install lines of %s bring the types of what its examples import, so that they compile where they are copied to',
+  (_name, markdown) => {
+    const types = importedBy(markdown).flatMap((each) => (typedElsewhere.has(each) ? [`@types/${each}`] : []));
+    expect(types.filter((each) => !installedBy(markdown).includes(each))).toEqual([]);
+  },
+);
 
 describe.each(readmes)('the README of %s, which is read alone on a registry’s page,', (name, markdown) => {
   it('installs whatever its examples import', () => {
