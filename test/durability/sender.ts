@@ -15,12 +15,12 @@ export interface Attempts {
   unreachable: number;
 }
 
-/** How long a sender waits before it comes again. The service's own way is not shown; a short wait makes for more attempts. */
+/** How long a sender waits before it retries. The service's own way is not shown; a short wait makes for more attempts. */
 const RETRY_MS = 20;
 /** A delivery that is not acknowledged for so long never will be. */
 const PATIENCE_MS = 120_000;
 
-/** Sends as the service would: until it is told 2xx, and at times twice. */
+/** Sends as the service would: until it is answered 2xx, and at times twice. */
 export class Sender {
   readonly attempts: Attempts = { acknowledged: 0, refused: 0, cut: 0, unreachable: 0 };
   readonly #connections = new Connections();

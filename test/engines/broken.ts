@@ -117,7 +117,7 @@ export async function fullDisk(): Promise<Found | { readonly missing: string }> 
       if (refused >= 50) break;
     }
     await rm(filler);
-    // A full disk may have ended the server: it recovers by itself, or is started again as by its supervisor.
+    // A full disk may have ended the server: it recovers on its own, or is started again as by its supervisor.
     await untilUp(shop.book.url, server);
     const early = await shop.wrong(acknowledged);
     for (const reference of references) await shop.sender.untilAcknowledged(reference);

@@ -40,7 +40,7 @@ async function startWorker() {
       join(miniflare, 'dist', 'src', 'index.js'),
       join(folder, 'worker.mjs'),
       JSON.stringify(bindings),
-      // Hyperdrive wants a password; this PostgreSQL trusts whoever is on loopback.
+      // Hyperdrive wants a password; this PostgreSQL asks for none on loopback.
       postgres.url.replace('postgres@', 'postgres:unused@'),
     ],
     // A Miniflare that is killed leaves its temporary files: they go with the folder.

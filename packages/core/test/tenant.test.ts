@@ -103,11 +103,11 @@ describe('tenant', () => {
     expect(JSON.stringify(logger.error.mock.calls)).not.toContain('no such table');
   });
 
-  it('that fails is told in the log from one that gives no string', async () => {
+  it('that fails has another line in the log than one that gives no string', async () => {
     const lines: string[] = [];
-    const told = { warn: vi.fn(), error: (line: string) => lines.push(line) };
+    const collecting = { warn: vi.fn(), error: (line: string) => lines.push(line) };
     for (const give of [() => Promise.reject(new RangeError('no such table')), () => '']) {
-      await createReceiver({ secret, tenant: give, logger: told }, () => undefined).receive(deliver(), {});
+      await createReceiver({ secret, tenant: give, logger: collecting }, () => undefined).receive(deliver(), {});
     }
     expect(lines).toEqual([
       expect.stringContaining('the function given as `tenant` failed (RangeError)'),
@@ -266,7 +266,7 @@ describe('tenant', () => {
     expect(() => createReceiver({ secret, tenant: value as never }, () => undefined)).toThrow(/^tenant must be false, a string/);
   });
 
-  it('is no option of a gate, which has neither a store nor `confirm`', () => {
+  it('is refused by a gate, which has neither a store nor `confirm`', () => {
     expect(() => createReceiver({ secret, tenant: 'acme' } as never)).toThrow(/tenant/);
   });
 });

@@ -5,7 +5,7 @@ import type { RunStatements } from './marks.js';
 
 /** What a store needs of a database. */
 export interface Database<Tx> {
-  /** Runs one statement outside of a transaction and gives its rows; in `milliseconds` at most, where it can be told. */
+  /** Runs one statement outside of a transaction and gives its rows; in `milliseconds` at most, where the driver takes a limit. */
   query(sql: string, milliseconds?: number): Promise<readonly unknown[]>;
   /** Runs statements in one transaction. */
   execute(statements: readonly string[]): Promise<void>;

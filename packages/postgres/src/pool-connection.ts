@@ -125,7 +125,7 @@ export class PoolConnection<Client extends PgClient> {
   readonly client: Client;
   /** The server's number of the transaction, once it has written something. */
   transaction: string | undefined;
-  /** Whether others waited in vain for a connection of the pool when the time was over. */
+  /** Whether others waited for a connection of the pool, and got none, when the time was over. */
   starvedOthers = false;
   readonly #pool: PgPool;
   readonly #places: PoolPlaces;

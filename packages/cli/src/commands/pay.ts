@@ -89,7 +89,7 @@ function controlUrl(baseUrl: string, verb: Verb): URL {
   if (!isHere || url.protocol !== 'http:' || !/\/api\/?$/.test(url.pathname)) {
     throw usageFailure(
       `the base URL must be that of an emulator on this machine, such as ${DEFAULT_BASE_URL}`,
-      'only an emulator can be told what the customer does; paylink emulate prints its address',
+      'only an emulator lets you act for the customer; paylink emulate prints its address',
     );
   }
   return new URL(`/control/${verb}`, url);

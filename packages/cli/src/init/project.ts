@@ -39,7 +39,7 @@ const INSTALL = {
 /** What SAM and the Serverless Framework keep in a project's folder. */
 const LAMBDA_FILES = ['template.yaml', 'template.yml', 'samconfig.toml', 'serverless.yml', 'serverless.yaml', 'serverless.ts'];
 
-/** @throws Failure where the folder has no package.json, or it cannot be told which framework is meant. */
+/** @throws Failure where the folder has no package.json, or does not show which framework is meant. */
 export function readProject(folder: string, wanted?: string): Project {
   const has = (...names: string[]): boolean => names.some((name) => existsSync(join(folder, name)));
   const manifest = readManifest(folder);
