@@ -1,5 +1,5 @@
 /** The secrets that `paylink emulate` makes and keeps in the project's folder, so that a restart does not change them. */
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -27,10 +27,21 @@ export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promi
   await writeWhole(KEPT_SECRETS, `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`);
 }
 
-/** Makes a folder of which git ignores everything, this line included. */
-export async function makePrivateFolder(folder: string): Promise<void> {
+/**
+ * Makes a folder of which git ignores everything, this line included. A .gitignore that is there stays as it is.
+ *
+ * @returns whether the .gitignore of the folder leaves everything out; one of the user's own may not
+ */
+export async function makePrivateFolder(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(join(folder, '.gitignore'), '*\n');
+  const path = join(folder, '.gitignore');
+  try {
+    await writeFile(path, '*\n', { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return (await readFile(path, 'utf8')).trim() === '*';
+  }
 }
 
 /** Writes a private file as a whole or not at all. */

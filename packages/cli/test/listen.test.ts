@@ -48,6 +48,20 @@ describe('paylink listen', () => {
     expect(shop.credited).toEqual(['order-42', 'order-42']);
   });
 
+  it('leaves the .gitignore of a folder that the user names as it is, and says what follows', async () => {
+    const shop = await openShop();
+    const folder = newFolder();
+    writeFileSync(join(folder, '.gitignore'), 'node_modules\n');
+    const args = ['listen', '--forward-to', shop.url, '--port', '0', '--record', '.'];
+    const running = start(args, { WEBHOOK_SECRET: SECRET }, folder);
+    await running.until(/Ctrl-C stops it\.\n/);
+    running.child.kill('SIGINT');
+    const { code, stderr } = await running.result();
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/has a \.gitignore of its own/);
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('node_modules\n');
+  });
+
   it('says why a signature does not match, and lets the server behind it refuse', async () => {
     const shop = await openShop();
     const { url, running } = await listen(shop.url);

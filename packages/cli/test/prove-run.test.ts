@@ -113,7 +113,10 @@ describe('a run that is stopped', () => {
     const service = await startService(() => 'success');
     const folder = writeOrders(3, 3);
     mkdirSync(join(folder, 'state'));
-    writeFileSync(join(folder, 'state', 'answers.jsonl'), '{"finding":{"finding":"lost","reference":"ghost","reason":"x"}}\n');
+    writeFileSync(
+      join(folder, 'state', '.paylink-prove-answers.jsonl'),
+      '{"finding":{"finding":"lost","reference":"ghost","reason":"x"}}\n',
+    );
     const result = await paylink(['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'], {
       env: service.env,
       cwd: folder,
@@ -121,10 +124,24 @@ describe('a run that is stopped', () => {
     expect(reportOf(result)).toMatchObject({ complete: true, verdicts: { right: 3 }, findings: [] });
   });
 
+  it('touches no file of the user in the folder that it is given', async () => {
+    const folder = writeOrders(3, 3);
+    const names = ['rows', 'lock', 'books.json', 'questions.jsonl', 'settled.jsonl', 'answers.jsonl', 'final.jsonl'];
+    for (const name of names.slice(1)) writeFileSync(join(folder, name), name);
+    mkdirSync(join(folder, 'rows'));
+    writeFileSync(join(folder, 'rows', 'mine.csv'), 'mine');
+    const before = readdirSync(folder);
+    const { code } = await paylink(['prove', ...FILES, '--ask', 'none', '--state', '.'], { cwd: folder });
+    expect(code).toBe(0);
+    expect(readdirSync(folder)).toEqual(before);
+    expect(readFileSync(join(folder, 'rows', 'mine.csv'), 'utf8')).toBe('mine');
+    for (const name of names.slice(1)) expect(readFileSync(join(folder, name), 'utf8')).toBe(name);
+  });
+
   it('takes the folder of a killed run that had the same process id, as in a container', async () => {
     const folder = writeOrders(3, 3);
     const args = ['prove', ...FILES, '--state', 'state'];
-    const locking = 'mkdir state && echo $$ > state/lock && exec "$0" "$@"';
+    const locking = 'mkdir state && echo $$ > state/.paylink-prove-lock && exec "$0" "$@"';
     const { status } = spawnSync('sh', ['-c', locking, process.execPath, COMMAND, ...args, '--ask', 'none'], { cwd: folder });
     expect(status).toBe(0);
   });

@@ -73,9 +73,12 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   const secret = await findSecret(flags, output);
   if (flags.replay !== undefined) return replay(flags.replay, { target, secret, output });
 
-  await makePrivateFolder(flags.record).catch((error: unknown) => {
+  const isIgnored = await makePrivateFolder(flags.record).catch((error: unknown) => {
     throw usageFailure(`--record: ${flags.record} cannot be written (${String((error as NodeJS.ErrnoException).code)})`);
   });
+  if (!isIgnored) {
+    output.note(text`${flags.record} has a .gitignore of its own: let git ignore the deliveries, which hold signatures`);
+  }
   const server = createServer((req, res) => {
     void take(req, res, { target, secret, output, folder: flags.record }).catch((error: unknown) => {
       output.error(error instanceof Error ? error.message : String(error));

@@ -13,6 +13,9 @@ import type { BookSource } from './settle.js';
 /** Of the event that credits (docs/service.md 6.1). */
 export const PAYMENT_SUCCEEDED = 'payment.succeeded';
 
+// The folder can hold files of the user's, such as with `--state .`, and a folder of this name is deleted.
+const ROWS = '.paylink-prove-rows';
+
 /** A query, or the path of a CSV file; `-` is stdin. */
 export type Input = { readonly query: string } | { readonly path: string };
 
@@ -49,7 +52,7 @@ class Gathered implements BookSource {
 
   async *books(onFault: (fault: string) => Promise<void>): AsyncGenerator<Books, void, undefined> {
     const { orders, credits, marks, tenant, folder } = this.#inputs;
-    const path = join(folder, 'rows');
+    const path = join(folder, ROWS);
     await rm(path, { recursive: true, force: true });
     await mkdir(path, { mode: 0o700 });
     const partitions = new Partitions(path);

@@ -1,6 +1,7 @@
 /**
  * What a run knows, in files: memory does not grow with the books, and a run that was stopped goes on where it was. The folder is the
- * one that the user named, or one of this run's own that is deleted at its end.
+ * one that the user named, or one of this run's own that is deleted at its end. A folder that the user named can hold other files,
+ * so the name of each begins with `.paylink-prove-`:
  *
  * - `books.json`: that the books were read to their end, when, and what they settled. Written last, at once.
  * - `questions.jsonl`: the books of each order that the service is asked about.
@@ -78,7 +79,7 @@ export class StateFolder {
   }
 
   async #takeLock(): Promise<void> {
-    const path = join(this.path, 'lock');
+    const path = this.#at('lock');
     for (let tries = 1; ; tries++) {
       try {
         await writeFile(path, `${process.pid}\n`, { flag: 'wx', mode: 0o600 });
@@ -104,7 +105,7 @@ export class StateFolder {
     if (books.run === run) return books;
     throw usageFailure(
       `--state: ${this.path} is of a run that was stopped and had other inputs`,
-      'give the same command line to go on with it, or remove the folder',
+      'give the same command line to go on with it, or name another folder',
     );
   }
 
@@ -185,7 +186,7 @@ export class StateFolder {
   }
 
   #at(name: string): string {
-    return join(this.path, name);
+    return join(this.path, `.paylink-prove-${name}`);
   }
 }
 
