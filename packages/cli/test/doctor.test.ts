@@ -34,6 +34,19 @@ function openProxy(shop: string, change: (body: string) => string | undefined): 
   });
 }
 
+/** A webhook that verifies by hand, and answers as it is told. */
+function openHandWritten(answer: (isRight: boolean, event: string) => number, body = ''): Promise<string> {
+  return serve((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const right = createHmac('sha256', SECRET).update(Buffer.concat(chunks)).digest('hex');
+      const { 'x-service-signature': signature, 'x-service-event': event } = req.headers;
+      res.writeHead(answer(signature === right, String(event))).end(body);
+    });
+  });
+}
+
 describe('paylink doctor', () => {
   it('finds nothing wrong with a shop on Paylink, and credits nothing', async () => {
     const shop = await openShop();
@@ -102,17 +115,44 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
+  it.each([
+    [400, /FAILED +signed event +a signed event of the kind paylink\.doctor is answered 400: .*200\. The server .* refused it/],
+    [422, /FAILED +signed event +.* is answered 422: .*200\. The server .* refused it: its log says why/],
+    [429, /FAILED +signed event +.* is answered 429: /],
+    [500, /FAILED +signed event +.* is answered 500: .*200\. The server failed on its own side: its log says why/],
+  ])('fails where a bad signature is refused with 401 and a signed event is answered %i', async (status, message) => {
+    const { stdout, code } = await doctor(await openHandWritten((isRight) => (isRight ? status : 401)));
+    expect(stdout).toMatch(message);
+    expect(stdout).toMatch(/\n1 of \d checks failed\n$/);
+    expect(code).toBe(1);
+  });
+
+  it.each([400, 422])('names a wrong secret to a webhook that refuses bad signatures with %i', async (status) => {
+    const { stdout, code } = await doctor(await openHandWritten(() => status));
+    expect(stdout).toMatch(/FAILED +secret +a signed event is refused: is it the same secret/);
+    expect(code).toBe(1);
+  });
+
+  it('does not blame the secret where every request is refused for another reason', async () => {
+    const { stdout, code } = await doctor(await openHandWritten(() => 415));
+    expect(stdout).toMatch(/FAILED +signed event +.* is answered 415: .*The server refuses the content type/);
+    expect(code).toBe(1);
+  });
+
+  it('names a proxy that writes the JSON with spaces to a webhook that refuses with 400', async () => {
+    const url = await openHandWritten((isRight) => (isRight ? 200 : 400));
+    const spaced = '{ "reference" : "paylink-doctor" }\n';
+    const { stdout, code } = await doctor(await openProxy(url, () => spaced));
+    expect(stdout).toMatch(/ok +secret/);
+    expect(stdout).toMatch(/FAILED +body +.*a parser or a proxy writes the JSON again/);
+    expect(code).toBe(1);
+  });
+
   it('says that the store is not there', async () => {
-    const url = await serve((req, res) => {
-      const chunks: Buffer[] = [];
-      req.on('data', (chunk: Buffer) => chunks.push(chunk));
-      req.on('end', () => {
-        const right = createHmac('sha256', SECRET).update(Buffer.concat(chunks)).digest('hex');
-        if (req.headers['x-service-signature'] !== right) res.writeHead(401).end();
-        else if (req.headers['x-service-event'] === 'payment.succeeded') res.writeHead(503).end('{"error":"store_unavailable"}');
-        else res.end('{"received":true}');
-      });
-    });
+    const url = await openHandWritten(
+      (isRight, event) => (!isRight ? 401 : event === 'payment.succeeded' ? 503 : 200),
+      '{"error":"store_unavailable"}',
+    );
     const { stdout, code } = await doctor(url, '--deliver', 'order-42', '--json');
     expect(code).toBe(1);
     const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean | null; message: string }[] };

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { signedDelivery } from '@paylink/testing';
 import { runs, type CommonFlags, type Run } from '../action.js';
+import { adviceFor } from '../answer-advice.js';
 import { isLocalHost, requireAllowedHost } from '../audit/local-host.js';
 import { EXIT, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
@@ -146,17 +147,14 @@ async function examine({ url, secret, headers, timeout, deliver }: Patient): Pro
   if (isSuccess(signed.status)) {
     check('secret', true, 'is the same on both sides');
     check('body', takesSpaced, takesSpaced ? 'reaches the webhook as it was sent' : CHANGED);
-  } else if (takesSpaced && isRefusal(signed.status)) {
+  } else if (takesSpaced && signed.status >= 400 && signed.status <= 499) {
     check('secret', true, 'is the same on both sides');
     check('body', false, CHANGED);
-  } else if (isRefusal(signed.status)) {
+  } else if (isRefusedAs(signed.status, status)) {
     check('secret', false, 'a signed event is refused: is it the same secret, and does anything change the body on its way?');
   } else {
-    check(
-      'secret',
-      undefined,
-      `a signed event of an unknown kind is answered ${signed.status}: it should be acknowledged with 200${codeOf(signed)}`,
-    );
+    const seen = `a signed event of the kind ${KIND} is answered ${signed.status}${codeOf(signed)}`;
+    check('signed event', false, `${seen}: an unknown kind is to be acknowledged with 200. ${adviceFor(signed.status)!}`);
   }
 
   const slowest = Math.max(...times);
@@ -181,8 +179,12 @@ function checkStore(check: (name: string, ok: boolean, message: string) => boole
   check('store', false, `payment.succeeded is answered ${answer.status}${codeOf(answer)}${hint}`);
 }
 
-function isRefusal(status: number): boolean {
-  return status === 401 || status === 403;
+/** Statuses that say what is wrong, whatever the signature is. */
+const OF_THE_REQUEST: readonly number[] = [408, 413, 415, 429];
+
+/** Whether a signed event is refused for its signature: many receivers answer 400 to a bad one. */
+function isRefusedAs(status: number, forged: number): boolean {
+  return status === 401 || status === 403 || (status === forged && !OF_THE_REQUEST.includes(status));
 }
 
 function isSuccess(status: number): boolean {
