@@ -35,6 +35,18 @@ describe('an order that the service was asked about', () => {
     ['cancelled and credited', { orders: order, credits: credit }, is('cancelled'), 'credited_without_payment'],
     ['unknown to the service and credited', { orders: order, credits: credit }, { status: 'none' }, 'credited_without_payment'],
     ['cancelled and credited by hand', { orders: order, credits: [{ amount: '100', by_hand: 't' }] }, is('cancelled'), 'right'],
+    [
+      'cancelled and credited by hand with another amount',
+      { orders: order, credits: [{ amount: '9', by_hand: 't' }] },
+      is('cancelled'),
+      'amount_differs',
+    ],
+    [
+      'unknown to the service and credited by hand with another amount',
+      { orders: order, credits: [{ amount: '9', by_hand: 't' }] },
+      { status: 'none' },
+      'amount_differs',
+    ],
     ['paid, and credited by hand', { orders: order, credits: [{ amount: '100', by_hand: 'true' }] }, paid(100), 'unknown'],
     ['paid by less', { orders: order, credits: credit }, paid(99), 'amount_differs'],
     ['paid by less and refused', { orders: order }, paid(99), 'amount_differs'],
@@ -48,6 +60,12 @@ describe('an order that the service was asked about', () => {
       'right',
     ],
     ['paid by an amount that is not stated', { orders: order, credits: credit }, paid(undefined), 'unknown'],
+    [
+      'paid by an amount that is not stated, credited by another one',
+      { orders: order, credits: [{ amount: '9' }] },
+      paid(undefined),
+      'amount_differs',
+    ],
     ['of no amount, paid and credited', { orders: [{}], credits: credit }, paid(100), 'unknown'],
     ['free, paid within its bounds', { orders: [{ amount_min: '50', amount_max: '100' }], credits: credit }, paid(100), 'right'],
     [

@@ -226,6 +226,38 @@ describe('the service', () => {
     expect(result.code).toBe(1);
   });
 
+  it('that knows none of the payments accuses no credited order, and hides no amount that differs', async () => {
+    const service = await startService((_, response) => {
+      response.writeHead(404).end();
+      return undefined;
+    });
+    const folder = write({
+      'orders.csv': 'reference,amount\norder-0,100\norder-1,100\norder-2,100\n',
+      'credits.csv': 'reference,amount,by_hand\norder-0,100,\norder-1,9,\norder-2,9,true\n',
+    });
+    const result = await paylink(['prove', ...FILES, '--ask', 'all', '--json'], { env: service.env, cwd: folder });
+    expect(reportOf(result).verdicts).toMatchObject({ right: 0, unknown: 1, credited_without_payment: 0, amount_differs: 2 });
+    expect(result.code).toBe(1);
+  });
+
+  it('that knows some of them shows what was credited without payment before the first of these', async () => {
+    const service = await startService((reference, response) => {
+      if (reference === 'order-2') return 'success';
+      response.writeHead(404).end();
+      return undefined;
+    });
+    const args = ['prove', ...FILES, '--ask', 'all', '--concurrency', '1', '--json'];
+    const result = await paylink(args, { env: service.env, cwd: writeOrders(3, 3) });
+    const { verdicts, findings } = reportOf(result);
+    expect(verdicts).toMatchObject({ right: 1, unknown: 0, credited_without_payment: 2 });
+    expect(findings.map(({ finding, reference, reason }) => [finding, reference, reason])).toEqual(
+      expect.arrayContaining([
+        ['credited_without_payment', 'order-0', 'credited, but the service knows no payment'],
+        ['credited_without_payment', 'order-1', 'credited, but the service knows no payment'],
+      ]),
+    );
+  });
+
   it('that knows some of them leaves an order without a link right', async () => {
     const service = await startService((reference, response) => {
       if (reference !== 'order-0') return 'success';

@@ -108,7 +108,8 @@ class Answers {
     const { verdict, reason } = judge(books, answer, currency);
     const at = Date.now();
     if (verdict === 'lost') this.#waiting.push({ unsure: 'lost', books, answer, at });
-    else if (verdict === 'right' && (answer as { status?: string }).status === 'none' && this.#read === 0) {
+    // A wrong key or address knows no payment: neither is an order right by that, nor was it credited without payment.
+    else if (this.#read === 0 && 'status' in answer && answer.status === 'none') {
       this.#waiting.push({ unsure: 'no payment', books, answer, at });
     } else {
       this.#counted[verdict] = (this.#counted[verdict] ?? 0) + 1;

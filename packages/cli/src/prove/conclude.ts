@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { enter, type Books } from './books.js';
 import { findingOf, type Finding } from './finding.js';
-import { judge, type Answer, type Judged, type Verdict } from './judge.js';
+import { judge, judgeUnanswered, type Answer, type Judged, type Verdict } from './judge.js';
 import type { CreditRow } from './rows.js';
 import type { AnswerLine, BooksRead, Checkpoint, LineWriter, StateFolder } from './state.js';
 
@@ -33,9 +33,10 @@ export interface Outcome {
 type Lost = Extract<AnswerLine, { unsure: unknown }>;
 
 const BATCH = 1_000;
+const KNEW_NONE = 'the service knew none of the payments that it was asked for: are address and key right?';
 
 export async function conclude(options: ConcludeOptions): Promise<Outcome> {
-  const { state, books, checkpoint, hasMarks } = options;
+  const { state, books, checkpoint, currency, hasMarks } = options;
   const gathering = new Gathering(state.final(), { ...books.counts });
   for (const [verdict, count] of Object.entries(checkpoint.counts)) gathering.count(verdict as Verdict, count);
   gathering.count('not_asked', books.questions - checkpoint.asked);
@@ -53,13 +54,7 @@ export async function conclude(options: ConcludeOptions): Promise<Outcome> {
       if ('finding' in line) await gathering.add(line.finding);
       if (!('unsure' in line)) continue;
       if (line.unsure === 'no payment') {
-        const judged: Judged =
-          checkpoint.read > 0
-            ? { verdict: 'right', reason: 'not credited; the service knows no payment' }
-            : {
-                verdict: 'unknown',
-                reason: 'the service knew none of the payments that it was asked for: are address and key right?',
-              };
+        const judged = checkpoint.read > 0 ? judge(line.books, line.answer, currency) : judgeUnanswered(line.books, KNEW_NONE);
         await gathering.decide(judged, line.books, { hasMarks, answer: line.answer });
       } else if (batch.push(line) === BATCH) await decide();
     }

@@ -42,7 +42,7 @@ export function judgeByBooks(books: Books, ask: Ask, hasMarks: boolean): Judged 
 
 /** The verdict by what the service said. `currency` is that of the orders that name none. */
 export function judge(books: Books, answer: Answer, currency: string): Judged {
-  if ('error' in answer) return byCreditedAmount(books) ?? found('unknown', `the service gave no answer to use (${answer.error})`);
+  if ('error' in answer) return judgeUnanswered(books, `the service gave no answer to use (${answer.error})`);
   switch (answer.status) {
     case 'success':
       return judgePaid(books, answer, currency);
@@ -55,6 +55,11 @@ export function judge(books: Books, answer: Answer, currency: string): Judged {
     default:
       return found('unknown', `the payment has a status that the contract does not show (${JSON.stringify(answer.status)})`);
   }
+}
+
+/** The verdict where nothing of what the service said can be used. */
+export function judgeUnanswered(books: Books, why: string): Judged {
+  return byCreditedAmount(books) ?? found('unknown', why);
 }
 
 type Paid = Extract<Answer, { readonly currency: string }>;
@@ -77,14 +82,15 @@ function judgePaid(books: Books, { amount, currency }: Paid, defaultCurrency: st
     return found('unknown', 'paid at the service and credited by hand: if both are the same money, by_hand must be false');
   }
   if (expected === undefined) return found('unknown', 'paid and credited, but the order has no amount to compare with');
-  if (amount === undefined) return found('unknown', 'paid and credited, but the service states no amount');
+  if (amount === undefined) return judgeUnanswered(books, 'paid and credited, but the service states no amount');
   if (credited !== undefined && credited !== amount) return found('amount_differs', `paid ${amount}, credited ${credited}`);
   return { verdict: 'right', reason: 'paid and credited once' };
 }
 
-function judgeUnpaid({ credits, byHand, marked }: Books, what: string): Judged {
+function judgeUnpaid(books: Books, what: string): Judged {
+  const { credits, byHand, marked } = books;
   if (credits > 0) {
-    if (byHand === true) return { verdict: 'right', reason: `credited by hand; ${what}` };
+    if (byHand === true) return byCreditedAmount(books) ?? { verdict: 'right', reason: `credited by hand; ${what}` };
     return found('credited_without_payment', `credited, but ${what}`);
   }
   // Without a credit it is not wrong yet: the next notification would be taken for a duplicate.
