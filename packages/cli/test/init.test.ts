@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { exec, execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,15 @@ vi.setConfig({ testTimeout: 120_000 });
 const run = promisify(execFile);
 // The packages of the tests stand for those that a user has installed.
 const MODULES = fileURLToPath(new URL('../../../test/node_modules', import.meta.url));
+const JEST = fileURLToPath(new URL('../../../examples/jest/node_modules/jest', import.meta.url));
+
+/** Runs the line that `init` has printed for the test, as it is printed. */
+async function runPrinted(stdout: string, cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const line = /^ {2}((?:node|npx) .*)$/m.exec(stdout)![1]!;
+  const environment = { PATH: process.env['PATH'], HOME: newFolder(), TMPDIR: newFolder(), ...env };
+  const said = await promisify(exec)(line, { cwd, env: environment as unknown as NodeJS.ProcessEnv });
+  return said.stdout + said.stderr;
+}
 
 async function project(manifest: object, files: Readonly<Record<string, string>> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-init-'));
@@ -75,16 +84,14 @@ describe('paylink init', () => {
         const { code, stdout, stderr } = await inFolder(folder, ['--yes']);
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
         expect(stdout).toContain(`${framework}, TypeScript\n`);
-        return { folder, test: /new (\S*payment-webhook\.(?:test|spec)\.ts)/.exec(stdout)![1]! };
+        return { folder, stdout };
       }),
     );
     await run(process.execPath, [join(MODULES, 'typescript/bin/tsc')], { ...options, cwd: root }).catch((error: unknown) => {
       throw new Error((error as { stdout: string }).stdout);
     });
-    for (const { folder, test } of tests) {
-      const node = ['--conditions=@paylink/source', '--import', 'tsx', '--test', test];
-      const { stdout } = await run(process.execPath, node, { ...options, cwd: folder });
-      expect(stdout).toMatch(/# pass 2\n# fail 0/);
+    for (const { folder, stdout } of tests) {
+      expect(await runPrinted(stdout, folder, { NODE_OPTIONS: '--conditions=@paylink/source' })).toMatch(/# pass 2\n# fail 0/);
     }
   });
 
@@ -97,9 +104,33 @@ describe('paylink init', () => {
   ])('writes JavaScript for %s in %s that passes its test', async (framework, _, type) => {
     const files = framework === 'lambda' ? { 'serverless.yml': '' } : {};
     const folder = await project({ ...type, dependencies: framework === 'lambda' ? {} : { [framework]: '*' } }, files);
-    expect((await inFolder(folder, ['--yes'])).code).toBe(0);
-    const { stdout } = await run(process.execPath, ['--test', 'payment-webhook.test.js'], { cwd: folder });
-    expect(stdout).toMatch(/# pass 2\n# fail 0/);
+    const { code, stdout } = await inFolder(folder, ['--yes']);
+    expect(code).toBe(0);
+    expect(await runPrinted(stdout, folder)).toMatch(/# pass 2\n# fail 0/);
+  });
+
+  it.each([
+    ['CommonJS', {}],
+    ['ES modules', { type: 'module' }],
+  ])('prints a line that runs the test in jest, in %s', async (_, type) => {
+    const folder = newFolder();
+    await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
+    for (const name of ['express', '@paylink']) await symlink(join(MODULES, name), join(folder, 'node_modules', name));
+    await symlink(JEST, join(folder, 'node_modules/jest'));
+    await symlink(join(JEST, 'bin/jest.js'), join(folder, 'node_modules/.bin/jest'));
+    await writeFiles(folder, { ...type, dependencies: { express: '*' }, devDependencies: { jest: '*' } }, {});
+    const { stdout } = await inFolder(folder, ['--yes']);
+    expect(await runPrinted(stdout, folder)).toMatch(/^Tests: +2 passed, 2 total$/m);
+  });
+
+  it.each([
+    ['vitest', 'npx vitest run src/payment-webhook.test.ts'],
+    ['jest', 'npx jest src/payment-webhook.test.ts'],
+    ['tsx', 'node --import tsx --test src/payment-webhook.test.ts'],
+  ])('prints a line that names the test where a TypeScript project has %s', async (runner, line) => {
+    const files = { 'tsconfig.json': TSCONFIG, 'src/index.ts': 'export {};\n' };
+    const folder = await project({ dependencies: { hono: '4' }, devDependencies: { [runner]: '*' } }, files);
+    expect((await inFolder(folder, ['--dry-run'])).stdout.split('\n')).toContain(`  ${line}`);
   });
 
   it('adds to .env, .gitignore and package.json what is missing, prints no secret, and changes nothing at the second run', async () => {

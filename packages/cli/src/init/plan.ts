@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseEnv } from 'node:util';
-import { HOSTS, PATH, routeFile, testFile, webhookFile } from './templates.js';
+import { HOSTS, isEsm, PATH, routeFile, testFile, webhookFile } from './templates.js';
 import type { Project } from './project.js';
 
 export interface PlannedFile {
@@ -33,11 +33,12 @@ export function planOf(project: Project): Plan {
     const before = read(folder, path);
     return { path, before, after, overwrites: before !== undefined && before !== after };
   };
+  // Nest's own projects look for `.spec.ts`.
+  const test = inCode(`payment-webhook.${framework === 'nest' ? 'spec' : 'test'}.${extension}`);
   const files = [
     whole(inCode(`payment-webhook.${extension}`), webhookFile(project)),
     whole(
-      // Nest's own projects look for `.spec.ts`.
-      inCode(`payment-webhook.${framework === 'nest' ? 'spec' : 'test'}.${extension}`),
+      test,
       testFile(project, './payment-webhook').replace(
         'payment-webhook.js',
         extension === 'mjs' ? 'payment-webhook.mjs' : 'payment-webhook.js',
@@ -48,7 +49,7 @@ export function planOf(project: Project): Plan {
     ignored(folder),
     manifest(project, isNext ? `http://localhost:3000/api${PATH}` : `http://localhost:3000${PATH}`),
   ];
-  return { files: files.filter(({ before, after }) => before !== after), next: nextSteps(project) };
+  return { files: files.filter(({ before, after }) => before !== after), next: nextSteps(project, test) };
 }
 
 function read(folder: string, path: string): string | undefined {
@@ -108,15 +109,9 @@ function manifest({ folder, manifest: { scripts } }: Project, webhook: string): 
   return { path: 'package.json', before, after: `${JSON.stringify(parsed, undefined, indent)}\n`, overwrites: false };
 }
 
-function nextSteps({
-  framework,
-  install,
-  installDev,
-  isTypeScript,
-  testRunner,
-  source,
-  manifest: { dependencies, devDependencies },
-}: Project): string[] {
+function nextSteps(project: Project, test: string): string[] {
+  const { framework, install, installDev, isTypeScript, testRunner } = project;
+  const { dependencies, devDependencies } = project.manifest;
   const known = { ...dependencies, ...devDependencies };
   const absent = (names: readonly string[]): string[] => names.filter((name) => !(name in known));
   const { from, mount } = HOSTS[framework];
@@ -130,12 +125,13 @@ function nextSteps({
     ...(isTypeScript ? ['@types/node'] : []),
     ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
   ]);
-  // node --test finds `.test.` files on its own.
-  const file = framework === 'nest' ? ` ${source === '' ? '' : `${source}/`}payment-webhook.spec.ts` : '';
+  // Without it jest takes ES modules for CommonJS. An option of npx works in every shell, and NODE_OPTIONS=… does not.
+  const asModules = isTypeScript || !isEsm(project) ? '' : '--node-options=--experimental-vm-modules ';
+  // The file is named: on its own node --test of Node 20 finds no TypeScript, runs nothing and ends with 0.
   const run = {
-    vitest: 'npx vitest run payment-webhook',
-    jest: 'npx jest payment-webhook',
-    'node:test': `node ${needsTsx ? '--import tsx ' : ''}--test${file}`,
+    vitest: `npx vitest run ${test}`,
+    jest: `npx ${asModules}jest ${test}`,
+    'node:test': `node ${needsTsx ? '--import tsx ' : ''}--test ${test}`,
   }[testRunner];
   return [
     ...(runtime.length > 0 ? [`${install} ${runtime.join(' ')}`] : []),

@@ -113,7 +113,7 @@ export const HOSTS: Readonly<Record<Framework, Host>> = {
 /** ES modules in TypeScript and where package.json says so, else CommonJS. */
 type Style = Pick<Project, 'isTypeScript' | 'isModule' | 'framework'>;
 
-function isEsm({ isTypeScript, isModule, framework }: Style): boolean {
+export function isEsm({ isTypeScript, isModule, framework }: Style): boolean {
   return isTypeScript || isModule || framework.startsWith('next');
 }
 
