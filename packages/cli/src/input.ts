@@ -91,6 +91,16 @@ export function readHeaders(values: readonly string[] = []): Record<string, stri
   return Object.fromEntries(headers);
 }
 
+/** What no output may hold of a request: its query and its headers, whole and in the parts that a server may send back alone. */
+export function secretsOf({ search, searchParams }: URL, headers: Readonly<Record<string, string>>): string[] {
+  const query = search.slice(1);
+  const encoded = query.split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
+  const values = Object.values(headers);
+  // `Authorization: Bearer T`: a server may know T alone.
+  const afterScheme = values.map((value) => value.replace(/^\S+\s+/, ''));
+  return [query, ...encoded, ...searchParams.values(), ...values, ...afterScheme];
+}
+
 /** Stdin as a stream, for the one option that has it. */
 export function takeStdin(option: string): NodeJS.ReadStream {
   if (stdinTakenBy !== undefined) throw usageFailure(`${stdinTakenBy} and ${option} cannot both be read from stdin`);

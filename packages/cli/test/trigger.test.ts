@@ -193,6 +193,20 @@ describe('paylink trigger', () => {
     }
   });
 
+  it('J01 prints neither the query of the address nor what follows the scheme of a header', async () => {
+    const url = await serve((req, res) => {
+      const { searchParams } = new URL(req.url!, 'http://localhost');
+      const [, token] = req.headers.authorization!.split(' ');
+      res.end([req.url, searchParams.get('token'), token, req.headers.authorization].join(' '));
+    });
+    const args = ['trigger', '--reference', 'a', '--header', 'Authorization: Bearer bearer-of-a-tunnel'];
+    for (const extra of [[], ['--json']]) {
+      const { stdout } = await paylink([...args, '--to', `${url}/?token=t0ken%2Fof+a+tunnel&v=1`, ...extra], { env });
+      expect(stdout).toContain('/?[hidden] [hidden] [hidden] [hidden]');
+      expect(stdout).not.toMatch(/t0ken|bearer-of/);
+    }
+  });
+
   it('J01 knows a secret also as JSON quotes it', async () => {
     const secret = 'says "quoted\\" twice';
     const url = await serve((_req, res) => res.end(JSON.stringify({ secret })));

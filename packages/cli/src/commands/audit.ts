@@ -8,7 +8,7 @@ import { requireAllowedHost } from '../audit/local-host.js';
 import { showReport } from '../audit/show-report.js';
 import { EXIT, Failure, failure, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
-import { collect, readHeaders, requireTarget, seconds, showUrl, wholeNumber } from '../input.js';
+import { collect, readHeaders, requireTarget, seconds, secretsOf, showUrl, wholeNumber } from '../input.js';
 import type { Output } from '../output.js';
 import { showProgress } from '../progress.js';
 import { text } from '../safe-text.js';
@@ -97,7 +97,7 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   const requestHeaders = readHeaders(flags.header);
   const credits = flags.credits === undefined ? undefined : readCredits(flags.credits);
   const secret = await requireSecret(flags, output);
-  output.hide(...Object.values(requestHeaders));
+  output.hide(...secretsOf(url, requestHeaders));
   const isForPeople = toStdout.length === 0;
   if (isForPeople) {
     output.line(text`Auditing ${output.paint.bold(showUrl(url))}`);

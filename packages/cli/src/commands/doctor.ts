@@ -5,7 +5,7 @@ import { adviceFor } from '../answer-advice.js';
 import { isLocalHost, requireAllowedHost } from '../audit/local-host.js';
 import { EXIT, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
-import { collect, readHeaders, requireTarget, seconds, showUrl } from '../input.js';
+import { collect, readHeaders, requireTarget, seconds, secretsOf, showUrl } from '../input.js';
 import { explainNoAnswer, post, type Answer } from '../post.js';
 import type { Output } from '../output.js';
 import { text, type Printable } from '../safe-text.js';
@@ -64,7 +64,7 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
   }
   const headers = readHeaders(flags.header);
   const secret = await requireSecret(flags, output);
-  output.hide(...Object.values(headers));
+  output.hide(...secretsOf(url, headers));
   output.line(text`Checking ${output.paint.bold(showUrl(url))}`);
   output.line(
     output.paint.dim(

@@ -4,7 +4,7 @@ import { adviceFor } from '../answer-advice.js';
 import { confirmEvent } from '../event-spelling.js';
 import { EXIT } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
-import { collect, readHeaders, requireTarget, seconds, showUrl, wholeNumber } from '../input.js';
+import { collect, readHeaders, requireTarget, seconds, secretsOf, showUrl, wholeNumber } from '../input.js';
 import { makeNotification, PAYMENT_SUCCEEDED, type NotificationFlags } from '../notification.js';
 import type { Output } from '../output.js';
 import { explainNoAnswer, post, type Answer } from '../post.js';
@@ -66,7 +66,7 @@ async function trigger({ flags, args: [event = PAYMENT_SUCCEEDED], output }: Run
   const extra = readHeaders(flags.header);
   const secret = await requireSecret(flags, output);
   const delivery = await makeNotification(flags, event, secret);
-  output.hide(delivery.signature, ...Object.values(extra));
+  output.hide(delivery.signature, ...secretsOf(url, extra));
 
   output.line(text`POST ${output.paint.bold(showUrl(url))}`);
   output.line(
