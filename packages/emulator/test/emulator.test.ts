@@ -40,6 +40,12 @@ describe('startEmulator', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
   });
 
+  it.each(['sk_live_a.b+c/d=', "sk_live_a!b.c'd.e~", 'sk_test_id.secret'])('takes the key %s, as the client', async (apiKey) => {
+    const emulator = await start({ apiKey });
+    await createLink(emulator);
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
+  });
+
   it.each<[string, EmulatorOptions, string]>([
     ['a host that others reach (M01)', { host: '0.0.0.0' }, 'host'],
     ['an IPv6 host that others reach', { host: '::' }, 'host'],
@@ -71,6 +77,10 @@ describe('startEmulator', () => {
     ['an empty secret', { webhook: { secret: '' } }, 'webhook.secret'],
     ['an API key as the secret', { webhook: { secret: 'sk_live_a.b' } }, 'webhook.secret'],
     ['a key of another form', { apiKey: 'key' }, 'apiKey'],
+    ['a key without a secret part', { apiKey: 'sk_live_key.' }, 'apiKey'],
+    ['a key with a blank', { apiKey: 'sk_live_a. b' }, 'apiKey'],
+    ['a key with a line', { apiKey: 'sk_live_a.b\r\nX: y' }, 'apiKey'],
+    ['a key that no header takes', { apiKey: 'sk_live_a.\u00e9' }, 'apiKey'],
     ['a misspelt option', { webhok: {} } as EmulatorOptions, 'webhok'],
     ['a misspelt webhook option', { webhook: { uri: '' } } as EmulatorOptions, 'webhook.uri'],
     ['a misspelt switch', { assumed: { retries: 3 } } as EmulatorOptions, 'assumed.retries'],

@@ -62,6 +62,15 @@ describe('the state file', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  it('takes another payment of a link after a restart with the same seed, whose first page is that of before', async () => {
+    const first = await start({ seed: 'the same' });
+    await first.createLink(FIXED);
+    await first.pay('order-1');
+    await first.close();
+    const second = await start({ seed: 'the same' });
+    await expect(second.pay('order-1')).resolves.toMatchObject({ status: 'success' });
+  });
+
   it('goes on with notifications that were not acknowledged, with the secret and address of the new start', async () => {
     const down = await startReceiver(() => 503);
     const slow = { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } };

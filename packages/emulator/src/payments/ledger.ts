@@ -126,9 +126,10 @@ export class Ledger {
   }
 
   /** Records a success, once for each page that it is sent from, and once at all for a single-use link. */
-  pay(token: string, amount: number, page: string = this.#random.uuid('page')): PayOutcome {
+  pay(token: string, amount: number, sentFrom?: string): PayOutcome {
     const entry = this.#entry(token);
     const { link, pages } = entry;
+    const page = sentFrom ?? this.#newPage(pages);
     if (pages.has(page)) return 'repeated';
     const again = link.status === 'success';
     if (again && link.singleUse) return 'repeated';
@@ -178,6 +179,14 @@ export class Ledger {
     if (link.history.length > HISTORY_KEPT) link.history.shift();
     this.#keep(entry);
     this.#onChange();
+  }
+
+  /** A seed draws the same pages again after a restart, and a kept link knows those of before it. */
+  #newPage(used: ReadonlySet<string>): string {
+    let page: string;
+    do page = this.#random.uuid('page');
+    while (used.has(page));
+    return page;
   }
 
   #newToken(): string {
