@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -177,6 +178,45 @@ describe('paylink audit', () => {
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(/^error: no connection to http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\): nothing listens there/);
     expect(result.stderr).not.toMatch(/DEBUG|\n {4}at /);
+  });
+
+  it.each([
+    ['a folder that is missing', ['--junit', 'missing/junit.xml'], /^error: missing\/junit\.xml cannot be written \(ENOENT\)/],
+    ['a folder', ['--junit', 'junit.xml', '--sarif', '.'], /^error: \. cannot be written \(EISDIR\)/],
+  ])('sends nothing and ends with 2 where a report is to be %s', async (_, args, message) => {
+    let requests = 0;
+    const url = await serve((req, res) => {
+      requests++;
+      req.resume().on('end', () => res.writeHead(401).end());
+    });
+    const cwd = newFolder();
+    const { code, stdout, stderr } = await paylink(['audit', '--to', url, ...args], { env, cwd });
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: 0 });
+    expect(stderr).toMatch(message);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('leaves no empty report where the audit cannot begin, and writes over one that is there', async () => {
+    const cwd = newFolder();
+    const args = ['--junit', 'junit.xml', '--sarif', 'audit.sarif'];
+    const unreachable = await paylink(['audit', '--to', 'http://127.0.0.1:9/', ...args], { env, cwd });
+    expect(unreachable.code).toBe(1);
+    expect(readdirSync(cwd)).toEqual([]);
+    writeFileSync(join(cwd, 'junit.xml'), 'of before');
+    const url = await serve((req, res) => req.resume().on('end', () => res.writeHead(401).end()));
+    await paylink(['audit', '--to', url, ...args], { env, cwd });
+    expect(await readFile(join(cwd, 'junit.xml'), 'utf8')).toContain('<testsuite name="paylink audit');
+  });
+
+  it('says that the audit ran where its report cannot be written afterwards', async () => {
+    const folder = newFolder();
+    const url = await serve((req, res) => {
+      rmSync(folder, { recursive: true, force: true });
+      req.resume().on('end', () => res.writeHead(401).end());
+    });
+    const { code, stderr } = await paylink(['audit', '--to', url, '--junit', join(folder, 'junit.xml')], { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/junit\.xml cannot be written \(ENOENT\)\n +the audit ran/);
   });
 
   it.each([

@@ -57,7 +57,10 @@ function readNumber(answer: string): number {
   return Number(text);
 }
 
-/** Words as a shell splits them: by spaces, with quotes and backslashes, and nothing more. */
+/**
+ * Words as a shell splits them: by spaces, with quotes and backslashes, and nothing more. Outside quotes a backslash stands for itself
+ * unless a quote, a blank or another one follows: `C:\tools\count.exe` is a path.
+ */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -71,7 +74,7 @@ export function splitWords(line: string): string[] {
     } else if (character === '"' || character === "'") {
       quote = character;
       word ??= '';
-    } else if (character === '\\' && at + 1 < line.length) word = `${word ?? ''}${line[++at]!}`;
+    } else if (character === '\\' && /["'\s\\]/.test(line[at + 1] ?? '')) word = `${word ?? ''}${line[++at]!}`;
     else if (/\s/.test(character)) {
       if (word !== undefined) words.push(word);
       word = undefined;

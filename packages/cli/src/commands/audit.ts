@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { open, rm, stat, writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { auditReceiver } from '@paylink/testing';
 import { runs, type CommonFlags, type Run } from '../action.js';
@@ -98,6 +98,7 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   const credits = flags.credits === undefined ? undefined : readCredits(flags.credits);
   const secret = await requireSecret(flags, output);
   output.hide(...secretsOf(url, requestHeaders));
+  for (const file of [flags.junit, flags.sarif]) if (typeof file === 'string') await requireWritable(file);
   const isForPeople = toStdout.length === 0;
   if (isForPeople) {
     output.line(text`Auditing ${output.paint.bold(showUrl(url))}`);
@@ -137,9 +138,31 @@ async function write(target: string | true | undefined, make: () => string, outp
   if (target === true) process.stdout.write(content);
   else {
     await writeFile(target, content).catch((error: unknown) => {
-      throw usageFailure(`${target} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`);
+      throw failure(cannotBeWritten(target, error), 'the audit ran, and this report of it is missing');
     });
   }
+}
+
+/** Before an audit of minutes whose report would be lost. It leaves no file behind. @throws Failure */
+async function requireWritable(target: string): Promise<void> {
+  try {
+    const found = await stat(target).catch(ignoreMissing);
+    // Opening a pipe and closing it would end whoever reads it.
+    if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
+    const file = await open(target, found === undefined ? 'wx' : 'r+');
+    await file.close();
+    if (found === undefined) await rm(target);
+  } catch (error) {
+    throw usageFailure(cannotBeWritten(target, error), 'nothing was sent');
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}
+
+function cannotBeWritten(target: string, error: unknown): string {
+  return `${target} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`;
 }
 
 function progress(output: Output): (step: { readonly done: number; readonly total: number; readonly name: string }) => void {
