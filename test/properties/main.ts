@@ -1,5 +1,6 @@
 /**
- * Properties of the whole, tried on generated cases. Prints how many ran; a failure prints the smallest case and its seed.
+ * Properties of the whole, tried on generated cases. Prints how many ran; a failure prints the smallest case and its seed. Ends with
+ * 1 where a property falls, with 2 where an option makes no sense.
  *
  *     pnpm properties -- --runs 10000000 [--seed S] [--only NAME]
  */
@@ -102,17 +103,29 @@ function askHosts(runs: number, seed: number): void {
   if (status !== 0) throw new Error(stdout + stderr);
 }
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
-  options: { runs: { type: 'string', default: '200000' }, seed: { type: 'string' }, only: { type: 'string' } },
-});
+function readOptions() {
+  try {
+    return parseArgs({
+      args: process.argv.slice(2).filter((argument) => argument !== '--'),
+      options: { runs: { type: 'string', default: '200000' }, seed: { type: 'string' }, only: { type: 'string' } },
+    }).values;
+  } catch (error) {
+    // What is thrown here would end with 1, as a property that falls.
+    refuse((error as Error).message);
+  }
+}
+
+function refuse(...problems: string[]): never {
+  const names = properties.map(({ name }) => name).join('|');
+  console.error([...problems, `usage: pnpm properties -- [--runs N] [--seed S] [--only ${names}]`].join('\n'));
+  process.exit(2);
+}
+
+const values = readOptions();
 const total = Number(values.runs);
 const seed = Number(values.seed ?? randomInt(2 ** 30));
 const chosen = properties.filter(({ name }) => values.only === undefined || name === values.only);
-if (!Number.isSafeInteger(total) || total < 1 || chosen.length === 0) {
-  console.error(`usage: pnpm properties -- [--runs N] [--seed S] [--only ${properties.map(({ name }) => name).join('|')}]`);
-  process.exit(2);
-}
+if (!Number.isSafeInteger(total) || total < 1 || chosen.length === 0) refuse();
 
 let ran = 0;
 const shares = chosen.reduce((sum, { share }) => sum + share, 0);
