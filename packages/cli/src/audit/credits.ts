@@ -58,8 +58,8 @@ function readNumber(answer: string): number {
 }
 
 /**
- * Words as a shell splits them: by spaces, with quotes and backslashes, and nothing more. Outside quotes a backslash stands for itself
- * unless a quote, a blank or another one follows: `C:\tools\count.exe` is a path.
+ * Words as a shell splits them: by spaces, with quotes and backslashes, and nothing more. Outside quotes a backslash stands for
+ * itself unless a quote, a blank or another one follows: `C:\tools\count.exe` is a path.
  */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
