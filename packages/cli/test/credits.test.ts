@@ -11,7 +11,7 @@ describe('the command of --credits', () => {
     [String.raw`count\ all.sh {reference}`, ['count all.sh', '{reference}']],
     [String.raw`a\\b a\"b a\'b`, [String.raw`a\b`, 'a"b', "a'b"]],
     [String.raw`"a\"b\\c" 'a\"b'`, [String.raw`a"b\c`, String.raw`a\"b`]],
-    ["node '' \"\"", ['node', '', '']],
+    ['node \'\' ""', ['node', '', '']],
     ['count\\', ['count\\']],
   ])('is split as people write it: %s', (line, words) => {
     expect(splitWords(line)).toEqual(words);
