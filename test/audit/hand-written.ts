@@ -107,6 +107,15 @@ export function receiver(careless: Partial<Habits> = {}): RequestListener {
   };
 }
 
+/** The receiver, with other statuses than its own. */
+export function answering(statusFor: (status: number) => number): RequestListener {
+  return (req, res) => {
+    const writeHead = res.writeHead.bind(res) as (status: number, ...rest: unknown[]) => typeof res;
+    res.writeHead = (status: number, ...rest: unknown[]) => writeHead(statusFor(status), ...rest);
+    receiver()(req, res);
+  };
+}
+
 async function receive(req: IncomingMessage, res: ServerResponse, habits: Habits): Promise<void> {
   const [status, text = ''] = await answer(req, habits);
   res.writeHead(status, { connection: 'close' }).end(text);

@@ -39,6 +39,20 @@ describe('auditReceiver', () => {
     expect(results[0]).toMatchObject({ id: 'H03', passed: true });
   });
 
+  it.each([
+    [201, []],
+    [202, ['answered 202 to a genuine delivery: that is right only where what was accepted survives a crash until it is credited']],
+    [204, []],
+  ])('takes %i for an acknowledgement', async (acknowledged, words) => {
+    const { url, close } = await listen(receiver({ acknowledged }));
+    const controller = new AbortController();
+    const report = await auditReceiver({ url, secret, stop: controller.signal, onResult: () => controller.abort() });
+    await close();
+    expect(report.findings).toEqual([]);
+    expect(report.results[0]).toMatchObject({ id: 'H03', passed: true, actual: acknowledged });
+    expect(report.notes.map(({ note }) => note)).toEqual(words);
+  });
+
   it('gives a report of what is known when its "stop" is aborted', async () => {
     const { url, close } = await listen(receiver());
     const controller = new AbortController();

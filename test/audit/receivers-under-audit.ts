@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { CauseId } from '@paylink/testing';
 import express from 'express';
-import { receiver, SECRET, type Habits } from './hand-written.js';
+import { answering, receiver, SECRET, type Habits } from './hand-written.js';
 import * as ways from './merchant-books.js';
 import type { MerchantBooks } from './merchant-books.js';
 
@@ -114,7 +114,8 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   'sends its stack': plain({ invalid: (error) => (error as Error).stack! }, 'quotes_body', 'leaks_trace'),
   'sends the signature that it expected': plain({ forged: (reason) => reason }, 'leaks_secret'),
   'says what was wrong with a signature': plain({ forged: (reason) => (reason === 'malformed' ? reason : 'no match') }),
-  'accepts before anything is done': plain({ acknowledged: 202 }, 'acknowledges_early'),
+  'acknowledges by 201, as NestJS does': plain({ acknowledged: 201 }),
+  'acknowledges by 202, as a queue does': plain({ acknowledged: 202 }),
   'has no limit on the body': plain({ bodyLimit: Number.POSITIVE_INFINITY }, 'no_limit'),
   'has a smaller limit than was given': plain({ bodyLimit: 19_999 }, 'wrong_limit'),
   'depends on the Content-Type': {
@@ -132,11 +133,7 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     causes: ['reads_elsewhere'],
   },
   'refuses everything else by 418': {
-    listener: () => (req, res) => {
-      const writeHead = res.writeHead.bind(res) as (status: number, ...rest: unknown[]) => typeof res;
-      res.writeHead = (status: number, ...rest: unknown[]) => writeHead(status >= 400 && status < 500 ? 418 : status, ...rest);
-      receiver()(req, res);
-    },
+    listener: () => answering((status) => (status >= 400 && status < 500 ? 418 : status)),
     causes: [],
   },
   'has no memory': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { auditReceiver, type AuditOptions, type AuditReport } from '@paylink/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { listen, receiver, SECRET } from './hand-written.js';
+import { answering, listen, receiver, SECRET } from './hand-written.js';
 
 const secret = SECRET;
 
@@ -62,5 +62,18 @@ describe('auditReceiver', () => {
     expect(report).toMatchObject({ passed: false, complete: false });
     expect(report.findings.length).toBeGreaterThan(0);
     expect(report.results.length).toBeLessThan(10);
+  });
+
+  it.each([
+    ['wrong_secret', answering(() => 400), /refused like a forged one \(400\).*same secret on both sides/],
+    ['unknown_reference', receiver({ credit: () => 400 }), /verified a genuine delivery and refused it/],
+    ['refused', answering(() => 415), /refused the type of a genuine delivery \(415\)/],
+    ['refused', answering(() => 429), /limits how often it is asked \(429\)/],
+  ] as const)('stops with %s at a refusal that other receivers mean otherwise (%#)', async (reason, listener, message) => {
+    const { url, close } = await listen(listener);
+    const { stopped, durationMs } = await audit({ url, secret });
+    await close();
+    expect(stopped).toMatchObject({ reason, message: expect.stringMatching(message) as string });
+    expect(durationMs).toBeLessThan(2_000);
   });
 });

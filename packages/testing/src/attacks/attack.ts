@@ -140,5 +140,14 @@ function deliver({ names, body, mac }: Material, difference: Difference): Delive
   return inForms(rawBody, Object.fromEntries(given));
 }
 
-/** Statuses that acknowledge. 202 is not among them: it says that nothing has happened yet. */
-export const ACKNOWLEDGED = [200, 204] as const;
+/** Forges with the right spelling. */
+export const UNKNOWN_SECRET = 'a-secret-that-is-not-configured-anywhere';
+
+/** What acknowledges beside 200, of what is registered: NestJS answers a POST by 201. */
+export const ALSO_ACKNOWLEDGED = [201, 202, 203, 204, 205, 206, 207, 208, 226] as const;
+export const ACKNOWLEDGED = [200, ...ALSO_ACKNOWLEDGED] as const;
+
+/** Every 2xx: the contract does not state the reply that the service expects (docs/service.md 6.9). */
+export function acknowledges(status: number | undefined): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}

@@ -1,5 +1,5 @@
 /** Section C of the table: the bytes of the body. */
-import { row, type Attack, type Line, type Material, type Verdict } from './attack.js';
+import { ALSO_ACKNOWLEDGED, row, type Attack, type Line, type Material, type Verdict } from './attack.js';
 
 const changed: Verdict = {
   category: 'forged',
@@ -18,7 +18,7 @@ const unsigned: Verdict = { ...changed, fault: 'accepts_unsigned' };
 const genuine: Verdict = {
   category: 'genuine',
   status: 200,
-  accepts: [204],
+  accepts: ALSO_ACKNOWLEDGED,
   severity: 'high',
   fault: 'refuses_genuine',
   advice:
@@ -137,7 +137,7 @@ function genuineBodies(material: Material): Attack[] {
       { [`a body of ${depth} nested arrays`]: bodyWith(`"nested":${'['.repeat(depth)}${']'.repeat(depth)}`) },
       {
         ...genuine,
-        accepts: [204, 400, 413, 422],
+        accepts: [...ALSO_ACKNOWLEDGED, 400, 413, 422],
         severity: 'medium',
         advice: 'Deep nesting must not crash the receiver: never serialise or clone a body, for a log or a store for instance.',
       },
@@ -147,7 +147,7 @@ function genuineBodies(material: Material): Attack[] {
     ...accepted('C16', strangeReferences(reference), {
       ...genuine,
       // A merchant who looks orders up refuses this one.
-      accepts: [204, 400, 404, 409, 410, 422, 503],
+      accepts: [...ALSO_ACKNOWLEDGED, 400, 404, 409, 410, 422, 503],
       severity: 'medium',
       advice:
         'A reference is opaque text. An unknown one may be refused by a status of its own, and must not end in a 500: bind it as a parameter in SQL, and encode it in a URL.',

@@ -1,5 +1,5 @@
 /** Section E of the table: the event header, which the signature does not cover. */
-import { ACKNOWLEDGED, row, type Attack, type Line, type Material, type Verdict } from './attack.js';
+import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, row, type Attack, type Line, type Material, type Verdict } from './attack.js';
 
 const absent: Verdict = {
   category: 'invalid',
@@ -20,7 +20,7 @@ const noKind: Verdict = {
 const unknown: Verdict = {
   category: 'genuine',
   status: 200,
-  accepts: [204],
+  accepts: ALSO_ACKNOWLEDGED,
   severity: 'medium',
   fault: 'unknown_kind',
   advice:

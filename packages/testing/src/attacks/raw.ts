@@ -1,6 +1,6 @@
 /** What only exact bytes can say: repeated header lines, broken frames, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
-import { ACKNOWLEDGED, nameOf, type Material, type Verdict } from './attack.js';
+import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material, type Verdict } from './attack.js';
 
 export interface RequestParts {
   readonly method?: string;
@@ -69,7 +69,7 @@ const broken = {
 const genuine = {
   category: 'genuine',
   status: 200,
-  accepts: [204],
+  accepts: ALSO_ACKNOWLEDGED,
   severity: 'note',
   fault: 'http_form',
   advice: 'HTTP allows this form of a genuine notification; a proxy or a later version of the service may use it.',
@@ -210,7 +210,7 @@ export const rawAttacks: readonly RawAttack[] = [
   raw(
     'D17',
     'an unknown expectation',
-    { ...genuine, byServer: true, accepts: [417, 400, ...ACKNOWLEDGED] },
+    { ...genuine, byServer: true, accepts: [417, 400, ...ALSO_ACKNOWLEDGED] },
     ({ material, request, genuineLines }) => request([...genuineLines(), ['Expect', 'foo']], material.body),
   ),
   ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'].map((method) =>
@@ -224,7 +224,7 @@ export const rawAttacks: readonly RawAttack[] = [
   raw(
     'D25',
     '2,000 headers',
-    { ...genuine, byServer: true, accepts: [431, 400, 413, ...ACKNOWLEDGED], mayClose: true },
+    { ...genuine, byServer: true, accepts: [431, 400, 413, ...ALSO_ACKNOWLEDGED], mayClose: true },
     ({ material, request, genuineLines }) => {
       const many = Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value'] as const);
       return request([...genuineLines(), ...many], material.body);

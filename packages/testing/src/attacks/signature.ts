@@ -1,7 +1,16 @@
 /** Section A of the table: the signature header; and the weak secrets of section B. */
 import { createHash } from 'node:crypto';
 import { TEST_SECRET } from '../signed-delivery.js';
-import { row, type Attack, type Difference, type Line, type Material, type Verdict } from './attack.js';
+import {
+  ALSO_ACKNOWLEDGED,
+  row,
+  UNKNOWN_SECRET,
+  type Attack,
+  type Difference,
+  type Line,
+  type Material,
+  type Verdict,
+} from './attack.js';
 
 const FORGED = { category: 'forged', status: 401, code: 'invalid_signature', accepts: [400, 403] } as const;
 
@@ -156,7 +165,7 @@ function ownSpelling(material: Material): Attack[] {
       material,
       'B13',
       forged,
-      signed({ 'a signature made with another secret': material.mac(body, 'a-secret-that-is-not-configured-anywhere') }),
+      signed({ 'a signature made with another secret': material.mac(body, UNKNOWN_SECRET) }),
     ),
     ...weakSecrets(material),
     ...row(
@@ -189,7 +198,7 @@ function ownSpelling(material: Material): Attack[] {
       {
         category: 'genuine',
         status: 200,
-        accepts: [204],
+        accepts: ALSO_ACKNOWLEDGED,
         severity: 'high',
         fault: 'refuses_genuine',
         advice: 'Header names have no case (RFC 9110 section 5.1): look them up regardless of case.',

@@ -1,6 +1,6 @@
 /** Section D of the table: the transport, as far as any HTTP client can send it. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { row, type Attack, type Line, type Material, type Verdict } from './attack.js';
+import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, row, type Attack, type Line, type Material, type Verdict } from './attack.js';
 
 const encoded: Verdict = {
   category: 'forged',
@@ -16,7 +16,7 @@ const encodedAndSigned: Verdict = { ...encoded, category: 'invalid', severity: '
 const genuine: Verdict = {
   category: 'genuine',
   status: 200,
-  accepts: [204],
+  accepts: ALSO_ACKNOWLEDGED,
   severity: 'medium',
   fault: 'refuses_genuine',
   advice:
@@ -128,7 +128,7 @@ function encodings(material: Material): Attack[] {
         { body: bytes, headers: { 'content-encoding': coding } },
       ]),
     ),
-    ...row(material, 'D12', { ...encodedAndSigned, accepts: [...encoded.accepts, 200, 204], severity: 'low' }, [
+    ...row(material, 'D12', { ...encodedAndSigned, accepts: [...encoded.accepts, ...ACKNOWLEDGED], severity: 'low' }, [
       ['an unknown content encoding', { headers: { 'content-encoding': 'x-unknown' } }],
     ]),
     ...(bomb.length > material.bodyLimit

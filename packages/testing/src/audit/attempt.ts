@@ -1,8 +1,8 @@
 /** Tries one thing and judges what came of it. */
-import type { Severity } from '../attacks/attack.js';
+import { acknowledges, type Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
-import { isAcknowledged, isSuccess, statusOf, type Laboratory } from './laboratory.js';
+import { isAcknowledged, statusOf, type Laboratory } from './laboratory.js';
 import type { Observation, Probe } from './probe.js';
 import type { AuditResult } from './report.js';
 
@@ -39,7 +39,7 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
   if (!verdict.passed || (probe.category === 'genuine' && isAcknowledged(observation.answer))) return result(verdict);
   const after = await stillServes(laboratory);
   laboratory.throwIfEnded();
-  if (isSuccess(after)) return result(verdict);
+  if (isAcknowledged(after)) return result(verdict);
   const stopped = result({
     passed: false,
     severity: 'high',
@@ -53,7 +53,7 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
 async function stillServes({ serves, wait }: Laboratory): Promise<WireAnswer> {
   const once = (): Promise<WireAnswer> => serves().catch((): WireAnswer => 'closed');
   const first = await once();
-  if (isSuccess(first)) return first;
+  if (isAcknowledged(first)) return first;
   await wait(500);
   return once();
 }
@@ -84,13 +84,15 @@ function judge(probe: Probe, { answer, fault }: Observation): Verdict {
 function isRight({ expected, mayClose, category }: Probe, answer: WireAnswer): boolean {
   const status = statusOf(answer);
   if (status === undefined) return answer === 'closed' && mayClose === true;
-  return expected.includes(status) || (category !== 'genuine' && status >= 400 && status < 500);
+  // A status that acknowledges does no more than another that does.
+  const isOneOf = expected.includes(status) || (acknowledges(status) && expected.some(acknowledges));
+  return isOneOf || (category !== 'genuine' && status >= 400 && status < 500);
 }
 
 /** A forged delivery that is answered wrongly harms less than one that is accepted. */
 function gravityOf({ category, severity, fault, onlyFault }: Probe, answer: WireAnswer): [Severity, CauseId] {
   const status = statusOf(answer);
-  if (onlyFault === true || severity === 'note' || category === 'genuine' || isSuccess(answer)) {
+  if (onlyFault === true || severity === 'note' || category === 'genuine' || isAcknowledged(answer)) {
     return category === 'genuine' && status === undefined && severity !== 'note' && fault !== 'one_at_a_time'
       ? [severity, 'hangs']
       : [severity, fault];
@@ -108,6 +110,6 @@ export function titleOf({ what, category, fault }: Pick<Probe, 'what' | 'categor
   if (fault === 'parses_first') return 'looked at the JSON of a body before its signature';
   if (fault === 'one_at_a_time') return `did not serve ${what}`;
   if (status === undefined) return answer === 'closed' ? `closed the connection on ${what}` : `gave no answer to ${what}`;
-  if (isSuccess(answer)) return `${category === 'invalid' ? 'acknowledged' : 'accepted'} ${what}`;
+  if (isAcknowledged(answer)) return `${category === 'invalid' ? 'acknowledged' : 'accepted'} ${what}`;
   return status < 500 ? `refused ${what} (${status})` : `answered ${status} to ${what}`;
 }

@@ -1,5 +1,5 @@
 /** The few causes behind many findings. */
-import type { Fault, Severity } from '../attacks/attack.js';
+import { acknowledges, type Fault, type Severity } from '../attacks/attack.js';
 import { COMPARE, RAW_BODY } from './framework.js';
 import type { AuditResult } from './report.js';
 
@@ -7,7 +7,6 @@ import type { AuditResult } from './report.js';
 export type CauseId =
   | Fault
   | 'not_acknowledged'
-  | 'acknowledges_early'
   | 'crashes'
   | 'hangs'
   | 'parses_first'
@@ -105,11 +104,6 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer 415 to every Content-Encoding but identity, before the body is read.',
   },
   refuses_genuine: { title: 'refuses genuine deliveries', severity: 'high', fix: rawBody },
-  acknowledges_early: {
-    title: 'acknowledges before the work is done',
-    severity: 'high',
-    fix: 'Answer 200 after the credit is committed, and never 202: what fails later is not sent again.',
-  },
   not_acknowledged: {
     title: 'does not acknowledge a genuine delivery',
     severity: 'high',
@@ -230,7 +224,7 @@ interface Facts {
   readonly has: (cause: CauseId) => boolean;
 }
 
-const isAccepted = ({ actual }: AuditResult): boolean => actual !== undefined && actual >= 200 && actual < 300;
+const isAccepted = ({ actual }: AuditResult): boolean => acknowledges(actual);
 const isIn =
   (...sections: readonly string[]) =>
   ({ id }: AuditResult): boolean =>
@@ -262,7 +256,6 @@ const RULES: readonly Rule[] = [
     folds: (finding) => ofFault('trims')(finding) || isIn('C08')(finding) || isBom(finding),
   },
   { id: 'no_limit', holds: ({ has }) => has('no_limit'), folds: ofFault('wrong_limit') },
-  { id: 'acknowledges_early', holds: ({ has }) => has('acknowledges_early'), folds: ({ actual }) => actual === 202 },
   { id: 'no_memory', holds: ({ has }) => has('no_memory'), folds: ofFault('not_atomic', 'key_by_body') },
 ];
 

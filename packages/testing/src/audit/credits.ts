@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import { CAUSES, type CauseId } from './causes.js';
-import { isAcknowledged, isSuccess, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
+import { isAcknowledged, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
 import type { AuditResult, AuditStop } from './report.js';
 
 export interface Books {
@@ -87,7 +87,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
   );
   const takesAny = forUnknown > 0;
   add('H10', 'an order that does not exist', 'credits_unknown', takesAny ? `credited ${forUnknown} times` : undefined);
-  const acknowledged = !takesAny && isSuccess(answer);
+  const acknowledged = !takesAny && isAcknowledged(answer);
   add(
     'H07',
     'an order that does not exist',

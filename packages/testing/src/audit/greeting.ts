@@ -1,8 +1,8 @@
 /** A genuine delivery before anything else: without it a refusal would prove nothing. */
 import type { WireAnswer } from '../wire.js';
 import { attacks } from '../attacks/index.js';
-import { ACKNOWLEDGED, type Material } from '../attacks/attack.js';
-import { isAcknowledged, isSuccess, statusOf, type Laboratory } from './laboratory.js';
+import { ACKNOWLEDGED, UNKNOWN_SECRET, type Material } from '../attacks/attack.js';
+import { isAcknowledged, statusOf, type Laboratory } from './laboratory.js';
 import { probeOf } from './probe.js';
 import type { AuditResult, AuditStop } from './report.js';
 
@@ -32,8 +32,8 @@ export async function greet(laboratory: Laboratory, url: URL, milliseconds: numb
   laboratory.throwIfEnded();
   if (typeof answer !== 'string') laboratory.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
   const passed = isAcknowledged(answer);
-  const stop = stopOn(answer, milliseconds);
-  const result: AuditResult = {
+  const durationMs = Math.round(performance.now() - started);
+  const result = (stop?: AuditStop): AuditResult => ({
     id: 'H03',
     name: 'H03 acknowledges a genuine delivery',
     what: 'a genuine delivery',
@@ -41,30 +41,31 @@ export async function greet(laboratory: Laboratory, url: URL, milliseconds: numb
     passed,
     expected: ACKNOWLEDGED,
     actual: statusOf(answer),
-    ...(passed
-      ? {}
-      : { severity: 'high' as const, cause: isSuccess(answer) ? ('acknowledges_early' as const) : ('not_acknowledged' as const) }),
-    advice: stop?.message ?? (passed ? 'Nothing to do.' : EARLY),
-    durationMs: Math.round(performance.now() - started),
-  };
-  if (stop === undefined) return { results: [result] };
-  const others = await wayIn(laboratory, left());
+    ...(passed ? {} : { severity: 'high' as const, cause: 'not_acknowledged' as const }),
+    ...(statusOf(answer) === 202 ? { note: EARLY } : {}),
+    advice: stop?.message ?? 'Nothing to do.',
+    durationMs,
+  });
+  if (passed) return { results: [result()] };
+  const [others, forged] = await Promise.all([wayIn(laboratory, left()), forgedAnswer(laboratory, left())]);
   laboratory.throwIfEnded();
-  return { results: [result, ...others], stop };
+  const stop = stopOn(answer, forged, milliseconds);
+  return { results: [result(stop), ...others], stop };
 }
 
+/** Not a finding: what a queue has accepted durably is not lost, and only its credits show that. */
 const EARLY =
-  'Answer 200, and only when the effect is durable: 202 says that nothing has happened yet, and what is lost then is lost.';
+  'answered 202 to a genuine delivery: that is right only where what was accepted survives a crash until it is credited';
 
 function titleOn(answer: WireAnswer): string {
   const status = statusOf(answer);
   if (status === undefined)
     return answer === 'closed' ? 'closed the connection on a genuine delivery' : 'gave no answer to a genuine delivery';
-  return isSuccess(answer) ? `answered ${status} to a genuine delivery` : `refused a genuine delivery (${status})`;
+  return `refused a genuine delivery (${status})`;
 }
 
-function stopOn(answer: WireAnswer, milliseconds: number): AuditStop | undefined {
-  if (isSuccess(answer)) return undefined;
+/** @param forged the answer to a forged delivery, which a receiver that verifies by another secret gives to a genuine one too */
+function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): AuditStop {
   const status = statusOf(answer);
   const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
   if (status === undefined) {
@@ -82,6 +83,16 @@ function stopOn(answer: WireAnswer, milliseconds: number): AuditStop | undefined
     return stop(
       'wrong_secret',
       'A genuine delivery was refused. Is it the same secret on both sides, under the same names of headers, and are the raw bytes verified?',
+    );
+  }
+  if (status === 429) {
+    return stop('refused', 'The server limits how often it is asked (429): lift that for the audit, which asks some hundred times.');
+  }
+  if (status === 415) {
+    return stop(
+      'refused',
+      'The server refused the type of a genuine delivery (415), which is application/json without a Content-Encoding: take the body as raw ' +
+        'bytes, whatever its type.',
     );
   }
   if (status === 405) return stop('no_route', 'The path is there, but not for POST.');
@@ -102,10 +113,24 @@ function stopOn(answer: WireAnswer, milliseconds: number): AuditStop | undefined
     );
   }
   if (status >= 500) return stop('refused', 'The receiver failed on its own side: its log says why.');
+  if (status === statusOf(forged)) {
+    return stop(
+      'wrong_secret',
+      `A genuine delivery was refused like a forged one (${status}). Is it the same secret on both sides, under the same names of headers, ` +
+        'and are the raw bytes verified? If so, does the receiver know the order of the reference?',
+    );
+  }
   return stop(
     'unknown_reference',
     'The receiver verified a genuine delivery and refused it: its log says why. Does it know the order of the reference?',
   );
+}
+
+async function forgedAnswer(laboratory: Laboratory, milliseconds: number): Promise<WireAnswer> {
+  const { material, request, genuineLines } = laboratory;
+  const [type, event] = genuineLines();
+  const forged = [material.names.signature, material.mac(material.body, UNKNOWN_SECRET)] as const;
+  return laboratory.exchangeWithin(milliseconds, request([type!, event!, forged], material.body)).catch(() => 'closed' as const);
 }
 
 /** Where the genuine delivery was refused: what is accepted in its place, by a receiver that verifies something else. */
@@ -125,7 +150,7 @@ async function wayIn(laboratory: Laboratory, milliseconds: number): Promise<Audi
       const { headers, rawBody } = attack.delivery;
       const bytes = laboratory.request(Object.entries(headers), rawBody);
       const answer = await laboratory.exchangeWithin(milliseconds, bytes).catch(() => 'closed' as const);
-      if (!isSuccess(answer)) return undefined;
+      if (!isAcknowledged(answer)) return undefined;
       const { id, name, what, expected, severity, fault, advice } = probe;
       const actual = statusOf(answer);
       return {

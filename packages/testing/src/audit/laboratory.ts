@@ -1,5 +1,5 @@
 /** What the probes of an audit work with: the receiver, genuine deliveries, and a record of every reply. */
-import { ACKNOWLEDGED, type Material } from '../attacks/attack.js';
+import { acknowledges, type Material } from '../attacks/attack.js';
 import { craftOf, type Craft } from '../attacks/raw.js';
 import { Wire, type WireAnswer, type WireReply } from '../wire.js';
 
@@ -127,13 +127,7 @@ export function asksForRetry(answer: WireAnswer): boolean {
 }
 
 export function isAcknowledged(answer: WireAnswer): boolean {
-  const status = statusOf(answer);
-  return status !== undefined && (ACKNOWLEDGED as readonly number[]).includes(status);
-}
-
-export function isSuccess(answer: WireAnswer): boolean {
-  const status = statusOf(answer);
-  return status !== undefined && status >= 200 && status < 300;
+  return acknowledges(statusOf(answer));
 }
 
 function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {

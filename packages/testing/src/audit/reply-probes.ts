@@ -1,4 +1,5 @@
 /** What the replies say: to whom, how much, and in which order a receiver works. */
+import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import { asksForRetry, isAcknowledged, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
 import type { Observation, Probe } from './probe.js';
@@ -12,7 +13,7 @@ export const replyProbes: readonly Probe[] = [
     name: 'H01 acknowledges a replay',
     what: 'a replay',
     category: 'genuine',
-    expected: [200, 204],
+    expected: ACKNOWLEDGED,
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
@@ -27,7 +28,7 @@ export const replyProbes: readonly Probe[] = [
     name: `H02 answers ${DUPLICATES} duplicates at once with 2xx or 503, and acknowledges them in the end`,
     what: `${DUPLICATES} duplicates at once`,
     category: 'genuine',
-    expected: [200, 204],
+    expected: ACKNOWLEDGED,
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
@@ -55,7 +56,7 @@ export const replyProbes: readonly Probe[] = [
     async perform({ material, request, genuineLines, exchangePatiently }) {
       const send = (body: Buffer): Promise<WireAnswer> => {
         const [type, event] = genuineLines();
-        const forged = material.mac(body, 'a-secret-that-is-not-configured-anywhere');
+        const forged = material.mac(body, UNKNOWN_SECRET);
         return exchangePatiently(request([type!, event!, [material.names.signature, forged]], body));
       };
       const usual = await send(material.body);

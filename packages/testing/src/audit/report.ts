@@ -19,7 +19,10 @@ export interface AuditResult {
   readonly skipped?: string;
   /** Worth knowing, and not a finding. */
   readonly note?: string;
-  /** The statuses that are right. Every other 4xx is also a refusal. Where a server may just close the connection, that passes too. */
+  /**
+   * The statuses that are right. Where one of them acknowledges, every 2xx does. Every other 4xx is also a refusal. Where a server may
+   * just close the connection, that passes too.
+   */
   readonly expected: readonly number[];
   /** The status that came; `undefined` where none did. */
   readonly actual: number | undefined;

@@ -1,4 +1,5 @@
 /** Bodies that are slow, cut off or endless: what these cost a server. */
+import { ACKNOWLEDGED } from '../attacks/attack.js';
 import { chunked, type Wire, type WireAnswer } from '../wire.js';
 import { PATIENCE, statusOf, type Laboratory } from './laboratory.js';
 import type { Observation, Probe } from './probe.js';
@@ -92,7 +93,7 @@ export const loadProbes: readonly Probe[] = [
     name: 'D16 answers 100 Continue, or the request, where it is asked to',
     what: 'Expect: 100-continue',
     category: 'genuine',
-    expected: [200, 204],
+    expected: ACKNOWLEDGED,
     severity: 'note',
     fault: 'http_form',
     advice: 'Some clients wait for "100 Continue" before they send a body.',
@@ -103,7 +104,7 @@ export const loadProbes: readonly Probe[] = [
     name: `D11 serves others while ${SLOW_SENDERS} senders are slow`,
     what: `a genuine delivery beside ${SLOW_SENDERS} slow senders`,
     category: 'genuine',
-    expected: [200, 204],
+    expected: ACKNOWLEDGED,
     severity: 'high',
     fault: 'one_at_a_time',
     advice:
