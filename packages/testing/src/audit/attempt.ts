@@ -2,9 +2,9 @@
 import { acknowledges, type Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
-import { isAcknowledged, statusOf, type Laboratory } from './laboratory.js';
+import { isAcknowledged, isLimited, statusOf, type Laboratory } from './laboratory.js';
 import type { Observation, Probe } from './probe.js';
-import type { AuditResult } from './report.js';
+import { LIMITED, type AuditResult } from './report.js';
 
 /** The server no longer serves, so that nothing more can be tried. */
 export class StoppedServing extends Error {
@@ -35,11 +35,14 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
     ...verdict,
   });
   const verdict = judge(probe, observation);
+  if (!verdict.passed || verdict.skipped !== undefined) return result(verdict);
   // An acknowledged delivery shows that it serves.
-  if (!verdict.passed || (probe.category === 'genuine' && isAcknowledged(observation.answer))) return result(verdict);
+  if (probe.category === 'genuine' && isAcknowledged(observation.answer)) return result(verdict);
   const after = await stillServes(laboratory);
   laboratory.throwIfEnded();
   if (isAcknowledged(after)) return result(verdict);
+  // It serves: it says so itself.
+  if (isLimited(after)) return result(NOT_JUDGED);
   const stopped = result({
     passed: false,
     severity: 'high',
@@ -53,7 +56,7 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
 async function stillServes({ serves, wait }: Laboratory): Promise<WireAnswer> {
   const once = (): Promise<WireAnswer> => serves().catch((): WireAnswer => 'closed');
   const first = await once();
-  if (isAcknowledged(first)) return first;
+  if (isAcknowledged(first) || isLimited(first)) return first;
   await wait(500);
   return once();
 }
@@ -68,13 +71,14 @@ async function observe(probe: Probe, laboratory: Laboratory): Promise<Observatio
   }
 }
 
-type Verdict = Pick<AuditResult, 'passed' | 'severity' | 'detail' | 'cause' | 'note' | 'title'> & { readonly advice?: string };
+type Verdict = Pick<AuditResult, 'passed' | 'severity' | 'detail' | 'cause' | 'note' | 'title' | 'skipped'> & {
+  readonly advice?: string;
+};
 
-function judge(probe: Probe, { answer, fault }: Observation): Verdict {
-  if (statusOf(answer) === 429) {
-    const advice = 'The server limits how often it is asked: lift that for the audit, or take a lower concurrency.';
-    return { passed: true, note: 'not judged: the server limits how often it is asked (429)', advice };
-  }
+const NOT_JUDGED: Verdict = { passed: true, skipped: LIMITED, advice: 'Lift the limit for the audit, then run it again.' };
+
+function judge(probe: Probe, { answer, fault, others = [] }: Observation): Verdict {
+  if ([answer, ...others].some(isLimited)) return NOT_JUDGED;
   if (fault === undefined && (probe.onlyFault === true || isRight(probe, answer))) return { passed: true };
   const [severity, cause] = gravityOf(probe, answer);
   if (severity === 'note') return { passed: true, note: titleOf(probe, answer) };

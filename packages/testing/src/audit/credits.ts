@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import { CAUSES, type CauseId } from './causes.js';
-import { isAcknowledged, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
-import type { AuditResult, AuditStop } from './report.js';
+import { isAcknowledged, isLimited, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
+import { LIMITED, type AuditResult, type AuditStop } from './report.js';
 
 export interface Books {
   /** How often an order was credited. @throws Error where the merchant's side gives no number. */
@@ -50,8 +50,9 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
   const { material, serves } = laboratory;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
-  const add = (id: string, what: string, cause: CauseId, fault: string | undefined, severity: Severity = CAUSES[cause].severity) =>
-    void results.push(onResult(resultOf({ id, what, cause, fault, severity })));
+  /** `answers` are those to what was sent for it: credits say nothing of a delivery that the server turned away unread. */
+  const add = (id: string, what: string, cause: CauseId, fault: string | undefined, answers: readonly WireAnswer[] = []) =>
+    void results.push(onResult(resultOf({ id, what, cause, fault, severity: CAUSES[cause].severity, answers })));
   const bodyOf = (reference: string, more = {}): Buffer => Buffer.from(JSON.stringify({ reference, ...more }));
 
   const after = await settled(
@@ -69,13 +70,20 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
   add('H03', 'the first delivery', 'no_memory', after - before > 1 ? `credited ${after - before} times` : undefined);
 
   const repeated = Math.max(after, before);
-  for (let time = 0; time < 5; time++) await serves();
+  const replays: WireAnswer[] = [];
+  for (let time = 0; time < 5; time++) replays.push(await serves());
   const replayed = await settled(
     laboratory,
     () => books.count(material.reference),
     (count) => count > repeated,
   );
-  add('H01', '5 replays', 'no_memory', replayed > repeated ? `${replayed - repeated} more credits for 5 replays` : undefined);
+  add(
+    'H01',
+    '5 replays',
+    'no_memory',
+    replayed > repeated ? `${replayed - repeated} more credits for 5 replays` : undefined,
+    replays,
+  );
 
   const nonce = randomBytes(4).toString('hex');
   const unknown = `${material.reference}-unknown-${nonce}`;
@@ -86,20 +94,23 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
     (count) => count > 0,
   );
   const takesAny = forUnknown > 0;
-  add('H10', 'an order that does not exist', 'credits_unknown', takesAny ? `credited ${forUnknown} times` : undefined);
+  add('H10', 'an order that does not exist', 'credits_unknown', takesAny ? `credited ${forUnknown} times` : undefined, [answer]);
   const acknowledged = !takesAny && isAcknowledged(answer);
   add(
     'H07',
     'an order that does not exist',
     'loses_unknown',
     acknowledged ? `answered ${statusOf(answer)!} and did not credit` : undefined,
+    [answer],
   );
 
   const spare = [...references];
   const fresh = (purpose: string, whatIsJudged: string): string | undefined => {
     const reference = takesAny ? `${material.reference}-${purpose}-${nonce}` : spare.shift();
-    if (reference === undefined)
-      notJudged.push(`${whatIsJudged}: the receiver looks its orders up, and no further order was named for it`);
+    if (reference === undefined) {
+      const reason = isLimited(answer) ? LIMITED : 'the receiver looks its orders up';
+      notJudged.push(`${whatIsJudged}: ${reason}, and no further order was named for it`);
+    }
     return reference;
   };
 
@@ -109,7 +120,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
     const body = bodyOf(raced);
     const bytes = laboratory.request(laboratory.genuineLines(body), body);
     const send = (): Promise<WireAnswer> => laboratory.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
-    await Promise.all(Array.from({ length: 20 }, send));
+    const answers = await Promise.all(Array.from({ length: 20 }, send));
     const last = await serves(body);
     const count =
       (await settled(
@@ -117,12 +128,13 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
         () => books.count(raced),
         (now) => now > start + 1,
       )) - start;
-    add('H02', '20 duplicates at once', 'not_atomic', count > 1 ? `credited ${count} times` : undefined);
+    add('H02', '20 duplicates at once', 'not_atomic', count > 1 ? `credited ${count} times` : undefined, [...answers, last]);
     add(
       'H02',
       '20 duplicates at once',
       'loses_credit',
       count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
+      [last],
     );
   }
 
@@ -147,19 +159,20 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
         () => books.count(lost),
         (now) => now > start + 1,
       )) - start;
-    add('H03', 'a retry after a lost reply', 'no_memory', count > 1 ? `credited ${count} times` : undefined);
+    add('H03', 'a retry after a lost reply', 'no_memory', count > 1 ? `credited ${count} times` : undefined, [last]);
     add(
       'G07',
       'a retry after a lost reply',
       'loses_credit',
       count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
+      [last],
     );
   }
 
   const twice = fresh('bodies', 'two bodies with one reference, and an amount in the body');
   if (twice !== undefined) {
     const start = await books.count(twice);
-    await serves(bodyOf(twice, { amount: 1, currency: 'XOF' }));
+    const first = await serves(bodyOf(twice, { amount: 1, currency: 'XOF' }));
     const last = await serves(bodyOf(twice));
     const count =
       (await settled(
@@ -167,12 +180,13 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
         () => books.count(twice),
         (now) => now > start + 1,
       )) - start;
-    add('H04', 'two bodies with one reference', 'key_by_body', count > 1 ? `credited ${count} times` : undefined);
+    add('H04', 'two bodies with one reference', 'key_by_body', count > 1 ? `credited ${count} times` : undefined, [first, last]);
     add(
       'C23',
       'a body with an amount',
       'loses_credit',
       count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
+      [first, last],
     );
   }
 
@@ -191,14 +205,14 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
       const body = bodyOf(unpaid, more);
       const [type, , signature] = laboratory.genuineLines(body);
       const lines = [type!, ...(event === undefined ? [] : [[material.names.event, event] as const]), signature!];
-      await laboratory.exchangePatiently(laboratory.request(lines, body)).catch((): WireAnswer => 'closed');
+      const got = await laboratory.exchangePatiently(laboratory.request(lines, body)).catch((): WireAnswer => 'closed');
       const count = await settled(
         laboratory,
         () => books.count(unpaid),
         (now) => now > known,
         { milliseconds: 150 },
       );
-      add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined);
+      add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined, [got]);
       known = count;
     }
     if (known === start) {
@@ -213,6 +227,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
         'a success after a failure',
         'loses_credit',
         count === start && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
+        [last],
       );
     }
   }
@@ -259,9 +274,10 @@ interface Judged {
   readonly cause: CauseId;
   readonly fault: string | undefined;
   readonly severity: Severity;
+  readonly answers?: readonly WireAnswer[];
 }
 
-function resultOf({ id, what, cause, fault, severity }: Judged): AuditResult {
+function resultOf({ id, what, cause, fault, severity, answers = [] }: Judged): AuditResult {
   const result = {
     id,
     name: `${id} by its credits: ${what}, not "${CAUSES[cause].title}"`,
@@ -271,6 +287,6 @@ function resultOf({ id, what, cause, fault, severity }: Judged): AuditResult {
     advice: CAUSES[cause].fix as string,
     durationMs: 0,
   };
-  if (fault === undefined) return { ...result, passed: true };
+  if (fault === undefined) return { ...result, passed: true, ...(answers.some(isLimited) ? { skipped: LIMITED } : {}) };
   return { ...result, passed: false, severity, cause, title: `${what}: ${fault}` };
 }

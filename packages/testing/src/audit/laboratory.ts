@@ -126,6 +126,11 @@ export function asksForRetry(answer: WireAnswer): boolean {
   return status === 503 || status === 408;
 }
 
+/** 429: what was sent was not looked at, so that its answer says nothing. */
+export function isLimited(answer: WireAnswer): boolean {
+  return statusOf(answer) === 429;
+}
+
 export function isAcknowledged(answer: WireAnswer): boolean {
   return acknowledges(statusOf(answer));
 }

@@ -123,7 +123,7 @@ async function compareRefusals({ material, request, genuineLines, exchangePatien
   const differing = others.filter((answer) => compare(answer) !== compare(same[0]!));
   return {
     answer: same[0]!,
-    others,
+    others: [...same.slice(1), ...others],
     ...(differing.length === 0 ? {} : { fault: `${differing.length} of ${others.length} answers differ from the others` }),
   };
 }

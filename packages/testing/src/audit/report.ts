@@ -4,6 +4,9 @@ import type { WireReply } from '../wire.js';
 import { bySeverity, causesOf, type AuditCause, type CauseId } from './causes.js';
 import { frameworkOf } from './framework.js';
 
+/** Of a result: the server answered 429, so that it is neither passed nor a finding. */
+export const LIMITED = 'the server limits how often it is asked (429)';
+
 export interface AuditResult {
   /** The row of the table of attacks, "A06" for one. Several results have the same. */
   readonly id: string;
@@ -47,9 +50,9 @@ export interface AuditStop {
 export interface AuditReport {
   /** Without its query, which may hold a key. */
   readonly url: string;
-  /** Whether there is no finding, and everything was tried. */
+  /** Whether there is no finding, and the audit is complete. */
   readonly passed: boolean;
-  /** Whether everything was tried. */
+  /** Whether everything was tried, and no limit of the server's kept it from being judged. */
   readonly complete: boolean;
   /** Why it ended early. */
   readonly stopped?: AuditStop;
@@ -80,12 +83,14 @@ export interface ReportParts {
 export function reportOf({ url, results, replies, notJudged, stopped, started }: ReportParts): AuditReport {
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const framework = frameworkOf(replies);
+  const limited = results.filter(({ skipped }) => skipped === LIMITED).length;
+  const complete = stopped === undefined && limited === 0;
   return {
     url: url.origin + url.pathname,
-    passed: findings.length === 0 && stopped === undefined,
-    complete: stopped === undefined,
+    passed: findings.length === 0 && complete,
+    complete,
     ...(stopped === undefined ? {} : { stopped }),
-    notJudged,
+    notJudged: limited === 0 ? notJudged : [...notJudged, unjudged(limited)],
     causes: causesOf(findings, framework),
     ...(framework === undefined ? {} : { framework }),
     results,
@@ -93,6 +98,10 @@ export function reportOf({ url, results, replies, notJudged, stopped, started }:
     notes: results.filter(({ note }) => note !== undefined),
     durationMs: Math.round(performance.now() - started),
   };
+}
+
+function unjudged(count: number): string {
+  return `${count} of the attacks: ${LIMITED}; lift that for the audit, then run it again`;
 }
 
 export function sorted(results: readonly AuditResult[]): AuditResult[] {

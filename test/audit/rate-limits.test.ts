@@ -1,0 +1,36 @@
+/** What a server turns away by 429 says nothing about the receiver behind it. */
+import type { RequestListener } from 'node:http';
+import { auditReceiver } from '@paylink/testing';
+import { describe, expect, it } from 'vitest';
+import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
+
+const LIMITED = 'the server limits how often it is asked (429)';
+const options = { secret: SECRET, bodyLimit: BODY_LIMIT, timeout: 4_000, concurrency: 1 };
+
+/** A sound receiver behind a limit. */
+function behind(isOverLimit: (count: number) => boolean): RequestListener {
+  let count = 0;
+  return (req, res) => {
+    if (!isOverLimit(++count)) return receiver()(req, res);
+    req.resume();
+    res.writeHead(429, { connection: 'close', 'retry-after': '60' }).end();
+  };
+}
+
+describe('auditReceiver', () => {
+  it.each([
+    ['that lasts', (count: number): boolean => count > 20],
+    ['on one request of ten', (count: number): boolean => count % 10 === 0],
+  ])('holds nothing against a receiver behind a limit %s, and says what it could not judge', async (_, isOverLimit) => {
+    const { url, close } = await listen(behind(isOverLimit));
+    const report = await auditReceiver({ ...options, url });
+    await close();
+    expect(report.findings).toEqual([]);
+    expect(report).toMatchObject({ passed: false, complete: false });
+    expect(report.stopped).toBeUndefined();
+    const limited = report.results.filter(({ skipped }) => skipped === LIMITED);
+    expect(limited.length).toBeGreaterThan(10);
+    expect(report.results.filter(({ actual, skipped }) => actual === 429 && skipped !== LIMITED)).toEqual([]);
+    expect(report.notJudged).toContainEqual(expect.stringMatching(new RegExp(`^${limited.length} of the attacks: .*429`)));
+  }, 30_000);
+});
