@@ -172,6 +172,7 @@ describe('auditReceiver', () => {
     ['no secret', { secret: undefined as unknown as string }, 'secret must be'],
     ['a time of zero', { timeout: 0 }, 'timeout'],
     ['no time for the first answer', { firstAnswer: 0 }, 'firstAnswer'],
+    ['no time for a credit', { settle: 0 }, 'settle'],
     ['too many at once', { concurrency: 33 }, 'concurrency'],
     ['credits that are not a function', { credits: 5 as never }, 'credits'],
     ['headers of a request in place of header names', { headers: OF_A_REQUEST }, 'requestHeaders'],

@@ -2,16 +2,18 @@
 import type { RequestListener } from 'node:http';
 import { auditReceiver } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
-import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
+import { BODY_LIMIT, listen, receiver, SECRET, type Habits } from './hand-written.js';
+import { careful, ORDERS } from './merchant-books.js';
+import { auditInVirtualTime } from './virtual-time.js';
 
 const LIMITED = 'the server limits how often it is asked (429)';
 const options = { secret: SECRET, bodyLimit: BODY_LIMIT, timeout: 4_000, concurrency: 1 };
 
 /** A sound receiver behind a limit. */
-function behind(isOverLimit: (count: number) => boolean): RequestListener {
+function behind(isOverLimit: (count: number) => boolean, careless: Partial<Habits> = {}): RequestListener {
   let count = 0;
   return (req, res) => {
-    if (!isOverLimit(++count)) return receiver()(req, res);
+    if (!isOverLimit(++count)) return receiver(careless)(req, res);
     req.resume();
     res.writeHead(429, { connection: 'close', 'retry-after': '60' }).end();
   };
@@ -33,4 +35,19 @@ describe('auditReceiver', () => {
     expect(report.results.filter(({ actual, skipped }) => actual === 429 && skipped !== LIMITED)).toEqual([]);
     expect(report.notJudged).toContainEqual(expect.stringMatching(new RegExp(`^${limited.length} of the attacks: .*429`)));
   }, 30_000);
+
+  it('judges no credit by deliveries that were turned away', async () => {
+    const { credit, credits } = careful();
+    const { url, close } = await listen(behind((count) => count > 1, { credit }));
+    const enough = new AbortController();
+    const onResult = ({ id }: { readonly id: string }): void => {
+      if (id === 'A01') enough.abort();
+    };
+    const report = await auditInVirtualTime({ ...options, url, reference: ORDERS, credits, stop: enough.signal, onResult });
+    await close();
+    expect(report.findings).toEqual([]);
+    const judged = report.results.filter(({ name }) => name.includes('by its credits'));
+    expect(judged.length).toBeGreaterThan(10);
+    expect(judged.filter(({ skipped }) => skipped !== LIMITED).map(({ what }) => what)).toEqual(['the first delivery']);
+  });
 });

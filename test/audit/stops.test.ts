@@ -1,28 +1,11 @@
 /** How soon an audit that cannot be held says so. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
-import { auditReceiver, type AuditOptions, type AuditReport } from '@paylink/testing';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { answering, listen, receiver, SECRET } from './hand-written.js';
+import { auditInVirtualTime as audit } from './virtual-time.js';
 
 const secret = SECRET;
-
-/** Lets time pass by the turns of the event loop, of which a busy machine takes no more than an idle one. */
-async function audit(options: AuditOptions): Promise<AuditReport> {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  try {
-    let isOver = false;
-    const running = auditReceiver(options).finally(() => (isOver = true));
-    while (!isOver) {
-      for (let turns = 0; turns < 20; turns++) await turn();
-      vi.advanceTimersByTime(10);
-    }
-    return await running;
-  } finally {
-    vi.useRealTimers();
-  }
-}
 
 describe('auditReceiver', () => {
   it('says within two seconds that a server answers nothing, and stops', async () => {

@@ -136,6 +136,14 @@ describe('paylink audit', () => {
     expect(result.stderr).toMatch(message);
   });
 
+  it('gives a credit the time that --settle names', async () => {
+    const shop = await openShop();
+    const credits = ['--credits', "node -e 'console.log(0)' {reference}"];
+    const { code, stdout } = await paylink(['audit', '--to', shop.url, ...credits, '--settle', '0.2'], { env });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^stopped {2}.*was not credited.*later than 200 ms/m);
+  });
+
   it('audits no host but this machine, unless it is named', async () => {
     const refused = await paylink(['audit', '--to', 'https://shop.example/webhooks'], { env });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -222,6 +230,7 @@ describe('paylink audit', () => {
   it.each([
     ['no server', [], /no --to/],
     ['no secret', ['--to', 'http://127.0.0.1:9/', '--dotenv', '/dev/null'], /no webhook secret/],
+    ['no time for a credit', ['--to', 'http://127.0.0.1:9/', '--settle', '0'], /more than 0/],
     ['too many at once', ['--to', 'http://127.0.0.1:9/', '--concurrency', '1000'], /from 1 to/],
   ])('sends nothing and ends with 2 on %s', async (_, args, message) => {
     const result = await paylink(['audit', ...args], { env: args.includes('--dotenv') ? {} : env });

@@ -19,6 +19,7 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly to?: string;
   readonly reference?: readonly string[];
   readonly credits?: string;
+  readonly settle?: number;
   readonly header?: readonly string[];
   readonly bodyLimit?: number;
   readonly timeout?: number;
@@ -49,6 +50,11 @@ export function auditCommand(): Command {
     .option(
       '--credits <url|command>',
       'asks how often an order was credited; {reference} is replaced. A response body or standard output that is a number',
+    )
+    .option(
+      '--settle <seconds>',
+      'how long after its answer a credit may come: longer than the queue of the server takes (default: 0.6)',
+      seconds,
     )
     .option('--header <header>', 'another header, "Name: value", for a tunnel or a gateway; can be repeated', collect)
     .option(
@@ -108,13 +114,14 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  const { reference, bodyLimit, timeout, firstAnswer, concurrency } = flags;
+  const { reference, settle, bodyLimit, timeout, firstAnswer, concurrency } = flags;
   const report = await auditReceiver({
     url,
     secret,
     requestHeaders,
     reference,
     credits,
+    settle,
     bodyLimit,
     timeout,
     firstAnswer,

@@ -4,6 +4,7 @@ import type { Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import { CAUSES, type CauseId } from './causes.js';
 import { isAcknowledged, isLimited, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
+import { SETTLE } from './options.js';
 import { LIMITED, type AuditResult, type AuditStop } from './report.js';
 
 export interface Books {
@@ -23,9 +24,6 @@ export function booksOf(credits: (reference: string) => Promise<number> | number
   };
 }
 
-/** Long enough for a reply that comes before its credit is stored. */
-const SETTLE = 600;
-
 /** What a careless receiver makes of a body without a usable reference. */
 const NONSENSE = ['undefined', 'null', '42', '[object Object]', 'NaN', 'a'];
 
@@ -42,28 +40,30 @@ interface Circumstances {
   readonly references: readonly string[];
   /** How often the audit's order was credited before the first delivery. */
   readonly before: number;
+  /** Milliseconds until a credit counts as not made. */
+  readonly settle: number;
   readonly onResult: (result: AuditResult) => AuditResult;
 }
 
 /** Runs after the first genuine delivery was acknowledged. */
-export async function judgeCredits({ laboratory, books, references, before, onResult }: Circumstances): Promise<CreditJudgement> {
+export async function judgeCredits(circumstances: Circumstances): Promise<CreditJudgement> {
+  const { laboratory, books, references, before, settle, onResult } = circumstances;
   const { material, serves } = laboratory;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
   /** `answers` are those to what was sent for it: credits say nothing of a delivery that the server turned away unread. */
   const add = (id: string, what: string, cause: CauseId, fault: string | undefined, answers: readonly WireAnswer[] = []) =>
     void results.push(onResult(resultOf({ id, what, cause, fault, severity: CAUSES[cause].severity, answers })));
+  const settledOn = (reference: string, isThere: (count: number) => boolean, limits: Partial<Limits> = {}): Promise<number> =>
+    settled(laboratory, () => books.count(reference), isThere, { milliseconds: settle, asks: 1, ...limits });
   const bodyOf = (reference: string, more = {}): Buffer => Buffer.from(JSON.stringify({ reference, ...more }));
 
-  const after = await settled(
-    laboratory,
-    () => books.count(material.reference),
-    (count) => count > before,
-  );
+  const after = await settledOn(material.reference, (count) => count > before);
   if (before === 0 && after === 0) {
     add('H10', 'the first delivery', 'loses_credit', 'acknowledged, and 0 credits afterwards');
     const message =
-      'The genuine delivery was acknowledged, and the order was not credited: is the reference an order that may be credited, and is what counts its credits right?';
+      'The genuine delivery was acknowledged, and the order was not credited: is the reference an order that may be credited, and is what ' +
+      `counts its credits right? A receiver that credits later than ${settle} ms after its answer needs a longer time to settle.`;
     return { results, notJudged, stop: { reason: 'unknown_reference', message } };
   }
   if (before > 0) notJudged.push('whether a first delivery is credited: the order was credited before the audit');
@@ -72,11 +72,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
   const repeated = Math.max(after, before);
   const replays: WireAnswer[] = [];
   for (let time = 0; time < 5; time++) replays.push(await serves());
-  const replayed = await settled(
-    laboratory,
-    () => books.count(material.reference),
-    (count) => count > repeated,
-  );
+  const replayed = await settledOn(material.reference, (count) => count > repeated);
   add(
     'H01',
     '5 replays',
@@ -88,11 +84,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
   const nonce = randomBytes(4).toString('hex');
   const unknown = `${material.reference}-unknown-${nonce}`;
   const answer = await serves(bodyOf(unknown));
-  const forUnknown = await settled(
-    laboratory,
-    () => books.count(unknown),
-    (count) => count > 0,
-  );
+  const forUnknown = await settledOn(unknown, (count) => count > 0);
   const takesAny = forUnknown > 0;
   add('H10', 'an order that does not exist', 'credits_unknown', takesAny ? `credited ${forUnknown} times` : undefined, [answer]);
   const acknowledged = !takesAny && isAcknowledged(answer);
@@ -122,12 +114,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
     const send = (): Promise<WireAnswer> => laboratory.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
     const answers = await Promise.all(Array.from({ length: 20 }, send));
     const last = await serves(body);
-    const count =
-      (await settled(
-        laboratory,
-        () => books.count(raced),
-        (now) => now > start + 1,
-      )) - start;
+    const count = (await settledOn(raced, (now) => now > start + 1)) - start;
     add('H02', '20 duplicates at once', 'not_atomic', count > 1 ? `credited ${count} times` : undefined, [...answers, last]);
     add(
       'H02',
@@ -146,19 +133,9 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
     await wire.write(laboratory.request(laboratory.genuineLines(body), body));
     wire.reset();
     // Beside a delivery that is still at work a retry would show a race, and not what the receiver remembers.
-    await settled(
-      laboratory,
-      () => books.count(lost),
-      (now) => now > start,
-      { asks: 10 },
-    );
+    await settledOn(lost, (now) => now > start, { asks: 10 });
     const last = await serves(body);
-    const count =
-      (await settled(
-        laboratory,
-        () => books.count(lost),
-        (now) => now > start + 1,
-      )) - start;
+    const count = (await settledOn(lost, (now) => now > start + 1)) - start;
     add('H03', 'a retry after a lost reply', 'no_memory', count > 1 ? `credited ${count} times` : undefined, [last]);
     add(
       'G07',
@@ -174,12 +151,7 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
     const start = await books.count(twice);
     const first = await serves(bodyOf(twice, { amount: 1, currency: 'XOF' }));
     const last = await serves(bodyOf(twice));
-    const count =
-      (await settled(
-        laboratory,
-        () => books.count(twice),
-        (now) => now > start + 1,
-      )) - start;
+    const count = (await settledOn(twice, (now) => now > start + 1)) - start;
     add('H04', 'two bodies with one reference', 'key_by_body', count > 1 ? `credited ${count} times` : undefined, [first, last]);
     add(
       'C23',
@@ -200,28 +172,21 @@ export async function judgeCredits({ laboratory, books, references, before, onRe
       ['a body that says failed', 'C24', 'payment.succeeded', { status: 'failed' }],
       ['a body that says cancelled', 'C24', 'payment.succeeded', { status: 'cancelled' }],
     ];
+    // All of them together have the usual time; a receiver that credits late is given its own for each.
+    const unpaidSettle = settle > SETTLE ? settle : 150;
     let known = start;
     for (const [what, id, event, more] of sent) {
       const body = bodyOf(unpaid, more);
       const [type, , signature] = laboratory.genuineLines(body);
       const lines = [type!, ...(event === undefined ? [] : [[material.names.event, event] as const]), signature!];
       const got = await laboratory.exchangePatiently(laboratory.request(lines, body)).catch((): WireAnswer => 'closed');
-      const count = await settled(
-        laboratory,
-        () => books.count(unpaid),
-        (now) => now > known,
-        { milliseconds: 150 },
-      );
+      const count = await settledOn(unpaid, (now) => now > known, { milliseconds: unpaidSettle });
       add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined, [got]);
       known = count;
     }
     if (known === start) {
       const last = await serves(bodyOf(unpaid));
-      const count = await settled(
-        laboratory,
-        () => books.count(unpaid),
-        (now) => now > start,
-      );
+      const count = await settledOn(unpaid, (now) => now > start);
       add(
         'H07',
         'a success after a failure',
@@ -248,16 +213,18 @@ export async function watchNonsense(books: Books): Promise<() => Promise<AuditRe
   };
 }
 
-/**
- * Asks until what is feared or hoped for has come, or until the time is over.
- *
- * @param asks the least number of questions, whatever the time: a receiver on a machine that stalls stalls too
- */
+interface Limits {
+  readonly milliseconds: number;
+  /** The least number of questions, whatever the time: a receiver on a machine that stalls stalls too. */
+  readonly asks: number;
+}
+
+/** Asks until what is feared or hoped for has come, or until the time is over. */
 async function settled(
   { wait }: Laboratory,
   ask: () => Promise<number>,
   isThere: (count: number) => boolean,
-  { milliseconds = SETTLE, asks = 1 } = {},
+  { milliseconds, asks }: Limits,
 ): Promise<number> {
   const began = performance.now();
   for (let asked = 1; ; asked++) {

@@ -72,7 +72,7 @@ class Audit {
 
   /** @returns why it ended early */
   async run(): Promise<AuditStop | undefined> {
-    const { url, concurrency, reference, moreReferences, credits, firstAnswer } = this.#options;
+    const { url, concurrency, reference, moreReferences, credits, firstAnswer, settle } = this.#options;
     const laboratory = this.#laboratory;
     const books = credits === undefined ? undefined : booksOf(credits);
     const probes = probesOf(this.#options);
@@ -86,7 +86,7 @@ class Audit {
 
     if (books === undefined) this.notJudged.push(...WITHOUT_CREDITS);
     else {
-      const judged = await judgeCredits({ laboratory, books, references: moreReferences, before, onResult: this.#add });
+      const judged = await judgeCredits({ laboratory, books, references: moreReferences, before, settle, onResult: this.#add });
       this.notJudged.push(...judged.notJudged);
       if (judged.stop !== undefined) return judged.stop;
     }

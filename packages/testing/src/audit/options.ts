@@ -20,6 +20,11 @@ export interface AuditOptions {
    * lost reply are judged by what they credit; without it the report says that they were not.
    */
   readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
+  /**
+   * Milliseconds that a credit may come after its acknowledgement, for `credits`: longer than a queue of the receiver takes. Where no
+   * credit may come, the audit waits all of them. Default 600.
+   */
+  readonly settle?: number | undefined;
   /** The most bytes that the receiver takes. Without it, the limit is not tried to the byte. */
   readonly bodyLimit?: number | undefined;
   /** Has no effect, and is accepted so that older calls still work: only a credit is held against the receiver. */
@@ -58,13 +63,17 @@ export interface ReadOptions extends AuditOptions {
   readonly moreReferences: readonly string[];
   readonly timeout: number;
   readonly firstAnswer: number;
+  readonly settle: number;
   readonly concurrency: number;
 }
 
+/** Long enough for a reply that comes before its credit is stored. */
+export const SETTLE = 600;
+
 /** Held to the type: a name that is missing here would refuse an option that there is. */
 const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
-  ...{ url: true, secret: true, reference: true, credits: true, bodyLimit: true, confirm: true, headers: true, sign: true },
-  ...{ requestHeaders: true, timeout: true, firstAnswer: true, concurrency: true, signal: true, stop: true },
+  ...{ url: true, secret: true, reference: true, credits: true, settle: true, bodyLimit: true, confirm: true, headers: true },
+  ...{ sign: true, requestHeaders: true, timeout: true, firstAnswer: true, concurrency: true, signal: true, stop: true },
   ...{ onResult: true, onProgress: true },
 };
 
@@ -74,12 +83,12 @@ export function readOptions(options: AuditOptions): ReadOptions {
     if (Object.hasOwn(OPTIONS, name)) continue;
     throw new TypeError(`${name} is an unknown option. Valid options: ${Object.keys(OPTIONS).join(', ')}`);
   }
-  const { secret, timeout = 15_000, firstAnswer = 1_500, concurrency = 4 } = options;
+  const { secret, timeout = 15_000, firstAnswer = 1_500, settle = SETTLE, concurrency = 4 } = options;
   const [reference = 'paylink-audit', ...moreReferences] = [options.reference ?? []].flat();
   const url = readUrl(options.url);
   if (typeof secret !== 'string' && !ArrayBuffer.isView(secret)) throw new TypeError('secret must be a string or a Uint8Array');
   requireSecret(secret);
-  for (const [name, value] of Object.entries({ timeout, firstAnswer })) {
+  for (const [name, value] of Object.entries({ timeout, firstAnswer, settle })) {
     if (!(Number.isFinite(value) && value >= 1)) throw new TypeError(`${name} must be a number of milliseconds, at least 1`);
   }
   if (!(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 32)) {
@@ -96,7 +105,7 @@ export function readOptions(options: AuditOptions): ReadOptions {
       throw new TypeError('requestHeaders has a name or a value that a header cannot have');
     }
   }
-  return { ...options, url, reference, moreReferences, timeout, firstAnswer, concurrency };
+  return { ...options, url, reference, moreReferences, timeout, firstAnswer, settle, concurrency };
 }
 
 function readUrl(value: string | URL): URL {

@@ -1,0 +1,42 @@
+/** A receiver that answers once its queue has the message, and credits later. */
+import type { AuditReport } from '@paylink/testing';
+import { describe, expect, it } from 'vitest';
+import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
+import { ORDERS, queueing } from './merchant-books.js';
+import { auditInVirtualTime } from './virtual-time.js';
+
+/** The audit asks every 50 ms: it is credited after 2 s. */
+const QUESTIONS = 40;
+
+/** Audits a queue up to the first attack behind the judgement of its credits. */
+async function audit(more: { readonly settle?: number }): Promise<AuditReport> {
+  const { credit, credits } = queueing(QUESTIONS);
+  const { url, close } = await listen(receiver({ credit }));
+  const enough = new AbortController();
+  const onResult = ({ id }: { readonly id: string }): void => {
+    if (id === 'A01') enough.abort();
+  };
+  const options = { url, secret: SECRET, bodyLimit: BODY_LIMIT, reference: ORDERS, credits, stop: enough.signal, onResult };
+  try {
+    return await auditInVirtualTime({ ...options, ...more });
+  } finally {
+    await close();
+  }
+}
+
+describe('auditReceiver', () => {
+  it('waits for the credits of a queue as long as "settle" says', async () => {
+    const { findings, notJudged, stopped, results } = await audit({ settle: 4_000 });
+    expect(findings).toEqual([]);
+    expect(notJudged).toEqual([]);
+    expect(stopped).toMatchObject({ reason: 'interrupted' });
+    expect(results.filter(({ name }) => name.includes('by its credits')).length).toBeGreaterThan(10);
+  });
+
+  it('says where no credit came in time that a later one needs a longer time', async () => {
+    const { causes, stopped } = await audit({});
+    expect(causes.map(({ id }) => id)).toEqual(['loses_credit']);
+    expect(stopped).toMatchObject({ reason: 'unknown_reference' });
+    expect(stopped?.message).toMatch(/was not credited.*later than 600 ms/);
+  });
+});
