@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { CauseId } from '@paylink/testing';
 import express from 'express';
-import { answering, receiver, SECRET, type Habits } from './hand-written.js';
+import { answering, receiver, SECRET, SOUND, type Habits } from './hand-written.js';
 import * as ways from './merchant-books.js';
 import type { MerchantBooks } from './merchant-books.js';
 
@@ -27,6 +27,16 @@ const crediting = (books: () => MerchantBooks, ...causes: CauseId[]) => ({
 });
 const anyText: Partial<Habits> = { isSignature: (header) => header !== '', equal: (given, expected) => given === expected };
 
+/** As typed parsers and careful merchants are: whole amounts, each key once, and the kind that the header says. */
+function parseStrictly(raw: Buffer): unknown {
+  const text = raw.toString();
+  const parsed = SOUND.parse(raw) as { readonly event?: unknown } | null;
+  const isTwice = text.split('"reference":').length > 2;
+  const isOtherKind = parsed?.event !== undefined && parsed.event !== 'payment.succeeded';
+  if (isTwice || isOtherKind || /":\d+(?:\.\d|e\d)/.test(text)) throw new Error('strict');
+  return parsed;
+}
+
 const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   'sound, in Node': plain({}),
   'sound, and credits once': crediting(ways.careful),
@@ -39,6 +49,13 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
       return parsed;
     },
   }),
+  'stricter than the contract with what it leaves open': {
+    listener: () => (req, res) => {
+      if (req.headers['content-type']?.startsWith('multipart/') !== true) return receiver({ parse: parseStrictly })(req, res);
+      res.writeHead(415, { connection: 'close' }).end();
+    },
+    causes: [],
+  },
   'takes everything with 200': {
     listener: () => (req, res) => void req.resume().on('end', () => res.end()),
     causes: ['does_not_verify', 'no_limit'],

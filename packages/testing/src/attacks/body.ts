@@ -24,6 +24,8 @@ const genuine: Verdict = {
   advice:
     'These very bytes are signed, so the notification is genuine and a payment was refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
 };
+/** JSON leaves these to the parser (RFC 8259 sections 4 and 6), and the contract names no field that has them. */
+const upToTheParser: Verdict = { ...genuine, accepts: [...ALSO_ACKNOWLEDGED, 400, 422] };
 const invalid: Verdict = {
   category: 'invalid',
   status: 400,
@@ -117,18 +119,18 @@ function genuineBodies(material: Material): Attack[] {
     ...accepted('C03', {
       'a pretty-printed body that is signed as such': JSON.stringify({ reference, amount: 1 }, null, 2),
       'a body with spaces after colons and commas': `{"reference": ${JSON.stringify(reference)}, "amount": 1}`,
-      'numbers that a parser writes in another way': bodyWith('"amount":10.0,"fee":1e2'),
       'escapes that a parser writes in another way': bodyWith('"note":"\\u0061\\/\\u00e9"'),
       'characters outside ASCII': bodyWith('"note":"Zoë, 支付, 🧾, \u2028"'),
       'characters that replacement patterns use': bodyWith('"note":"$& $1 $$ %s %00 \\\\"'),
       'keys that are numbers, which parsers put first': bodyWith('"b":1,"10":2,"9":3'),
     }),
+    ...accepted('C03', { 'numbers that a parser writes in another way': bodyWith('"amount":10.0,"fee":1e2') }, upToTheParser),
     ...accepted('C08', {
       'a signed line feed at the end': `${body.toString()}\n`,
       'a signed CR LF at the end': `${body.toString()}\r\n`,
       'signed spaces around the body': ` \t${body.toString()}  `,
     }),
-    ...accepted('C18', { 'a key that stands twice': bodyWith(`"reference":${JSON.stringify(reference)}`) }),
+    ...accepted('C18', { 'a key that stands twice': bodyWith(`"reference":${JSON.stringify(reference)}`) }, upToTheParser),
     ...accepted('C19', {
       'keys of the prototype': bodyWith('"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}'),
     }),
@@ -142,7 +144,11 @@ function genuineBodies(material: Material): Attack[] {
         advice: 'Deep nesting must not crash the receiver: never serialise or clone a body, for a log or a store for instance.',
       },
     ),
-    ...accepted('C21', { 'numbers beyond what a double holds': bodyWith('"a":1e400,"b":12345678901234567890,"c":-0') }),
+    ...accepted(
+      'C21',
+      { 'numbers beyond what a double holds': bodyWith('"a":1e400,"b":12345678901234567890,"c":-0') },
+      upToTheParser,
+    ),
     ...accepted('C23', { 'an amount in the body': bodyWith('"amount":1,"currency":"XOF"') }),
     ...accepted('C16', strangeReferences(reference), {
       ...genuine,

@@ -143,14 +143,20 @@ function encodings(material: Material): Attack[] {
 const typeless: Verdict = { ...genuine, fault: 'content_type' };
 
 function contentTypes(material: Material): Attack[] {
-  const typed = (what: string, type: string | null): Line => [what, { headers: { 'content-type': type } }];
+  const typed = (what: string, type: string | null, exception: Partial<Verdict> = {}): Line => [
+    what,
+    { headers: { 'content-type': type } },
+    exception,
+  ];
+  // The body is JSON (docs/service.md 6.4): no sender of it names this type, and frameworks refuse it before any receiver.
+  const mayBeRefused = { accepts: [...ALSO_ACKNOWLEDGED, 400, 415] };
   return [
     ...row(material, 'D20', typeless, [
       typed('a delivery without a Content-Type', null),
       typed('a delivery under Content-Type: text/plain', 'text/plain'),
       typed('a delivery under Content-Type: application/octet-stream', 'application/octet-stream'),
       typed('a delivery under Content-Type: application/x-www-form-urlencoded', 'application/x-www-form-urlencoded'),
-      typed('a delivery under Content-Type: multipart/form-data', 'multipart/form-data; boundary=x'),
+      typed('a delivery under Content-Type: multipart/form-data', 'multipart/form-data; boundary=x', mayBeRefused),
       typed('a delivery under Content-Type: application/cloudevents+json', 'application/cloudevents+json'),
       typed('a delivery under a malformed Content-Type', 'application/json\tx'),
     ]),
