@@ -1,7 +1,7 @@
 /** A receiver as a careful merchant writes one by hand, without Paylink, and the habits that a careless one changes. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -58,9 +58,9 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export async function listen(listener: RequestListener): Promise<Receiver> {
+export async function listen(listener: RequestListener, options: ServerOptions = {}): Promise<Receiver> {
   // Node's own limit also strikes a request that a busy process has not read yet.
-  const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, (req, res) => {
+  const server = createServer({ requestTimeout: 0, headersTimeout: 0, ...options }, (req, res) => {
     limitTime(req, res);
     listener(req, res);
   });

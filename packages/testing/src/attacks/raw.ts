@@ -6,6 +6,8 @@ export interface RequestParts {
   readonly method?: string;
   /** Added to the path. */
   readonly query?: string;
+  /** Default `close`. */
+  readonly connection?: 'close' | 'keep-alive';
   /** In place of Content-Length. */
   readonly framing?: HeaderLines;
 }
@@ -25,13 +27,19 @@ export interface RawAttack extends Verdict {
   readonly what: string;
   /** Whether a server may close the connection in place of an answer. */
   readonly mayClose?: boolean;
+  /** Whether a server that acknowledges it must close the connection then, and answer nothing more on it. */
+  readonly mustClose?: boolean;
   /** Whether the HTTP server decides, before any receiver. */
   readonly byServer?: boolean;
   readonly method?: string;
   readonly bytes: (craft: Craft) => Buffer;
 }
 
+/** @param more header lines of every request; its `Host` takes the place of `host` */
 export function craftOf(material: Material, host: string, path: string, more: HeaderLines = []): Craft {
+  const isHost = ([name]: HeaderLines[number]): boolean => name.toLowerCase() === 'host';
+  const named = more.find(isHost)?.[1] ?? host;
+  const others = more.filter((line) => !isHost(line));
   return {
     material,
     genuineLines: (body = material.body) => [
@@ -39,10 +47,10 @@ export function craftOf(material: Material, host: string, path: string, more: He
       [material.names.event, 'payment.succeeded'],
       [material.names.signature, material.mac(body)],
     ],
-    request(lines, body, { method = 'POST', query, framing: frame } = {}) {
+    request(lines, body, { method = 'POST', query, connection = 'close', framing: frame } = {}) {
       const framing = frame ?? ([['Content-Length', String(body.length)]] as const);
       const where = query === undefined ? path : path + (path.includes('?') ? '&' : '?') + query;
-      const all: HeaderLines = [['Host', host], ['Connection', 'close'], ...more, ...lines, ...framing];
+      const all: HeaderLines = [['Host', named], ['Connection', connection], ...others, ...lines, ...framing];
       return requestBytes(all, body, { method, path: where });
     },
   };
@@ -203,10 +211,22 @@ export const rawAttacks: readonly RawAttack[] = [
   raw('D09', 'a negative length', framing, ({ material, request, genuineLines }) =>
     request(genuineLines(), material.body, { framing: [['Content-Length', '-1']] }),
   ),
-  raw('D09', 'a length beside a chunked body', framing, ({ material, request, genuineLines }) => {
-    const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];
-    return Buffer.concat([request(genuineLines(), Buffer.alloc(0), { framing: lengths }), chunked(material.body)]);
-  }),
+  raw(
+    'D09',
+    'a length beside a chunked body',
+    {
+      ...framing,
+      accepts: [...framing.accepts, ...ACKNOWLEDGED],
+      mustClose: true,
+      advice:
+        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 section 6.1): whoever reads the length would take what follows for another request.',
+    },
+    ({ material, request, genuineLines }) => {
+      const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];
+      const head = request(genuineLines(), Buffer.alloc(0), { connection: 'keep-alive', framing: lengths });
+      return Buffer.concat([head, chunked(material.body)]);
+    },
+  ),
   raw(
     'D17',
     'an unknown expectation',

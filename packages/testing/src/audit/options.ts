@@ -33,7 +33,7 @@ export interface AuditOptions {
   readonly headers?: HeaderNameOptions | undefined;
   /** The value of the signature header, for a receiver of another service; its own spelling is then not attacked. */
   readonly sign?: Sign | undefined;
-  /** More headers of every request: for a tunnel or a gateway in front of the receiver. */
+  /** More headers of every request: for a tunnel or a gateway in front of the receiver. A `Host` replaces that of `url`. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /**
    * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get 5,000, and longer where the

@@ -3,7 +3,7 @@ import type { Attack, AttackCategory, Severity } from '../attacks/attack.js';
 import type { RawAttack } from '../attacks/raw.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
-import type { Laboratory } from './laboratory.js';
+import { isAcknowledged, PATIENCE, type Laboratory } from './laboratory.js';
 
 export interface Probe {
   readonly id: string;
@@ -46,14 +46,31 @@ export function probeOf({ delivery, status, accepts, ...attack }: Attack): Probe
 }
 
 /** The attacks that only a socket can send. */
-export function probeOfRaw({ bytes, status, accepts, method, ...attack }: RawAttack): Probe {
+export function probeOfRaw({ bytes, status, accepts, method, mustClose, ...attack }: RawAttack): Probe {
   return {
     ...attack,
     expected: [status, ...accepts],
     async perform(laboratory) {
       const { exchange, exchangePatiently } = laboratory;
       const sent = bytes(laboratory);
+      if (mustClose === true) return answerAndClose(laboratory, sent);
       return { answer: await (attack.category === 'genuine' ? exchangePatiently(sent) : exchange(sent, method)) };
     },
   };
+}
+
+/** Whether a server that acknowledges the bytes answers nothing more on their connection. */
+async function answerAndClose(laboratory: Laboratory, bytes: Uint8Array): Promise<Observation> {
+  const { open, answerOn, request, genuineLines, material } = laboratory;
+  const wire = await open();
+  try {
+    void wire.write(bytes);
+    const answer = await answerOn(wire, PATIENCE);
+    if (!isAcknowledged(answer)) return { answer };
+    await wire.write(request(genuineLines(), material.body));
+    const next = await answerOn(wire, PATIENCE);
+    return { answer, ...(typeof next === 'string' ? {} : { fault: 'and answered another request on the same connection' }) };
+  } finally {
+    wire.destroy();
+  }
 }

@@ -1,0 +1,57 @@
+/** What a server may do with requests whose length is said twice, and under which Host the audit asks. */
+import type { RequestListener } from 'node:http';
+import { auditReceiver, type AuditResult } from '@paylink/testing';
+import { describe, expect, it } from 'vitest';
+import { listen, receiver, SECRET } from './hand-written.js';
+
+const BESIDE_CHUNKS = 'a length beside a chunked body';
+
+/** Leaves the connection open, which Node does where nothing is said of it. */
+const keepingAlive: RequestListener = (req, res) => {
+  const writeHead = res.writeHead.bind(res) as (status: number) => typeof res;
+  res.writeHead = (status: number) => writeHead(status);
+  receiver()(req, res);
+};
+
+/** What comes of a length beside chunks on a server that reads the chunks alone. */
+async function besideChunks(listener: RequestListener): Promise<AuditResult | undefined> {
+  const { url, close } = await listen(listener, { insecureHTTPParser: true });
+  const enough = new AbortController();
+  const onResult = ({ what }: AuditResult): void => {
+    if (what === BESIDE_CHUNKS) enough.abort();
+  };
+  const { results } = await auditReceiver({ url, secret: SECRET, stop: enough.signal, onResult });
+  await close();
+  return results.find(({ what }) => what === BESIDE_CHUNKS);
+}
+
+describe('auditReceiver', () => {
+  it('holds nothing against a server that reads the chunks alone and closes the connection', async () => {
+    expect(await besideChunks(receiver())).toMatchObject({ passed: true, actual: 200 });
+  }, 30_000);
+
+  it('finds a server that reads the chunks alone and goes on with the connection', async () => {
+    expect(await besideChunks(keepingAlive)).toMatchObject({
+      passed: false,
+      actual: 200,
+      severity: 'low',
+      cause: 'framing',
+      detail: 'and answered another request on the same connection',
+    });
+  }, 30_000);
+
+  it('sends one Host, the one of "requestHeaders" where they have one', async () => {
+    const hosts: string[][] = [];
+    const { url, close } = await listen((req, res) => {
+      hosts.push(req.rawHeaders.filter((_, index) => req.rawHeaders[index - 1]?.toLowerCase() === 'host'));
+      receiver()(req, res);
+    });
+    for (const requestHeaders of [{ host: 'shop.example' }, {}]) {
+      const enough = new AbortController();
+      await auditReceiver({ url, secret: SECRET, requestHeaders, stop: enough.signal, onResult: () => enough.abort() });
+    }
+    await close();
+    expect(hosts[0]).toEqual(['shop.example']);
+    expect(hosts.at(-1)).toEqual([new URL(url).host]);
+  });
+});
