@@ -87,14 +87,9 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const forUnknown = await settledOn(unknown, (count) => count > 0);
   const takesAny = forUnknown > 0;
   add('H10', 'an order that does not exist', 'credits_unknown', takesAny ? `credited ${forUnknown} times` : undefined, [answer]);
-  const acknowledged = !takesAny && isAcknowledged(answer);
-  add(
-    'H07',
-    'an order that does not exist',
-    'loses_unknown',
-    acknowledged ? `answered ${statusOf(answer)!} and did not credit` : undefined,
-    [answer],
-  );
+  const isLost = !takesAny && isAcknowledged(answer);
+  const loss = isLost ? `answered ${statusOf(answer)!} and did not credit` : undefined;
+  add('H07', 'an order that does not exist', 'loses_unknown', loss, [answer]);
 
   const spare = [...references];
   const fresh = (purpose: string, whatIsJudged: string): string | undefined => {
@@ -116,13 +111,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const last = await serves(body);
     const count = (await settledOn(raced, (now) => now > start + 1)) - start;
     add('H02', '20 duplicates at once', 'not_atomic', count > 1 ? `credited ${count} times` : undefined, [...answers, last]);
-    add(
-      'H02',
-      '20 duplicates at once',
-      'loses_credit',
-      count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
-      [last],
-    );
+    add('H02', '20 duplicates at once', 'loses_credit', lossOf(count, last), [last]);
   }
 
   const lost = fresh('lost', 'a retry after a lost reply');
@@ -137,13 +126,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const last = await serves(body);
     const count = (await settledOn(lost, (now) => now > start + 1)) - start;
     add('H03', 'a retry after a lost reply', 'no_memory', count > 1 ? `credited ${count} times` : undefined, [last]);
-    add(
-      'G07',
-      'a retry after a lost reply',
-      'loses_credit',
-      count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
-      [last],
-    );
+    add('G07', 'a retry after a lost reply', 'loses_credit', lossOf(count, last), [last]);
   }
 
   const twice = fresh('bodies', 'two bodies with one reference, and an amount in the body');
@@ -153,13 +136,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const last = await serves(bodyOf(twice));
     const count = (await settledOn(twice, (now) => now > start + 1)) - start;
     add('H04', 'two bodies with one reference', 'key_by_body', count > 1 ? `credited ${count} times` : undefined, [first, last]);
-    add(
-      'C23',
-      'a body with an amount',
-      'loses_credit',
-      count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
-      [first, last],
-    );
+    add('C23', 'a body with an amount', 'loses_credit', lossOf(count, last), [first, last]);
   }
 
   const unpaid = fresh('unpaid', 'events that are not a payment');
@@ -186,14 +163,8 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     }
     if (known === start) {
       const last = await serves(bodyOf(unpaid));
-      const count = await settledOn(unpaid, (now) => now > start);
-      add(
-        'H07',
-        'a success after a failure',
-        'loses_credit',
-        count === start && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined,
-        [last],
-      );
+      const count = (await settledOn(unpaid, (now) => now > start)) - start;
+      add('H07', 'a success after a failure', 'loses_credit', lossOf(count, last), [last]);
     }
   }
   return { results, notJudged };
@@ -211,6 +182,10 @@ export async function watchNonsense(books: Books): Promise<() => Promise<AuditRe
       resultOf({ id: 'C15', what: 'bodies without a usable reference', cause: 'credits_nonsense', fault, severity: 'critical' }),
     ];
   };
+}
+
+function lossOf(count: number, last: WireAnswer): string | undefined {
+  return count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined;
 }
 
 interface Limits {
