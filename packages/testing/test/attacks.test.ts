@@ -41,6 +41,10 @@ describe('attacks', () => {
     }
   });
 
+  it('let a receiver acknowledge what is genuine by another 2xx than 200', () => {
+    for (const { name, accepts } of of('genuine')) expect(accepts, name).toEqual(expect.arrayContaining([201, 202, 204]));
+  });
+
   it('have the same bytes in every form', async () => {
     for (const { name, delivery } of all) {
       const request = delivery.toRequest('http://localhost/webhooks');
