@@ -1,5 +1,5 @@
 /** What a server may do with requests whose length is said twice, and under which Host the audit asks. */
-import type { RequestListener } from 'node:http';
+import { ServerResponse, type RequestListener } from 'node:http';
 import { auditReceiver, type AuditResult } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 import { listen, receiver, SECRET } from './hand-written.js';
@@ -8,8 +8,8 @@ const BESIDE_CHUNKS = 'a length beside a chunked body';
 
 /** Leaves the connection open, which Node does where nothing is said of it. */
 const keepingAlive: RequestListener = (req, res) => {
-  const writeHead = res.writeHead.bind(res) as (status: number) => typeof res;
-  res.writeHead = (status: number) => writeHead(status);
+  const writeHead = (status: number) => ServerResponse.prototype.writeHead.call(res, status);
+  res.writeHead = writeHead;
   receiver()(req, res);
 };
 

@@ -23,18 +23,22 @@ describe('auditReceiver', () => {
   it.each([
     ['that lasts', (count: number): boolean => count > 20],
     ['on one request of ten', (count: number): boolean => count % 10 === 0],
-  ])('holds nothing against a receiver behind a limit %s, and says what it could not judge', async (_, isOverLimit) => {
-    const { url, close } = await listen(behind(isOverLimit));
-    const report = await auditReceiver({ ...options, url });
-    await close();
-    expect(report.findings).toEqual([]);
-    expect(report).toMatchObject({ passed: false, complete: false });
-    expect(report.stopped).toBeUndefined();
-    const limited = report.results.filter(({ skipped }) => skipped === LIMITED);
-    expect(limited.length).toBeGreaterThan(10);
-    expect(report.results.filter(({ actual, skipped }) => actual === 429 && skipped !== LIMITED)).toEqual([]);
-    expect(report.notJudged).toContainEqual(expect.stringMatching(new RegExp(`^${limited.length} of the attacks: .*429`)));
-  }, 30_000);
+  ])(
+    'holds nothing against a receiver behind a limit %s, and says what it could not judge',
+    async (_, isOverLimit) => {
+      const { url, close } = await listen(behind(isOverLimit));
+      const report = await auditReceiver({ ...options, url });
+      await close();
+      expect(report.findings).toEqual([]);
+      expect(report).toMatchObject({ passed: false, complete: false });
+      expect(report.stopped).toBeUndefined();
+      const limited = report.results.filter(({ skipped }) => skipped === LIMITED);
+      expect(limited.length).toBeGreaterThan(10);
+      expect(report.results.filter(({ actual, skipped }) => actual === 429 && skipped !== LIMITED)).toEqual([]);
+      expect(report.notJudged).toContainEqual(expect.stringMatching(new RegExp(`^${limited.length} of the attacks: .*429`)));
+    },
+    30_000,
+  );
 
   it('judges no credit by deliveries that were turned away', async () => {
     const { credit, credits } = careful();

@@ -161,12 +161,7 @@ function ownSpelling(material: Material): Attack[] {
         'the signature of an empty body': material.mac(''),
       }),
     ),
-    ...row(
-      material,
-      'B13',
-      forged,
-      signed({ 'a signature made with another secret': material.mac(body, UNKNOWN_SECRET) }),
-    ),
+    ...row(material, 'B13', forged, signed({ 'a signature made with another secret': material.mac(body, UNKNOWN_SECRET) })),
     ...weakSecrets(material),
     ...row(
       material,

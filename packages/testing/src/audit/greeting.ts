@@ -86,7 +86,10 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
     );
   }
   if (status === 429) {
-    return stop('refused', 'The server limits how often it is asked (429): lift that for the audit, which asks some hundred times.');
+    return stop(
+      'refused',
+      'The server limits how often it is asked (429): lift that for the audit, which asks some hundred times.',
+    );
   }
   if (status === 415) {
     return stop(
