@@ -57,7 +57,8 @@ export class Invariants {
   }
 
   #check(): void {
-    for (const { tenant, reference, amount } of this.world.orders) {
+    const { comparesAmounts } = this.world.design;
+    for (const { tenant, reference, amount, linkAmount } of this.world.orders) {
       const credits = this.#credits(tenant, reference, 'credit');
       const times = this.#effects(tenant, reference, 'credit');
       if (times > 1) this.violated('credited once', `${tenant}/${reference} was credited ${times} times`);
@@ -68,6 +69,9 @@ export class Invariants {
       }
       if (credits.some((credit) => credit['amount'] !== amount)) {
         this.violated('amount', `${tenant}/${reference} was credited with another amount than its own`);
+      }
+      if (comparesAmounts && times > 0 && amount !== linkAmount) {
+        this.violated('amount', `${tenant}/${reference} was credited, and what was paid is ${linkAmount} and not its ${amount}`);
       }
     }
   }

@@ -21,7 +21,8 @@ type QueryConfig = string | { readonly text: string; readonly values?: readonly 
 
 type Answer = Result | Result[];
 
-export class SimulatedPool {
+/** Tells of a connection that is gone by `remove`, as pg's pool does: the store forgets by it what it saw done. */
+export class SimulatedPool extends EventEmitter {
   readonly #idle: SimulatedClient[] = [];
   readonly #waiting: { resolve: (client: SimulatedClient) => void; reject: (error: Error) => void }[] = [];
   #open = 0;
@@ -30,7 +31,9 @@ export class SimulatedPool {
     readonly world: Surroundings,
     readonly life: Life,
     readonly options: { readonly max: number },
-  ) {}
+  ) {
+    super();
+  }
 
   connect(): Promise<SimulatedClient> {
     return new Promise((resolve, reject) => {
@@ -57,6 +60,7 @@ export class SimulatedPool {
   takeBack(client: SimulatedClient, gone: boolean): void {
     if (gone) {
       this.#open -= 1;
+      this.emit('remove', client);
       const next = this.#waiting.shift();
       if (next !== undefined) this.#openOne(next.resolve, next.reject);
       return;

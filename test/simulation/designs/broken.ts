@@ -8,7 +8,14 @@ import { naive, onPostgres, recipe, startPaylink, type Parts, type Queryable, ty
 type Store = IdempotencyStore<{ readonly tx: Queryable }>;
 
 function broken(description: string, parts: Parts): Design {
-  return { description, broken: true, refunds: parts.refunds ?? false, start: (surroundings) => startPaylink(surroundings, parts) };
+  return {
+    description,
+    broken: true,
+    refunds: parts.refunds ?? false,
+    // So that each is found by its own fault.
+    comparesAmounts: false,
+    start: (surroundings) => startPaylink(surroundings, parts),
+  };
 }
 
 /** Reads and writes the marks outside of the handler's transaction. */
@@ -165,6 +172,7 @@ export const brokenDesigns = {
     description: 'the signature is checked, and the unsigned header says what happened',
     broken: true,
     refunds: false,
+    comparesAmounts: false,
     start: startTrustingTheHeader,
   },
   'no-confirm': broken('a relabelled notification is not asked about', { store: onPostgres, credit: recipe, confirm: false }),

@@ -34,5 +34,7 @@ export interface Design {
   readonly broken: boolean;
   /** Whether the history has refunds: only where each effect is done once by the store itself. */
   readonly refunds: boolean;
+  /** Whether it refuses a payment over another amount than the order's. */
+  readonly comparesAmounts: boolean;
   start(surroundings: Surroundings): Running;
 }

@@ -9,6 +9,7 @@ function right(description: string, parts: Parts): Design {
     description,
     broken: false,
     refunds: parts.refunds ?? false,
+    comparesAmounts: parts.credit !== careless,
     start: (surroundings) => startPaylink(surroundings, parts),
   };
 }
