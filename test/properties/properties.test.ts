@@ -109,8 +109,9 @@ describe('the histories of a store are linearizable', () => {
       },
     ],
   ])('finds a store that %s', async (_, broken) => {
-    const { store, pause } = onMemory();
-    const result = await fc.check(linearizableStore({ store: broken(store), pause }), { numRuns: 2_000 });
+    const { stores, pause } = onMemory();
+    const property = linearizableStore({ stores: stores.map(broken), pause });
+    const result = await fc.check(property, { numRuns: 2_000 });
     expect(result.failed).toBe(true);
   });
 });

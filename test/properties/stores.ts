@@ -15,18 +15,19 @@ export function onMemory(): Closable {
   const pause = async (steps: number): Promise<void> => {
     for (let step = 0; step < steps; step++) await turn();
   };
-  return { store: memoryStore(), pause, close: () => Promise.resolve() };
+  return { stores: [memoryStore()], pause, close: () => Promise.resolve() };
 }
 
 export async function onPostgres(): Promise<Closable<{ readonly tx: pg.PoolClient }>> {
   const server = await startPostgres();
-  const pool = new pg.Pool({ connectionString: server.url, max: 4 });
-  pool.on('error', () => undefined);
-  const store = postgresStore(pool);
-  await store.migrate();
+  const pools = [1, 2].map(() => new pg.Pool({ connectionString: server.url, max: 4 }));
+  for (const pool of pools) pool.on('error', () => undefined);
+  const stores = pools.map((pool) => postgresStore(pool));
+  await stores[0]!.migrate();
+  const [pool] = pools as [pg.Pool, pg.Pool];
   await pool.query('CREATE TABLE effects (key text NOT NULL)');
   return {
-    store,
+    stores,
     pause: (steps) => sleep(steps),
     ledger: {
       async write(key, { tx }) {
@@ -38,7 +39,7 @@ export async function onPostgres(): Promise<Closable<{ readonly tx: pg.PoolClien
       },
     },
     async close() {
-      await pool.end();
+      await Promise.all(pools.map((each) => each.end()));
       await server.close();
     },
   };
@@ -46,12 +47,12 @@ export async function onPostgres(): Promise<Closable<{ readonly tx: pg.PoolClien
 
 export async function onRedis(): Promise<Closable> {
   const server = await startRedis();
-  const client = new Redis(server.url);
+  const clients = [1, 2].map(() => new Redis(server.url));
   return {
-    store: redisStore(client),
+    stores: clients.map((client) => redisStore(client)),
     pause: (steps) => sleep(steps),
     async close() {
-      client.disconnect();
+      for (const client of clients) client.disconnect();
       await server.close();
     },
   };

@@ -80,7 +80,8 @@ function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number):
   return {
     async isDone(anyKey) {
       const key = digestOf(anyKey);
-      // Not yet, as long as it runs; and its duplicates must not take connections that other orders wait for.
+      // Not yet, as long as it runs here: should another process have done it, the run finds that out. Its duplicates must not take
+      // connections that other orders wait for.
       return recent.has(key) || (!turns.isRunning(key) && look(key));
     },
     async run(anyKey, work, { signal, turn: anyTurn }) {
