@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const run = promisify(execFile);
 // The packages of the tests stand for those that a user has installed.
 const MODULES = fileURLToPath(new URL('../../../test/node_modules', import.meta.url));
-const JEST = fileURLToPath(new URL('../../../examples/jest/node_modules/jest', import.meta.url));
+const JEST = join(fileURLToPath(new URL('../../../examples/jest', import.meta.url)), 'node_modules/jest');
 
 /** Runs the line that `init` has printed for the test, as it is printed. */
 async function runPrinted(stdout: string, cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
