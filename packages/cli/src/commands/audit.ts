@@ -154,7 +154,7 @@ async function write(target: string | true | undefined, make: () => string, outp
 async function requireWritable(target: string): Promise<void> {
   try {
     const found = await stat(target).catch(ignoreMissing);
-    // Opening a pipe and closing it would end whoever reads it.
+    // Opening a pipe and closing it would end its reader.
     if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
     const file = await open(target, found === undefined ? 'wx' : 'r+');
     await file.close();

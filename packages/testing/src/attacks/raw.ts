@@ -219,7 +219,7 @@ export const rawAttacks: readonly RawAttack[] = [
       accepts: [...framing.accepts, ...ACKNOWLEDGED],
       mustClose: true,
       advice:
-        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 section 6.1): whoever reads the length would take what follows for another request.',
+        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 section 6.1): a reader of the length would take what follows for another request.',
     },
     ({ material, request, genuineLines }) => {
       const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];
