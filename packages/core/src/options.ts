@@ -138,8 +138,7 @@ export function checkDispatcherOptions(options: unknown): void {
 export function readHeaderNames(given: HeaderNames = {}): { readonly signature: string; readonly event: string } {
   checkNames(given, ['signature', 'event'], 'headers');
   const { signature = 'x-service-signature', event = 'x-service-event' } = given;
-  const names = [signature, event].map((name: unknown) => (typeof name === 'string' ? name.toLowerCase() : ''));
-  const fit = names.every((name) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) && names[0] !== names[1];
-  check(fit, 'headers', 'must give two different header names');
-  return { signature: names[0]!, event: names[1]! };
+  const fit = [signature, event].every((name: unknown) => typeof name === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(name));
+  check(fit && signature.toLowerCase() !== event.toLowerCase(), 'headers', 'must give two different header names');
+  return { signature: signature.toLowerCase(), event: event.toLowerCase() };
 }

@@ -215,6 +215,23 @@ describe('a diagnosis behind a reply', () => {
     expect(await explain()).toBe(true);
   });
 
+  it('begins 20 ms after the one before it where the form of the signature is wrong, and holds up no other', async () => {
+    const { explainer, explain, ends } = await explaining(SECRET);
+    const ofTheForm = async (): Promise<number> => {
+      explainer.explain!(undefined, 'a-signature', {});
+      await import('#diagnose');
+      await new Promise((later) => setImmediate(later));
+      return ends.length;
+    };
+    expect(await ofTheForm()).toBe(1);
+    await ends[0]!.end();
+    vi.advanceTimersByTime(19);
+    expect(await ofTheForm()).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(await ofTheForm()).toBe(2);
+    expect(await explain()).toBe(true);
+  });
+
   it('begins a second after one that failed, too', async () => {
     const { explain, ends } = await explaining(SECRET);
     await explain();

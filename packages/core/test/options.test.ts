@@ -18,6 +18,11 @@ describe('options', () => {
     ['confirm', {}],
     ['confirm', null],
     ['confirm', 'https://service.example'],
+    ['events', null],
+    ['events', []],
+    ['headers', null],
+    ['headers', { signature: null }],
+    ['headers', { event: 42 }],
     ['idempotancy', memoryStore()],
     ['unrecognized', 'pass'],
   ])('%s: %j throws at set-up and names the option', (option, value) => {

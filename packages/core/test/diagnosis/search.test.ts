@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { bodyVariants } from '../../src/diagnosis/body-variants.js';
 import type { Budget } from '../../src/diagnosis/budget.js';
 import { MESSAGES, type DiagnosisCode } from '../../src/diagnosis/codes.js';
-import { search, type DiagnoseOptions } from '../../src/diagnosis/search.js';
+import { diagnoseSpelling, search, type DiagnoseOptions } from '../../src/diagnosis/search.js';
 import { all, sufficingFor, unlimited } from './unlimited.js';
 
 const SECRET = 'a-webhook-secret-of-some-length';
@@ -177,4 +177,9 @@ describe('the guess where nothing is proven', () => {
     expect(await guess({ signature: FOREIGN.toUpperCase() })).toEqual(['signature_uppercase', 'unknown']);
     expect(await guess({ signature: FOREIGN.toUpperCase(), secret: 'undefined' })).toEqual(['secret_placeholder']);
   });
+});
+
+it('proves nothing of a signature that it sees without its body', () => {
+  const causes = [{ code: 'signature_prefixed', message: MESSAGES.signature_prefixed, proven: false }];
+  expect(diagnoseSpelling(`sha256=${FOREIGN}`)).toMatchObject({ matches: false, cause: 'signature_prefixed', causes });
 });
