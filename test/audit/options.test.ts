@@ -53,6 +53,20 @@ describe('auditReceiver', () => {
     expect(report.notes.map(({ note }) => note)).toEqual(words);
   });
 
+  it('lists what it tried in one order, whichever answer comes first', async () => {
+    const correct = receiver();
+    const { url, close } = await listen((req, res) => {
+      setTimeout(() => correct(req, res), req.headers['content-encoding'] === 'gzip' ? 300 : 0);
+    });
+    const ended: string[] = [];
+    const report = await auditReceiver({ url, secret, concurrency: 8, onResult: ({ name }) => ended.push(name) });
+    await close();
+    const encoded = (names: readonly string[]): string[] =>
+      names.flatMap((name) => /a body in (gzip|br) under/.exec(name)?.[1] ?? []);
+    expect(encoded(ended)).toEqual(['br', 'gzip']);
+    expect(encoded(report.results.map(({ name }) => name))).toEqual(['gzip', 'br']);
+  });
+
   it('gives a report of what is known when its "stop" is aborted', async () => {
     const { url, close } = await listen(receiver());
     const controller = new AbortController();

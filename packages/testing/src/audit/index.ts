@@ -90,13 +90,19 @@ class Audit {
       this.notJudged.push(...judged.notJudged);
       if (judged.stop !== undefined) return judged.stop;
     }
-    const tried = async (probe: Probe): Promise<AuditResult> => this.#add(await attempt(probe, laboratory));
-    await pooled(probes, concurrency, tried);
-    await pooled(replyProbes, 1, tried);
-    await pooled(slowProbes, slowProbes.length, tried);
-    await pooled(loadProbes, 1, tried);
+    await this.#try(probes, concurrency);
+    await this.#try(replyProbes, 1);
+    await this.#try(slowProbes, slowProbes.length);
+    await this.#try(loadProbes, 1);
     for (const result of [...leaks(laboratory), ...((await nonsense?.()) ?? []), ...notTried(this.#options)]) this.#add(result);
     return undefined;
+  }
+
+  async #try(probes: readonly Probe[], concurrency: number): Promise<void> {
+    const before = this.results.length;
+    const results = await pooled(probes, concurrency, async (probe) => this.#add(await attempt(probe, this.#laboratory)));
+    // As they were tried and not as they ended, so that two audits of one receiver read alike.
+    this.results.splice(before, results.length, ...results);
   }
 
   readonly #add = (result: AuditResult): AuditResult => {

@@ -9,7 +9,7 @@ const TRACES =
 
 export function leaks({ replies, material }: Laboratory): AuditResult[] {
   const texts = replies.map(({ to, reply }) => ({ to, text: `${reply.bytes.toString('latin1')}\n${reply.body}` }));
-  const search = (found: (text: string) => boolean): string[] => texts.filter(({ text }) => found(text)).map(({ to }) => to);
+  const search = (found: (text: string) => boolean): string[] => texts.flatMap(({ to, text }) => (found(text) ? [to] : [])).sort();
   const secrets = secretsOf(material);
   return [
     leak(
