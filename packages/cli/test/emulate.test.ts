@@ -148,7 +148,7 @@ describe('paylink emulate', () => {
     expect(running.stdout()).not.toContain('\u001b');
   });
 
-  it('J01 does not repeat a secret and a key that were given to it, and its curl lines take the key from the shell', async () => {
+  it('does not repeat a secret and a key that were given to it, and its curl lines take the key from the shell (J01)', async () => {
     const env = { WEBHOOK_SECRET: SECRET, PAYLINK_API_KEY: API_KEY };
     const running = start(['emulate', '--port', '0'], env);
     await running.until(READY);
@@ -263,10 +263,14 @@ describe('paylink emulate', () => {
   });
 
   it.each([
-    ['M01 another host', ['--host', '0.0.0.0'], /--host must be .*\n {2}--allow-remote/],
-    ['M03 a webhook on another machine', ['--webhook', 'https://shop.example/webhooks'], /--webhook must be .*\n {2}--allow-host/],
+    ['another host (M01)', ['--host', '0.0.0.0'], /--host must be .*\n {2}--allow-remote/],
+    [
+      'a webhook on another machine (M03)',
+      ['--webhook', 'https://shop.example/webhooks'],
+      /--webhook must be .*\n {2}--allow-host/,
+    ],
     ['a webhook that is none', ['--webhook', 'shop'], /--webhook must be an http or https URL/],
-    ['M04 a switch that there is not', ['--assume', 'sorcery=1'], /--assume sorcery/],
+    ['a switch that there is not (M04)', ['--assume', 'sorcery=1'], /--assume sorcery/],
     ['a port that is none', ['--port', '65536'], /from 0 to 65535/],
     ['an API key that is none', ['--api-key', 'a-key-of-another-service'], /--api-key must have the form sk_live_/],
   ])('refuses %s with 2, naming the option and the way on', async (_, args, message) => {

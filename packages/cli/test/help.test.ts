@@ -62,7 +62,7 @@ describe('a mistake on the command line', () => {
     expect(result.stderr).toMatch(message);
   });
 
-  it('J01 in the name of an option does not print the value', async () => {
+  it('in the name of an option does not print the value (J01)', async () => {
     for (const args of [
       ['trigger', '--sercet=whsec-0123456789'],
       ['sign', "--sercet=it's-whsec-0123456789\n'"],

@@ -239,7 +239,7 @@ describe('books in PostgreSQL', () => {
     expect(rows).toEqual([{ orders: 1, counter: 3 }]);
   });
 
-  it('J01 says that the server is not there, and not the password', async () => {
+  it('says that the server is not there, and not the password (J01)', async () => {
     const url = new URL(server.url);
     url.password = 'a-password-of-the-books';
     url.port = '1';

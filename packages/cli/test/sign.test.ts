@@ -97,16 +97,16 @@ describe('the secret', () => {
   });
 
   it.each([
-    ['B01 missing', {}, [], /no webhook secret\n {2}set WEBHOOK_SECRET/],
-    ['B02 empty', {}, ['--secret', ''], /--secret is empty/],
+    ['missing (B01)', {}, [], /no webhook secret\n {2}set WEBHOOK_SECRET/],
+    ['empty (B02)', {}, ['--secret', ''], /--secret is empty/],
     [
-      'B03 with a line break at its end',
+      'with a line break at its end (B03)',
       { WEBHOOK_SECRET: 'abcdefgh\n' },
       [],
       /WEBHOOK_SECRET must not start or end with whitespace/,
     ],
-    ['B04 a placeholder', { PAYLINK_WEBHOOK_SECRET: 'undefined' }, [], /PAYLINK_WEBHOOK_SECRET is a placeholder/],
-    ['B06 an API key', { WEBHOOK_SECRET: API_KEY }, [], /WEBHOOK_SECRET is an API key/],
+    ['a placeholder (B04)', { PAYLINK_WEBHOOK_SECRET: 'undefined' }, [], /PAYLINK_WEBHOOK_SECRET is a placeholder/],
+    ['an API key (B06)', { WEBHOOK_SECRET: API_KEY }, [], /WEBHOOK_SECRET is an API key/],
     ['in a file that does not exist', {}, ['--secret-file', 'packages/cli/test/none.txt'], /--secret-file: .* cannot be read/],
   ])('%s ends with 2, and is named by where it came from', async (_, variables, extra, message) => {
     const result = await paylink(['sign', ...extra], { env: variables });

@@ -181,7 +181,7 @@ describe('paylink trigger', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ reference: evil, deliveries: [{ body: `${evil}</html>` }] });
   });
 
-  it('J01 prints neither the secret nor the signature, also when the server sends them back', async () => {
+  it('prints neither the secret nor the signature, also when the server sends them back (J01)', async () => {
     const url = await serve((req, res) =>
       res.end(`${SECRET} ${String(req.headers['x-service-signature'])} ${String(req.headers['x-token'])}`),
     );
@@ -193,7 +193,7 @@ describe('paylink trigger', () => {
     }
   });
 
-  it('J01 prints neither the query of the address nor what follows the scheme of a header', async () => {
+  it('prints neither the query of the address nor what follows the scheme of a header (J01)', async () => {
     const url = await serve((req, res) => {
       const { searchParams } = new URL(req.url!, 'http://localhost');
       const [, token] = req.headers.authorization!.split(' ');
@@ -207,7 +207,7 @@ describe('paylink trigger', () => {
     }
   });
 
-  it('J01 knows a secret also as JSON quotes it', async () => {
+  it('knows a secret also as JSON quotes it (J01)', async () => {
     const secret = 'says "quoted\\" twice';
     const url = await serve((_req, res) => res.end(JSON.stringify({ secret })));
     const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env: { WEBHOOK_SECRET: secret } });

@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('cachedSecret', () => {
-  it('N17 asks a slow function once for each of two merchants under 400 requests at once', async () => {
+  it('asks a slow function once for each of two merchants under 400 requests at once (N17)', async () => {
     const answers: (() => void)[] = [];
     const load = vi.fn(({ tenant }: Host) => new Promise<SecretList>((resolve) => answers.push(() => resolve(SECRETS[tenant]))));
     const receiver = createReceiver({ secret: cachedSecret(load, { key, ttl: 60_000 }), logger }, () => undefined);

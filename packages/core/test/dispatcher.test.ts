@@ -77,14 +77,14 @@ describe('a dispatcher', () => {
     expect(outcomes).toMatchObject([{ outcome: 'handled', code: 'event_contradicted' }]);
   });
 
-  it('F03 refuses a body that is no bytes', async () => {
+  it('refuses a body that is no bytes (F03)', async () => {
     const delivery = { ...proven(), rawBody: '{"reference":"a"}' as unknown as Uint8Array };
     await expect(createDispatcher({ logger }, () => undefined).dispatch(delivery, {})).rejects.toMatchObject({
       code: 'body_consumed',
     });
   });
 
-  it('G03 gives up at handlerTimeout, and aborts the handler', async () => {
+  it('gives up at handlerTimeout, and aborts the handler (G03)', async () => {
     const dispatcher = createDispatcher(
       { handlerTimeout: 20, logger },
       (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)),

@@ -71,7 +71,7 @@ describe('WebhookError', () => {
     expect(() => new WebhookError(code)).toThrow(expect.objectContaining({ code: 'misconfigured', option: 'code' }));
   });
 
-  it('K01 is recognised across two copies of this package', async () => {
+  it('is recognised across two copies of this package (K01)', async () => {
     vi.resetModules();
     const other = await import('../src/index.js');
     const error = new other.WebhookError('in_progress');

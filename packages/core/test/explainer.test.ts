@@ -121,7 +121,7 @@ describe('the explanation of a signature that does not match', { timeout: 30_000
     expect(second.log()).not.toContain('why');
   });
 
-  it('N14 begins when the reply has gone out', async () => {
+  it('begins when the reply has gone out (N14)', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const { log, receive } = await receiving();
     expect(await receive(reserialised)).toBe(401);
@@ -144,7 +144,7 @@ describe('the explanation of a signature that does not match', { timeout: 30_000
     }, LONG);
   });
 
-  it('J12 is silent in production', async () => {
+  it('is silent in production (J12)', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     const { log, receive } = await receiving();
     await receive(reserialised);

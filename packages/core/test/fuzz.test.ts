@@ -28,7 +28,7 @@ const body = fc.oneof(
 );
 
 describe('whatever comes', () => {
-  it('A18 C01 without the right signature nothing passes, and nothing but a WebhookError is thrown', async () => {
+  it('without the right signature nothing passes, and nothing but a WebhookError is thrown (A18, C01)', async () => {
     await fc.assert(
       fc.asyncProperty(body, fc.dictionary(names, near), async (rawBody, headers) => {
         const given = headers as Record<string, string>;

@@ -6,7 +6,7 @@ afterEach(() => {
 });
 
 describe('a key of WebCrypto', () => {
-  it('B17 is imported once, and so that no code can export it', async () => {
+  it('is imported once, and so that no code can export it (B17)', async () => {
     const importKey = vi.spyOn(crypto.subtle, 'importKey');
     const key = new HmacKey(Buffer.from('a-secret-of-the-portal'));
     expect(importKey).not.toHaveBeenCalled();

@@ -46,7 +46,7 @@ describe('HMAC-SHA256', () => {
     expect(await findMatch(keys, body, byHand(randomBytes(20), body))).toBe(-1);
   });
 
-  it('B10 keeps the key when the caller changes the bytes afterwards', async () => {
+  it('keeps the key when the caller changes the bytes afterwards (B10)', async () => {
     const secret = randomBytes(32);
     const before = new Uint8Array(secret);
     const key = new HmacKey(secret);
@@ -54,7 +54,7 @@ describe('HMAC-SHA256', () => {
     expect(await sign(key, new Uint8Array(5))).toBe(byHand(before, new Uint8Array(5)));
   });
 
-  it('B17 shows neither key nor pads to inspect or JSON', () => {
+  it('shows neither key nor pads to inspect or JSON (B17)', () => {
     const secret = Buffer.from('an-inspectable-secret');
     const key = new HmacKey(secret);
     const pads = [0x36, 0x5c].map((pad) => Buffer.from(secret.map((byte) => byte ^ pad)).toString('hex'));

@@ -20,7 +20,7 @@ describe('idempotency', () => {
     isDone: IdempotencyStore['isDone'] = () => Promise.resolve(false),
   ): IdempotencyStore => ({ run, isDone });
 
-  it('H01 H03 H04 credits once for one kind and reference, whatever else the body says', async () => {
+  it('credits once for one kind and reference, whatever else the body says (H01, H03, H04)', async () => {
     const handler = vi.fn();
     const observe = vi.fn();
     const receiver = createReceiver({ secret, idempotency: memoryStore(), observe }, handler);
@@ -35,7 +35,7 @@ describe('idempotency', () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  it('H02 credits once for 100 deliveries at once; the others get 503, and are duplicates when they are sent again', async () => {
+  it('credits once for 100 deliveries at once; the others get 503, and are duplicates when they are sent again (H02)', async () => {
     let credits = 0;
     let release!: () => void;
     const allOthersAnswered = new Promise<void>((resolve) => (release = resolve));
@@ -134,17 +134,17 @@ describe('idempotency', () => {
 
   const down = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
   const broken: readonly [string, IdempotencyStore][] = [
-    ['I01 cannot tell whether a key is done', storeOf(() => Promise.resolve('done'), down)],
+    ['cannot tell whether a key is done (I01)', storeOf(() => Promise.resolve('done'), down)],
     [
-      'I01 tells it with no boolean',
+      'tells it with no boolean (I01)',
       storeOf(
         () => Promise.resolve('done'),
         () => Promise.resolve(undefined as never),
       ),
     ],
-    ['I01 fails before the work', storeOf(down)],
+    ['fails before the work (I01)', storeOf(down)],
     [
-      'I02 fails after the work',
+      'fails after the work (I02)',
       storeOf(async (_key, work) => {
         await work({});
         return down();
@@ -182,7 +182,7 @@ describe('idempotency', () => {
     expect(reply).toMatchObject({ status: 503, body: '{"error":"store_unavailable"}' });
   });
 
-  it('I12 may run the work again, and then the last run counts', async () => {
+  it('may run the work again, and then the last run counts (I12)', async () => {
     const store = storeOf(async (_key, work) => {
       await work({}).catch(() => undefined);
       await work({});
@@ -196,7 +196,7 @@ describe('idempotency', () => {
     expect(await receiver.receive(deliver(), {})).toMatchObject(received);
   });
 
-  it('I06 of a store that hangs is 503 at the deadline, and its late answer runs nothing', async () => {
+  it('of a store that hangs is 503 at the deadline, and its late answer runs nothing (I06)', async () => {
     const handler = vi.fn();
     let answer!: (done: boolean) => void;
     const { hang, begun } = hanging();
@@ -217,7 +217,7 @@ describe('idempotency', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('I06 of a store that hangs before the work is 503 store_unavailable: no handler was slow', async () => {
+  it('of a store that hangs before the work is 503 store_unavailable: no handler was slow (I06)', async () => {
     const { hang, begun } = hanging();
     const handler = vi.fn();
     const receiver = createReceiver({ secret, idempotency: storeOf(hang), handlerTimeout: 20, logger }, handler);
@@ -260,7 +260,7 @@ describe('idempotency', () => {
     expect(await next.receive(deliver(), {})).toMatchObject(received);
   });
 
-  it('H11 reads a done key before it confirms', async () => {
+  it('reads a done key before it confirms (H11)', async () => {
     const confirm = { getPayment: vi.fn(() => Promise.resolve({ reference: 'order-42', status: 'success' })) };
     const receiver = createReceiver({ secret, idempotency: memoryStore(), confirm }, () => undefined);
     for (let time = 0; time < 3; time++) await receiver.receive(deliver(), {});
@@ -302,7 +302,7 @@ describe('identify', () => {
     await expect(identify({ ...of, tenant: '' })).rejects.toThrow('tenant must not be empty');
   });
 
-  it('N03 keeps tenants apart, however their names are spelt', async () => {
+  it('keeps tenants apart, however their names are spelt (N03)', async () => {
     const spellings = [
       { tenant: 'a', reference: 'b:c' },
       { tenant: 'a:payment.succeeded', reference: 'b:c' },
@@ -326,7 +326,7 @@ describe('identify', () => {
 describe('runOnce', () => {
   const storeOf = (run: IdempotencyStore['run']): IdempotencyStore => ({ run, isDone: () => Promise.resolve(false) });
 
-  it('N01 lets `nothing_written` of the store pass as it is: 503, to be retried in a minute', async () => {
+  it('lets `nothing_written` of the store pass as it is: 503, to be retried in a minute (N01)', async () => {
     const refusal = new WebhookError('nothing_written', { message: 'no row was changed' });
     const store = storeOf(async (_key, work) => {
       await work({});
@@ -410,7 +410,7 @@ describe('runOnce', () => {
     });
   });
 
-  it('I01 isDone says that the store failed, and with what', async () => {
+  it('isDone says that the store failed, and with what (I01)', async () => {
     const cause = new Error('ECONNREFUSED');
     const store = { isDone: () => Promise.reject(cause) };
     await expect(isDone(store, 'key')).rejects.toMatchObject({ code: 'store_unavailable', cause });

@@ -24,7 +24,7 @@ describe.each(Object.entries(loggers))('a logger %s', (_name, logger) => {
     getPayment: () => Promise.reject<{ reference: string; status: string }>(new Error('ECONNREFUSED')),
   };
 
-  it.each(['production', 'development'])('N15 does not change a 401 in %s', async (environment) => {
+  it.each(['production', 'development'])('does not change a 401 in %s (N15)', async (environment) => {
     vi.stubEnv('NODE_ENV', environment);
     const receiver = createReceiver({ secret: 'a-secret-of-the-portal', logger }, () => undefined);
     expect(await receiver.receive(forged, {})).toMatchObject({ status: 401, body: '{"error":"invalid_signature"}' });
@@ -33,14 +33,14 @@ describe.each(Object.entries(loggers))('a logger %s', (_name, logger) => {
     await expect(gate.verify(forged)).rejects.toMatchObject({ code: 'invalid_signature' });
   });
 
-  it('N15 does not change a 503', async () => {
+  it('does not change a 503 (N15)', async () => {
     const receiver = createReceiver({ secret, confirm: failing, logger }, () => undefined);
     expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 503, body: '{"error":"confirm_unavailable"}' });
     const provided = createReceiver({ secret: () => Promise.reject(new Error('vault')), logger }, () => undefined);
     expect(await provided.receive(deliver(), {})).toMatchObject({ status: 503, body: '{"error":"secret_unavailable"}' });
   });
 
-  it('N15 does not change what a handler threw, nor what a dispatcher throws', async () => {
+  it('does not change what a handler threw, nor what a dispatcher throws (N15)', async () => {
     const error = Object.assign(new Error('no'), { status: 200 });
     const receiver = createReceiver({ secret, logger }, () => {
       throw error;
@@ -52,7 +52,7 @@ describe.each(Object.entries(loggers))('a logger %s', (_name, logger) => {
     await expect(dispatcher.dispatch(proven, {})).rejects.toMatchObject({ code: 'confirm_unavailable' });
   });
 
-  it('N15 does not stop set-up, nor a verification by a short secret', async () => {
+  it('does not stop set-up, nor a verification by a short secret (N15)', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     createVerifier({ secret: 'short', logger });
     const receiver = createReceiver({ secret: () => 'short', logger }, () => undefined);
@@ -60,7 +60,7 @@ describe.each(Object.entries(loggers))('a logger %s', (_name, logger) => {
   });
 });
 
-it('N16 a short secret from a function is warned of once, whatever a stranger sends', async () => {
+it('a short secret from a function is warned of once, whatever a stranger sends (N16)', async () => {
   vi.stubEnv('NODE_ENV', 'production');
   const logger = { warn: vi.fn(), error: vi.fn() };
   const receiver = createReceiver({ secret: () => ['short', 'other'], logger }, () => undefined);

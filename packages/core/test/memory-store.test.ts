@@ -46,7 +46,7 @@ describe('memoryStore', () => {
     expect(await first).toBe('done');
   });
 
-  it('N06 runs the keys of one turn one after the other, each with its own result', async () => {
+  it('runs the keys of one turn one after the other, each with its own result (N06)', async () => {
     const store = (await load())();
     const turn = 'order-42';
     const { work, finish } = held();
@@ -126,7 +126,7 @@ describe('memoryStore', () => {
     expect(await store.run('key', nothing, { signal })).toBe('done');
   });
 
-  it('I06 gives the work up on abort, and leaves no mark when it ends later', async () => {
+  it('gives the work up on abort, and leaves no mark when it ends later (I06)', async () => {
     const store = (await load())();
     const controller = new AbortController();
     let finish!: () => void;
@@ -148,7 +148,7 @@ describe('memoryStore', () => {
     expect(await Promise.all(['a', 'b', 'c'].map((key) => store.isDone(key)))).toEqual([false, true, true]);
   });
 
-  it('I11 warns once in production, and not elsewhere', async () => {
+  it('warns once in production, and not elsewhere (I11)', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     (await load())();
     expect(warn).not.toHaveBeenCalled();

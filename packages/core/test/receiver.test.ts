@@ -13,13 +13,13 @@ afterEach(() => {
 
 describe('before the body', () => {
   const refusals: readonly [string, Parameters<typeof deliver>[0], number, string][] = [
-    ['D18 a method that is not POST', { method: 'GET' }, 405, 'method_not_allowed'],
-    ['D03 a declared length over the limit', { extra: { 'content-length': '65537' } }, 413, 'body_too_large'],
-    ['D03 a declared length that is no number', { extra: { 'content-length': 'many' } }, 413, 'body_too_large'],
-    ['A01 a missing signature', { extra: { 'x-service-signature': undefined } }, 401, 'invalid_signature'],
-    ['A03 a signature that is not spelt as one', { extra: { 'x-service-signature': 'a, a' } }, 401, 'invalid_signature'],
-    ['D12 gzip', { extra: { 'content-encoding': 'gzip' } }, 415, 'unsupported_encoding'],
-    ['D12 two encodings', { extra: { 'content-encoding': 'identity, br' } }, 415, 'unsupported_encoding'],
+    ['a method that is not POST (D18)', { method: 'GET' }, 405, 'method_not_allowed'],
+    ['a declared length over the limit (D03)', { extra: { 'content-length': '65537' } }, 413, 'body_too_large'],
+    ['a declared length that is no number (D03)', { extra: { 'content-length': 'many' } }, 413, 'body_too_large'],
+    ['a missing signature (A01)', { extra: { 'x-service-signature': undefined } }, 401, 'invalid_signature'],
+    ['a signature that is not spelt as one (A03)', { extra: { 'x-service-signature': 'a, a' } }, 401, 'invalid_signature'],
+    ['gzip (D12)', { extra: { 'content-encoding': 'gzip' } }, 415, 'unsupported_encoding'],
+    ['two encodings (D12)', { extra: { 'content-encoding': 'identity, br' } }, 415, 'unsupported_encoding'],
   ];
   it.each(refusals)('%s is refused without reading it', async (_, options, status, code) => {
     const body = vi.fn(() => Promise.resolve(new Uint8Array()));
@@ -30,7 +30,7 @@ describe('before the body', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it.each(['identity', 'Identity', ''])('D14 accepts the encoding %j', async (encoding) => {
+  it.each(['identity', 'Identity', ''])('accepts the encoding %j (D14)', async (encoding) => {
     const reply = await createReceiver({ secret }, () => undefined).receive(
       deliver({ extra: { 'content-encoding': encoding } }),
       {},
@@ -38,7 +38,7 @@ describe('before the body', () => {
     expect(reply).toMatchObject(received);
   });
 
-  it('J02 refuses every wrong signature with the same reply', async () => {
+  it('refuses every wrong signature with the same reply (J02)', async () => {
     const receiver = createReceiver({ secret }, () => undefined);
     const values = [undefined, '', 'ab', 'z'.repeat(64), '0'.repeat(64), signedDelivery({ secret: 'another-secret' }).signature];
     const replies = await Promise.all(
@@ -76,7 +76,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('J12 is silent in production', async () => {
+  it('is silent in production (J12)', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     const receiver = createReceiver({ secret: 'a-secret-of-the-portal', logger }, () => undefined);
     await receiver.receive(deliver({ extra: { 'x-service-signature': 'forged' } }), {});
@@ -87,7 +87,7 @@ describe('a refusal', () => {
 });
 
 describe('the body', () => {
-  it('D05 of exactly the limit is read, and one byte more is 413, whatever the adapter did', async () => {
+  it('of exactly the limit is read, and one byte more is 413, whatever the adapter did (D05)', async () => {
     const rawBody = JSON.stringify({ reference: 'a' });
     const exact = createReceiver({ secret, bodyLimit: rawBody.length }, () => undefined);
     const under = createReceiver({ secret, bodyLimit: rawBody.length - 1 }, () => undefined);
@@ -97,7 +97,7 @@ describe('the body', () => {
     expect(await under.receive(deliver({ rawBody }), {})).toMatchObject({ status: 413 });
   });
 
-  it('F03 that an adapter gives as anything but bytes is 500 body_consumed', async () => {
+  it('that an adapter gives as anything but bytes is 500 body_consumed (F03)', async () => {
     const body = (): Promise<Uint8Array> => Promise.resolve({ reference: 'order-42' } as never);
     const reply = await createReceiver({ secret, logger }, () => undefined).receive(deliver({ body }), {});
     expect(reply).toMatchObject({ status: 500, body: '{"error":"body_consumed"}' });
@@ -116,7 +116,7 @@ describe('a signed status that contradicts the header', () => {
     ['failed', 400, 'event_contradicted'],
     ['cancelled', 400, 'event_contradicted'],
     ['pending', 503, 'payment_pending'],
-  ])('C24 is refused where no service is asked: %s', async (status, code, error) => {
+  ])('is refused where no service is asked: %s (C24)', async (status, code, error) => {
     const handler = vi.fn();
     const reply = await createReceiver({ secret, logger }, handler).receive(deliver({ payload: { status } }), {});
     expect(reply).toMatchObject({ status: code, body: `{"error":"${error}"}` });
@@ -155,7 +155,7 @@ describe('handlers', () => {
     expect(handler.mock.calls[1]![1]).not.toHaveProperty('res');
   });
 
-  it('E04 leave kinds that are not configured alone: 200, ignored', async () => {
+  it('leave kinds that are not configured alone: 200, ignored (E04)', async () => {
     const handler = vi.fn();
     const observe = vi.fn();
     for (const handlers of [handler, { 'payment.succeeded': handler }]) {
@@ -252,7 +252,7 @@ describe('handlers', () => {
 });
 
 describe('what a handler throws', () => {
-  it('G01 G05 is thrown on as the same object, for the host’s error handling', async () => {
+  it('is thrown on as the same object, for the host’s error handling (G01, G05)', async () => {
     const error = new RangeError('mine');
     for (const handler of [
       () => {
@@ -282,7 +282,7 @@ describe('what a handler throws', () => {
     },
   );
 
-  it('H10 is answered by us when it is a WebhookError: with its own code and status', async () => {
+  it('is answered by us when it is a WebhookError: with its own code and status (H10)', async () => {
     const observe = vi.fn();
     const receiver = createReceiver({ secret, observe, logger }, () => {
       throw new WebhookError('unknown_order', { status: 503 });
@@ -315,7 +315,7 @@ it('reports what a handler refuses as failed, with any status, and logs no refus
 });
 
 describe('what nothing in a delivery tells apart', () => {
-  it('H06 credits once for two payments of one link: the body names the order and not the payment', async () => {
+  it('credits once for two payments of one link: the body names the order and not the payment (H06)', async () => {
     const handler = vi.fn();
     const receiver = createReceiver({ secret, idempotency: memoryStore() }, handler);
     for (const payment of ['first', 'second']) {
@@ -325,7 +325,7 @@ describe('what nothing in a delivery tells apart', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('H09 takes a delivery of staging for genuine only under the same secret, and then its order is the handler’s to refuse', async () => {
+  it('takes a delivery of staging for genuine only under the same secret, and then its order is the handler’s to refuse (H09)', async () => {
     const orders = new Set(['order-of-production']);
     const handler = vi.fn(({ reference }: { readonly reference: string }) => {
       if (!orders.has(reference)) throw new WebhookError('unknown_order', { status: 404 });
@@ -340,7 +340,7 @@ describe('what nothing in a delivery tells apart', () => {
 });
 
 describe('handlerTimeout', () => {
-  it('G03 G06 answers 503 and aborts the signal when the handler hangs', async () => {
+  it('answers 503 and aborts the signal when the handler hangs (G03, G06)', async () => {
     let signal: AbortSignal | undefined;
     const { hang, begun } = hanging();
     const receiver = createReceiver({ secret, handlerTimeout: 50, logger }, (_event, context) => {
@@ -402,7 +402,7 @@ describe('confirm', () => {
     ['nothing', undefined, 503, 'confirm_unavailable'],
     ['null', null, 503, 'confirm_unavailable'],
     ['a text', 'success', 503, 'confirm_unavailable'],
-  ])('E06 that says %s runs no handler', async (_, payment, status, code) => {
+  ])('that says %s runs no handler (E06)', async (_, payment, status, code) => {
     const handler = vi.fn();
     const reply = await createReceiver({ secret, confirm: source(payment), logger }, handler).receive(deliver(), {});
     expect(reply).toMatchObject({ status, body: `{"error":"${code}"}` });
@@ -410,7 +410,7 @@ describe('confirm', () => {
   });
 
   it.each(['failed', 'cancelled'])(
-    'E06 that says %s is 200, ignored and not marked: it may still succeed later',
+    'that says %s is 200, ignored and not marked: it may still succeed later (E06)',
     async (status) => {
       const payment = { reference: 'order-42', status };
       const handler = vi.fn();
@@ -449,7 +449,7 @@ describe('confirm', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('C24 decides in place of the signed status, which is only observed', async () => {
+  it('decides in place of the signed status, which is only observed (C24)', async () => {
     const observe = vi.fn();
     const confirm = source({ reference: 'order-42', status: 'success' });
     const handler = vi.fn();
@@ -493,7 +493,7 @@ describe('a gate', () => {
     expect(() => createReceiver({ secret, [option]: memoryStore() })).toThrow(`${option} is an unknown option`);
   });
 
-  it('J13 reports what it handed on, ignored and refused, and so does `verify`', async () => {
+  it('reports what it handed on, ignored and refused, and so does `verify` (J13)', async () => {
     const outcomes: DeliveryOutcome[] = [];
     const gate = createReceiver({ secret, logger, observe: (outcome) => outcomes.push(outcome) });
     const forged = deliver({ extra: { 'x-service-signature': 'x' } });
@@ -525,7 +525,7 @@ describe('a gate', () => {
 });
 
 describe('observe', () => {
-  it('J13 is called once for each delivery, with labels from fixed sets', async () => {
+  it('is called once for each delivery, with labels from fixed sets (J13)', async () => {
     const outcomes: DeliveryOutcome[] = [];
     const receiver = createReceiver(
       { secret: ['another-secret', secret], observe: (outcome) => outcomes.push(outcome) },

@@ -26,21 +26,21 @@ afterEach(() => {
 });
 
 describe('a secret that cannot be one', () => {
-  const faults: readonly (readonly [id: string, what: string, value: unknown, named: RegExp])[] = [
-    ['B01', 'undefined', undefined, /^secret is missing/],
-    ['B01', 'null', null, /^secret is missing/],
-    ['B02', 'an empty string', '', /^secret is empty/],
-    ['B02', 'no bytes', new Uint8Array(0), /^secret is empty/],
-    ['B03', 'blanks only', ' \t', /^secret is blank/],
-    ['B03', 'a leading blank', ` ${secret}`, /must not start or end with whitespace/],
-    ['B03', 'a trailing line break', `${secret}\n`, /must not start or end with whitespace/],
-    ['B03', 'a byte order mark in front', `\ufeff${secret}`, /must not start or end with whitespace/],
-    ['B04', 'the text undefined', 'undefined', /placeholder/],
-    ['B04', 'the text null', 'null', /placeholder/],
-    ['B04', 'the text [object Object]', '[object Object]', /placeholder/],
-    ['B04', 'changeme', 'CHANGEME', /placeholder/],
+  const faults: readonly (readonly [what: string, id: string, value: unknown, named: RegExp])[] = [
+    ['undefined', 'B01', undefined, /^secret is missing/],
+    ['null', 'B01', null, /^secret is missing/],
+    ['an empty string', 'B02', '', /^secret is empty/],
+    ['no bytes', 'B02', new Uint8Array(0), /^secret is empty/],
+    ['blanks only', 'B03', ' \t', /^secret is blank/],
+    ['a leading blank', 'B03', ` ${secret}`, /must not start or end with whitespace/],
+    ['a trailing line break', 'B03', `${secret}\n`, /must not start or end with whitespace/],
+    ['a byte order mark in front', 'B03', `\ufeff${secret}`, /must not start or end with whitespace/],
+    ['the text undefined', 'B04', 'undefined', /placeholder/],
+    ['the text null', 'B04', 'null', /placeholder/],
+    ['the text [object Object]', 'B04', '[object Object]', /placeholder/],
+    ['changeme', 'B04', 'CHANGEME', /placeholder/],
     ...['whsec_', 'whsk_', 'v1,', 'base64:', 'hex:', 'WHSEC_'].map(
-      (prefix) => ['N18', `the bare prefix ${prefix}`, prefix, /only the prefix of a secret/] as const,
+      (prefix) => [`the bare prefix ${prefix}`, 'N18', prefix, /only the prefix of a secret/] as const,
     ),
     ...[
       ...['your-webhook-secret', 'your_webhook_secret', 'YOUR_WEBHOOK_SECRET', 'your webhook secret', 'your-secret-here'],
@@ -49,19 +49,19 @@ describe('a secret that cannot be one', () => {
       ...['change_me', '<your secret>', '${WEBHOOK_SECRET}', '$WEBHOOK_SECRET', '{{ secret }}', 'process.env.WEBHOOK_SECRET'],
       // Those of our own documentation.
       ...['...', '…', '9e7c241f…', 'whsec_...', 'whsec_xxxxxxxx', 'xxx', '***', 'a-secret-of-your-own', 'NaN', '[object Promise]'],
-    ].map((value) => ['N18', `the placeholder ${value}`, value, /is a placeholder/] as const),
-    ['B06', 'an API key', 'sk_live_abc.def', /API key/],
-    ['B14', 'an empty list', [], /list of 1 to 8/],
-    ['B14', 'a list with an empty entry', [secret, ''], /^secret\[1\] is empty/],
-    ['B14', 'a list with a missing entry', [secret, undefined], /^secret\[1\] is missing/],
-    ['B13', 'a list of nine', Array.from({ length: 9 }, (_, index) => `${secret}-${index}`), /list of 1 to 8/],
-    ['B01', 'a number', 42, /must be a string/],
-    ['B01', 'an object', { secret }, /must be a string/],
-    ['B01', 'a list in a list', [[secret]], /must be a string/],
-    ['B01', 'a lone surrogate', 'secret-\ud800-secret', /well-formed/],
+    ].map((value) => [`the placeholder ${value}`, 'N18', value, /is a placeholder/] as const),
+    ['an API key', 'B06', 'sk_live_abc.def', /API key/],
+    ['an empty list', 'B14', [], /list of 1 to 8/],
+    ['a list with an empty entry', 'B14', [secret, ''], /^secret\[1\] is empty/],
+    ['a list with a missing entry', 'B14', [secret, undefined], /^secret\[1\] is missing/],
+    ['a list of nine', 'B13', Array.from({ length: 9 }, (_, index) => `${secret}-${index}`), /list of 1 to 8/],
+    ['a number', 'B01', 42, /must be a string/],
+    ['an object', 'B01', { secret }, /must be a string/],
+    ['a list in a list', 'B01', [[secret]], /must be a string/],
+    ['a lone surrogate', 'B01', 'secret-\ud800-secret', /well-formed/],
   ];
 
-  it.each(faults)('%s is refused at set-up: %s', (_id, _what, value, named) => {
+  it.each(faults)('refuses %s at set-up (%s)', (_what, _id, value, named) => {
     const option = value as SecretList;
     for (const make of [
       () => createVerifier({ secret: option }),
@@ -74,18 +74,18 @@ describe('a secret that cannot be one', () => {
     }
   });
 
-  it.each(faults)('%s is refused by verifySignature and sign: %s', async (_id, _what, value) => {
+  it.each(faults)('refuses %s in verifySignature and sign (%s)', async (_what, _id, value) => {
     await expect(verifySignature(body, '0'.repeat(64), value as SecretList)).rejects.toThrow(ConfigurationError);
     if (!Array.isArray(value)) await expect(sign(body, value as string)).rejects.toThrow(ConfigurationError);
   });
 
-  it('B02 a body signed with the empty key passes under no secret that can be set up', async () => {
+  it('a body signed with the empty key passes under no secret that can be set up (B02)', async () => {
     const forged = createHmac('sha256', '').update(body).digest('hex');
     await expect(verifySignature(body, forged, '')).rejects.toThrow(ConfigurationError);
     await expect(verifySignature(body, forged, secret)).rejects.toMatchObject({ code: 'invalid_signature' });
   });
 
-  it('B03 names the fault and never the value', () => {
+  it('names the fault and never the value (B03)', () => {
     for (const value of [` ${secret}`, 'sk_live_visible.part', `${secret}\ud800`]) {
       try {
         createVerifier({ secret: value });
@@ -98,7 +98,7 @@ describe('a secret that cannot be one', () => {
 });
 
 describe('a secret that works', () => {
-  it('B08 may be short; in production that is logged once', () => {
+  it('may be short; in production that is logged once (B08)', () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     createVerifier({ secret: 'short', logger });
     expect(logger.warn).not.toHaveBeenCalled();
@@ -108,12 +108,12 @@ describe('a secret that works', () => {
     expect(logger.warn.mock.calls).toEqual([['[paylink] secret is under 16 bytes, so it could be guessed']]);
   });
 
-  it('B08 may be short for verifySignature and sign too, which have no logger', async () => {
+  it('may be short for verifySignature and sign too, which have no logger (B08)', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     await expect(verifySignature(body, await sign(body, 'short'), 'short')).resolves.toBeUndefined();
   });
 
-  it('B07 K04 the fixture of @paylink/testing works, but not in production', () => {
+  it('the fixture of @paylink/testing works, but not in production (B07, K04)', () => {
     createVerifier({ secret: TEST_SECRET });
     vi.stubEnv('NODE_ENV', 'production');
     expect(() => createVerifier({ secret: TEST_SECRET })).toThrow(/public/);
@@ -139,11 +139,11 @@ describe('a secret that works', () => {
     // A placeholder, or a prefix, in a part of it.
     ...['change-whsec_me', 'not-a-placeholder', 'nullify-7f3a9c', '7f3a9c-webhook-secret', '7f3a9c$secret', '<7f3a9c>7f3a9c'],
     ...['7f3a...9c', '7f3a9c.', '7f3a9cxxx'],
-  ])('N18 %s is no placeholder', async (value) => {
+  ])('%s is no placeholder (N18)', async (value) => {
     await expect(verify(value, value)).resolves.toMatchObject({ reference: 'order-42' });
   });
 
-  it('B09 means the same as a string, a Buffer or a Uint8Array; a string stands for its UTF-8 bytes', async () => {
+  it('means the same as a string, a Buffer or a Uint8Array; a string stands for its UTF-8 bytes (B09)', async () => {
     const text = 'clé-secrète-🔑-du-portail';
     for (const form of [text, Buffer.from(text), new TextEncoder().encode(text)]) {
       await expect(verify(form, text)).resolves.toMatchObject({ reference: 'order-42' });
@@ -152,7 +152,7 @@ describe('a secret that works', () => {
     await expect(verify(bytes, bytes)).resolves.toMatchObject({ secretIndex: 0 });
   });
 
-  it('B10 stays as it was when the caller changes the Buffer or the list afterwards', async () => {
+  it('stays as it was when the caller changes the Buffer or the list afterwards (B10)', async () => {
     const bytes = Buffer.from(secret);
     const list: Uint8Array[] = [bytes];
     const verifier = createVerifier({ secret: list });
@@ -162,19 +162,19 @@ describe('a secret that works', () => {
     await expect(verifier.verify(rawBody, headers)).resolves.toMatchObject({ reference: 'order-42' });
   });
 
-  it('B12 B14 a list accepts what any of its secrets signed, and tells which', async () => {
+  it('a list accepts what any of its secrets signed, and tells which (B12, B14)', async () => {
     await expect(verify(['new-secret-new-secret', secret])).resolves.toMatchObject({ secretIndex: 1 });
     await expect(verify([secret, secret])).resolves.toMatchObject({ secretIndex: 0 });
   });
 
-  it('B13 a list of 1 to 8 refuses what none of them signed', async () => {
+  it('a list of 1 to 8 refuses what none of them signed (B13)', async () => {
     for (let count = 1; count <= 8; count++) {
       const list = Array.from({ length: count }, (_, index) => `another-secret-${index}`);
       await expect(verify(list)).rejects.toMatchObject({ code: 'invalid_signature', status: 401 });
     }
   });
 
-  it('B17 shows in nothing that can be looked at', () => {
+  it('shows in nothing that can be looked at (B17)', () => {
     const secretBytes = Buffer.from('bytes-of-the-secret-bytes');
     const seen = [
       createVerifier({ secret }),
@@ -188,13 +188,13 @@ describe('a secret that works', () => {
     }
   });
 
-  it('B16 cannot tell staging from production: the same secret accepts the same delivery', async () => {
+  it('cannot tell staging from production: the same secret accepts the same delivery (B16)', async () => {
     await expect(verify(secret)).resolves.toMatchObject({ type: 'payment.succeeded' });
   });
 });
 
 describe('a secret that a function gives', () => {
-  it('H12 is given the host, so that a tenant has a secret of its own', async () => {
+  it('is given the host, so that a tenant has a secret of its own (H12)', async () => {
     const verifier = createVerifier({
       secret: ({ tenant }: { tenant: string }) => (tenant === 'a' ? 'secret-of-tenant-a' : 'secret-of-tenant-b'),
     });
@@ -220,11 +220,11 @@ describe('a secret that a function gives', () => {
     ['gives an empty list', () => []],
     ['gives a placeholder', () => Promise.resolve('undefined')],
   ];
-  it.each(failing)('B15 that %s is 503, and never "no secret"', async (_, provider) => {
+  it.each(failing)('that %s is 503, and never "no secret" (B15)', async (_, provider) => {
     await expect(verify(provider)).rejects.toMatchObject({ code: 'secret_unavailable', status: 503 });
   });
 
-  it('B15 that hangs is 503 after 5 s', async () => {
+  it('that hangs is 503 after 5 s (B15)', async () => {
     vi.useFakeTimers();
     const verified = verify(() => new Promise<string>(() => undefined));
     const settled = expect(verified).rejects.toMatchObject({ code: 'secret_unavailable' });
@@ -233,7 +233,7 @@ describe('a secret that a function gives', () => {
     vi.useRealTimers();
   });
 
-  it('B15 is logged by what it threw, without its words, which could quote the secret', async () => {
+  it('is logged by what it threw, without its words, which could quote the secret (B15)', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const receiver = createReceiver(
       { secret: () => Promise.reject(new Error(`vault refused ${secret}`)), logger },

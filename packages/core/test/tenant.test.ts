@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe('tenant', () => {
-  it('N03 credits one order number of two merchants once each', async () => {
+  it('credits one order number of two merchants once each (N03)', async () => {
     const credited: unknown[] = [];
     const receiver = createReceiver(
       { secret: secretByPath, tenant, idempotency: memoryStore() },
@@ -40,7 +40,7 @@ describe('tenant', () => {
     expect(credited).toEqual(['acme', 'bolt']);
   });
 
-  it('N04 asks by the API key of the merchant whose secret it was', async () => {
+  it('asks by the API key of the merchant whose secret it was (N04)', async () => {
     const asked: unknown[] = [];
     const confirm = {
       getPayment: (reference: string, options: { readonly tenant?: string | undefined }) => {
@@ -208,7 +208,7 @@ describe('tenant', () => {
     expect(run.mock.calls.map(([, , options]) => options.turn)).toEqual([turn, turn]);
   });
 
-  describe('N05 is needed where `secret` is a function', () => {
+  describe('is needed where `secret` is a function (N05)', () => {
     const confirm = { getPayment: (reference: string) => Promise.resolve({ reference, status: 'success' }) };
     const idempotency = memoryStore();
     const keyed = { store: idempotency, key: () => 'own' };
@@ -275,7 +275,7 @@ describe('tenant of a dispatcher', () => {
   const { rawBody } = signedDelivery({ reference: 'order-1' });
   const proven = { kind: 'payment.succeeded', rawBody, secretIndex: 0 };
 
-  it('N03 credits one order number of two merchants once each, by the option or by what the queue kept', async () => {
+  it('credits one order number of two merchants once each, by the option or by what the queue kept (N03)', async () => {
     const credited: unknown[] = [];
     const dispatcher = createDispatcher(
       { idempotency: memoryStore(), tenant: ({ job }: { readonly job: string }) => job },

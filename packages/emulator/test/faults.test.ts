@@ -105,7 +105,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(signatures).toEqual([mac(emulator, GENUINE)]);
   });
 
-  it('B13 wrong_secret: signs the genuine body with a secret of its own', async () => {
+  it('wrong_secret: signs the genuine body with a secret of its own (B13)', async () => {
     const { request, emulator, signatures } = await sendOne('wrong_secret');
     expect(request.body.toString()).toBe(GENUINE);
     expect(signatures).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);

@@ -17,7 +17,7 @@ it('acknowledges nothing that a store says is done without having run the handle
   expect(credit).not.toHaveBeenCalled();
 });
 
-it('K05 verifies no text that express.text made of the body, also where a route calls the verifier itself', async () => {
+it('verifies no text that express.text made of the body, also where a route calls the verifier itself (K05)', async () => {
   const verifier = createVerifier({ secret });
   const app = express().post('/', express.text({ type: '*/*' }), async (req, res) => {
     const outcome = await verifier

@@ -55,7 +55,7 @@ describe('paymentWebhook as a handler', () => {
     expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['req', 'signal']);
   });
 
-  it('H12 chooses a tenant’s secret by the path', async () => {
+  it('chooses a tenant’s secret by the path (H12)', async () => {
     const secrets: Record<string, string> = { a: 'secret-of-tenant-a', b: 'secret-of-tenant-b' };
     const app = express().post(
       '/:tenant',
@@ -161,7 +161,7 @@ describe('paymentWebhook as a gate', () => {
     await request(app).post(path).set(delivery.headers).send(delivery.body).expect(200, { reference: 'order-42' });
   });
 
-  it('F22 fails closed where no gate is in front, or another one', async () => {
+  it('fails closed where no gate is in front, or another one (F22)', async () => {
     const gate = paymentWebhook({ secret });
     const other = paymentWebhook({ secret });
     const seen: Error[] = [];
@@ -190,7 +190,7 @@ describe('paymentWebhook as a gate', () => {
     await request(app).post('/open').set(delivery.headers).send(delivery.body).expect(204);
   });
 
-  it('F22 warns once where nothing stands behind the gate', async () => {
+  it('warns once where nothing stands behind the gate (F22)', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const app = express().post('/', paymentWebhook({ secret, logger }));
     const delivery = signedDelivery({ secret });
@@ -203,7 +203,7 @@ describe('paymentWebhook as a gate', () => {
     ['answers 404 and has read the event', 404, true],
     ['has read the event and answers 200', 200, true],
     ['does not read the event and answers 204', 204, false],
-  ])('F22 warns of no handler that %s', async (_what, status, reads) => {
+  ])('warns of no handler that %s (F22)', async (_what, status, reads) => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const gate = paymentWebhook({ secret, logger });
     const app = express().post('/', gate, (req, res) => {

@@ -18,7 +18,7 @@ it('acknowledges nothing that a store says is done without having run the handle
   expect(credit).not.toHaveBeenCalled();
 });
 
-it('K05 verifies no text that a content type parser made of the body, also where a route calls the verifier itself', async () => {
+it('verifies no text that a content type parser made of the body, also where a route calls the verifier itself (K05)', async () => {
   const verifier = createVerifier({ secret });
   const app = fastify();
   app.removeAllContentTypeParsers();

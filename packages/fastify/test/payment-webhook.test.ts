@@ -70,7 +70,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('F07 leaves sibling routes their parsers, whichever was registered first', async () => {
+  it('leaves sibling routes their parsers, whichever was registered first (F07)', async () => {
     const app = create();
     app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => {
       done(null, body);
@@ -90,7 +90,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     }
   });
 
-  it('F09 wrapped in fastify-plugin works for the webhook, and takes the parsers from its siblings', async () => {
+  it('wrapped in fastify-plugin works for the webhook, and takes the parsers from its siblings (F09)', async () => {
     const app = create();
     const handler = vi.fn();
     await app.register(fastifyPlugin(paymentWebhook({ url, secret }, handler), { name: 'webhook' }));
@@ -110,7 +110,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ['higher than ours', { bodyLimit: 5_000_000 }, undefined, { bodyLimit: 200 }, 200],
     ['of the route, over that of the application', { bodyLimit: 50 }, 300, {}, 300],
     ['not set', {}, undefined, {}, 65_536],
-  ])('F10 takes the smaller limit where Fastify’s own is %s', async (_which, options, ofRoute, ours, limit) => {
+  ])('takes the smaller limit where Fastify’s own is %s (F10)', async (_which, options, ofRoute, ours, limit) => {
     const app = create(options);
     const routeOptions = ofRoute === undefined ? {} : { bodyLimit: ofRoute };
     await app.register(paymentWebhook({ url, secret, routeOptions, ...ours }, nothing));
@@ -121,7 +121,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(await answerTo(unending(address, Buffer.alloc(limit + 1)))).toEqual(TOO_LARGE);
   });
 
-  it.each(['application/json\tx', ';', 'x', 'a/b; c="', '"'])('D20 takes a delivery of the malformed type %j', async (type) => {
+  it.each(['application/json\tx', ';', 'x', 'a/b; c="', '"'])('takes a delivery of the malformed type %j (D20)', async (type) => {
     const app = create();
     await app.register(paymentWebhook({ url, secret }, nothing));
     const { headers, rawBody } = delivery;
@@ -133,7 +133,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ).toEqual(RECEIVED);
   });
 
-  it('D26 stands under the prefix of what it is registered in', async () => {
+  it('stands under the prefix of what it is registered in (D26)', async () => {
     const app = create();
     await app.register(
       async (child) => {
@@ -145,7 +145,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect((await app.inject(delivery.toInject(url))).statusCode).toBe(404);
   });
 
-  it('F01 reads what a global preParsing hook hands on, under the same limits', async () => {
+  it('reads what a global preParsing hook hands on, under the same limits (F01)', async () => {
     const app = create();
     app.addHook('preParsing', (_request, _reply, payload, done) => {
       done(null, payload.pipe(new PassThrough()));
@@ -170,7 +170,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     bytes: Buffer.from('{"reference":"order-43"}'),
   };
   it.each(Object.entries(bodies))(
-    'N19 reads what was sent, and not what a hook has set as request.body (%s)',
+    'reads what was sent, and not what a hook has set as request.body (%s) (N19)',
     async (_name, body) => {
       const credited: string[] = [];
       for (const hook of ['preValidation', 'preHandler']) {
@@ -188,7 +188,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
-  it('F01 says what to change when a hook has read the request', async () => {
+  it('says what to change when a hook has read the request (F01)', async () => {
     const app = create();
     const logger = { error: vi.fn(), warn: vi.fn() };
     app.addHook('onRequest', async ({ raw }) => {
@@ -201,7 +201,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('G01 hands what the handler throws to Fastify, and answers a WebhookError itself', async () => {
+  it('hands what the handler throws to Fastify, and answers a WebhookError itself (G01)', async () => {
     const seen: unknown[] = [];
     const mine = new Error('mine');
     const app = create();
@@ -219,7 +219,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(seen).toEqual([mine]);
   });
 
-  it('G01 gives the error of the handler to the errorHandler of the route, and to Fastify’s own as a cause', async () => {
+  it('gives the error of the handler to the errorHandler of the route, and to Fastify’s own as a cause (G01)', async () => {
     const mine = new Error('only the merchant may read this');
     const seen: unknown[] = [];
     const app = create();
@@ -238,7 +238,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(errorHandler.mock.calls[0]![0]).toBe(mine);
   });
 
-  it('F12 leaves the response to a handler that took the reply over and answers later', async () => {
+  it('leaves the response to a handler that took the reply over and answers later (F12)', async () => {
     const app = create();
     await app.register(
       paymentWebhook({ url, secret }, (_event, { reply }) => {
@@ -249,7 +249,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(await answerTo(delivery.send(await listen(app)))).toEqual([202, 'later']);
   });
 
-  it('G03 refuses a handler that set a status and then hung', async () => {
+  it('refuses a handler that set a status and then hung (G03)', async () => {
     const app = create();
     await app.register(
       paymentWebhook({ url, secret, handlerTimeout: 50 }, (_event, { reply }) => {
@@ -261,7 +261,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
   });
 
   it.each([200, 404, 409, 500])(
-    'G08 answers as any route of Fastify does where the handler sets the status %i and returns a body',
+    'answers as any route of Fastify does where the handler sets the status %i and returns a body (G08)',
     async (status) => {
       const app = create();
       await app.register(
@@ -278,25 +278,28 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
   it.each([
     ['returns', undefined],
     ['throws', new Error('after the response')],
-  ])('G04 G05 leaves the response to a handler that sent it and %s, while an onSend hook is still at work', async (_how, error) => {
-    const app = create();
-    app.addHook('onSend', async (_request, _reply, payload) => {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      return payload;
-    });
-    await app.register(
-      paymentWebhook({ url, secret }, (_event, { reply }) => {
-        void reply.code(200).send({ by: 'the handler' });
-        if (error !== undefined) throw error;
-      }),
-    );
-    expect(await answerTo(delivery.send(await listen(app)))).toEqual([200, '{"by":"the handler"}']);
-  });
+  ])(
+    'leaves the response to a handler that sent it and %s, while an onSend hook is still at work (G04, G05)',
+    async (_how, error) => {
+      const app = create();
+      app.addHook('onSend', async (_request, _reply, payload) => {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return payload;
+      });
+      await app.register(
+        paymentWebhook({ url, secret }, (_event, { reply }) => {
+          void reply.code(200).send({ by: 'the handler' });
+          if (error !== undefined) throw error;
+        }),
+      );
+      expect(await answerTo(delivery.send(await listen(app)))).toEqual([200, '{"by":"the handler"}']);
+    },
+  );
 
   it.each([
     ['throws', () => Promise.reject(new Error('in the middle'))],
     ['hangs', () => new Promise(() => undefined)],
-  ])('G05 closes the connection when a handler that took the reply over %s', async (_how, then) => {
+  ])('closes the connection when a handler that took the reply over %s (G05)', async (_how, then) => {
     const app = create();
     await app.register(
       paymentWebhook({ url, secret, handlerTimeout: 100 }, (_event, { reply }) => {
@@ -360,14 +363,14 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect([status, body]).toEqual([500, expect.stringMatching(/"paymentWebhook is a plugin.*app\.register\(paymentWebhook/)]);
   });
 
-  it('B01 throws where it is made, and not when Fastify loads it', () => {
+  it('throws where it is made, and not when Fastify loads it (B01)', () => {
     expect(() => paymentWebhook({ url, secret: undefined }, nothing)).toThrow(/^secret is missing/);
     expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow('handlers must be a function or a map');
   });
 });
 
 describe('paymentWebhook beside @fastify/compress', () => {
-  it('D12 sends the same bytes as without it, and inflates nothing', async () => {
+  it('sends the same bytes as without it, and inflates nothing (D12)', async () => {
     const app = fastify();
     await app.register(compress, { threshold: 0 });
     const handler = vi.fn();
@@ -388,7 +391,7 @@ describe('paymentWebhook beside @fastify/compress', () => {
 });
 
 describe('paymentWebhook on Fastify over HTTP/2', () => {
-  it('D22 answers over one connection what is genuine and what is forged', async () => {
+  it('answers over one connection what is genuine and what is forged (D22)', async () => {
     const app = fastify({ http2: true });
     await app.register(paymentWebhook({ url, secret }, nothing));
     await app.listen({ port: 0, host: '127.0.0.1' });
@@ -412,7 +415,7 @@ describe('paymentWebhook on Fastify over HTTP/2', () => {
   });
 });
 
-it('B08 warns of a short secret once in production, by the instance’s logger', async () => {
+it('warns of a short secret once in production, by the instance’s logger (B08)', async () => {
   vi.stubEnv('NODE_ENV', 'production');
   const warn = vi.spyOn(console, 'warn');
   const lines: string[] = [];

@@ -16,7 +16,7 @@ it('acknowledges nothing that a store says is done without having run the handle
   expect(credit).not.toHaveBeenCalled();
 });
 
-it('K05 verifies no text of a request, also where a route calls the verifier itself', async () => {
+it('verifies no text of a request, also where a route calls the verifier itself (K05)', async () => {
   const request = toRequest();
   const text = (await request.text()) as unknown as Uint8Array;
   await expect(createVerifier({ secret }).verify(text, request.headers)).rejects.toMatchObject({ code: 'body_consumed' });

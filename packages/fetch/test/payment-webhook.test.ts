@@ -73,7 +73,7 @@ describe('paymentWebhook', () => {
     expect((await handle(delivery.toRequest(url))).status).toBe(503);
   });
 
-  it('N20 takes a request of a host without a signal, without streams or without `bodyUsed`', async () => {
+  it('takes a request of a host without a signal, without streams or without `bodyUsed` (N20)', async () => {
     const credited: string[] = [];
     const handle = paymentWebhook({ secret, bodyLimit: 1_000 }, ({ reference }) => void credited.push(reference));
     const whole = (sent: SignedDelivery): FetchRequest => {
@@ -102,7 +102,7 @@ describe('paymentWebhook', () => {
     expect(credited).toEqual(['order-42', 'order-42']);
   });
 
-  it.each([1, 2, 7, 1_000])('D01 takes a body that comes in pieces of %i bytes', async (size) => {
+  it.each([1, 2, 7, 1_000])('takes a body that comes in pieces of %i bytes (D01)', async (size) => {
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
     const { rawBody, headers } = signedDelivery({ secret, payload: { note: 'n'.repeat(900) } });
@@ -120,7 +120,7 @@ describe('paymentWebhook', () => {
     expect(Buffer.from((handler.mock.calls[0]![0] as { rawBody: Uint8Array }).rawBody).equals(rawBody)).toBe(true);
   });
 
-  it('F17 reads no more than the limit of a body without an end, and none of the ways that know no limit', async () => {
+  it('reads no more than the limit of a body without an end, and none of the ways that know no limit (F17)', async () => {
     const unbounded = ['arrayBuffer', 'text', 'json', 'blob', 'formData'] as const;
     const spies = unbounded.map((method) => vi.spyOn(Request.prototype, method));
     let pulled = 0;
@@ -139,7 +139,7 @@ describe('paymentWebhook', () => {
     for (const spy of spies) expect(spy).not.toHaveBeenCalled();
   });
 
-  it('F17 cancels what it has refused by the headers, without reading it', async () => {
+  it('cancels what it has refused by the headers, without reading it (F17)', async () => {
     const pull = vi.fn();
     const cancel = vi.fn();
     const handle = paymentWebhook({ secret }, nothing);
@@ -148,7 +148,7 @@ describe('paymentWebhook', () => {
     await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
   });
 
-  it('D04 D06 replies before the end of the body on a host that destroys the connection of a cancelled body, and then ends it', async () => {
+  it('replies before the end of the body on a host that destroys the connection of a cancelled body, and then ends it (D04, D06)', async () => {
     const server = createServer((req, res) => {
       void handle(requestOf(req)).then(async (response) => {
         res.writeHead(response.status).end(await response.text());
@@ -184,14 +184,14 @@ describe('paymentWebhook', () => {
     }
   });
 
-  it('D06 gives up a body that never ends when bodyTimeout has passed', async () => {
+  it('gives up a body that never ends when bodyTimeout has passed (D06)', async () => {
     const cancel = vi.fn();
     const handle = paymentWebhook({ secret, bodyTimeout: 30 }, nothing);
     expect(await answerOf(handle(streaming({ cancel })))).toEqual([408, '{"error":"body_timeout"}']);
     await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
   });
 
-  it('D07 stops reading when the request’s signal is aborted', async () => {
+  it('stops reading when the request’s signal is aborted (D07)', async () => {
     const controller = new AbortController();
     const cancel = vi.fn();
     const handle = paymentWebhook({ secret }, nothing);
@@ -203,14 +203,14 @@ describe('paymentWebhook', () => {
     await vi.waitFor(() => expect(cancel).toHaveBeenCalled(), SOON);
   });
 
-  it('D07 does not begin to read for a sender that has left', async () => {
+  it('does not begin to read for a sender that has left (D07)', async () => {
     const handler = vi.fn();
     const request = new Request(delivery.toRequest(url), { signal: AbortSignal.abort() });
     expect(await answerOf(paymentWebhook({ secret }, handler)(request))).toEqual(INCOMPLETE);
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('D07 takes a body that is as long as was declared, although its sender has left; and not a shorter one', async () => {
+  it('takes a body that is as long as was declared, although its sender has left; and not a shorter one (D07)', async () => {
     const { headers, rawBody } = delivery;
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
@@ -234,7 +234,7 @@ describe('paymentWebhook', () => {
     expect(signal).not.toHaveBeenCalled();
   });
 
-  it('D07 answers 400 to a body that breaks', async () => {
+  it('answers 400 to a body that breaks (D07)', async () => {
     const request = streaming({
       pull(controller) {
         controller.error(new Error('reset by peer'));
@@ -243,7 +243,7 @@ describe('paymentWebhook', () => {
     expect(await answerOf(paymentWebhook({ secret }, nothing)(request))).toEqual(INCOMPLETE);
   });
 
-  it('G07 finishes the handler when the signal is aborted meanwhile, and leaves the handler’s own signal alone', async () => {
+  it('finishes the handler when the signal is aborted meanwhile, and leaves the handler’s own signal alone (G07)', async () => {
     const controller = new AbortController();
     let aborted: boolean | undefined;
     const handle = paymentWebhook({ secret }, async (_event, { signal }) => {
@@ -256,7 +256,7 @@ describe('paymentWebhook', () => {
     expect(aborted).toBe(false);
   });
 
-  it('F01 refuses a body that was used or is locked, and says what to change', async () => {
+  it('refuses a body that was used or is locked, and says what to change (F01)', async () => {
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
     const used = delivery.toRequest(url);
@@ -268,7 +268,7 @@ describe('paymentWebhook', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('F21 credits once where two webhooks take one request at once', async () => {
+  it('credits once where two webhooks take one request at once (F21)', async () => {
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
     const request = delivery.toRequest(url);
@@ -279,21 +279,21 @@ describe('paymentWebhook', () => {
     expect(logged.join()).not.toContain('json()');
   });
 
-  it('D18 answers 405 to other methods, and HEAD without a body', async () => {
+  it('answers 405 to other methods, and HEAD without a body (D18)', async () => {
     const handle = paymentWebhook({ secret }, nothing);
     expect(await answerOf(handle(new Request(url)))).toEqual([405, '{"error":"method_not_allowed"}']);
     const head = await handle(new Request(url, { method: 'HEAD' }));
     expect([head.status, head.headers.get('allow'), await head.text()]).toEqual([405, 'POST', '']);
   });
 
-  it('G01 rejects with what the handler threw, and answers a WebhookError itself', async () => {
+  it('rejects with what the handler threw, and answers a WebhookError itself (G01)', async () => {
     const mine = new Error('mine');
     await expect(paymentWebhook({ secret }, () => Promise.reject(mine))(delivery.toRequest(url))).rejects.toBe(mine);
     const handle = paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 })));
     expect(await answerOf(handle(delivery.toRequest(url)))).toEqual([503, '{"error":"unknown_order"}']);
   });
 
-  it('B01 throws at set-up, and not at the first request', () => {
+  it('throws at set-up, and not at the first request (B01)', () => {
     expect(() => paymentWebhook({ secret: undefined }, nothing)).toThrow(/^secret is missing/);
     expect(() => paymentWebhook({ secret }, undefined as never)).toThrow('handlers must be a function or a map');
     for (const handlers of [null, 'a text', 1]) {
@@ -314,7 +314,7 @@ describe('an adapter of another host', () => {
 });
 
 describe('a Response that the handler returns', () => {
-  it.each([200, 204, 302, 404, 500])('G08 goes out as it is: %i', async (status) => {
+  it.each([200, 204, 302, 404, 500])('goes out as it is: %i (G08)', async (status) => {
     const response = new Response(null, { status, headers: { 'x-merchant': 'yes' } });
     expect(await paymentWebhook({ secret }, () => response)(delivery.toRequest(url))).toBe(response);
   });

@@ -154,7 +154,7 @@ describe('paymentWebhook', () => {
     expect(statuses).toEqual([200, 401]);
   });
 
-  it('F21 says in the log that another webhook has read the request', async () => {
+  it('says in the log that another webhook has read the request (F21)', async () => {
     const webhook = paymentWebhook({ secret }, () => undefined);
     const app = new Hono().post(path, async (c, next) => (await Promise.all([webhook(c, next), webhook(c, next)]))[1] as Response);
     expect(await answerOf(delivery.send(await listen(app)))).toEqual([500, { error: 'body_consumed' }]);
@@ -176,7 +176,7 @@ describe('middleware in front of the webhook on Node', () => {
   it.each([
     ['read a clone', clone],
     ['held the body against a limit', bodyLimit({ maxSize: 100_000 })],
-  ])('F01 may have %s', async (_what, middleware) => {
+  ])('may have %s (F01)', async (_what, middleware) => {
     const app = new Hono().post(
       path,
       middleware,
@@ -190,7 +190,7 @@ describe('middleware in front of the webhook on Node', () => {
   it.each<readonly [string, (c: Context) => Promise<unknown>]>([
     ['the body by c.req.json()', ({ req }) => req.json()],
     ['the message of node:http', ({ env }) => text((env as HttpBindings).incoming)],
-  ])('F01 may not have read %s, and the log says so', async (_what, read) => {
+  ])('may not have read %s, and the log says so (F01)', async (_what, read) => {
     const handler = vi.fn();
     const middleware: MiddlewareHandler = async (c, next) => {
       await read(c);
@@ -202,7 +202,7 @@ describe('middleware in front of the webhook on Node', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('D02 answers 413 at the limit of a body that goes no further, and does not wait for its rest', async () => {
+  it('answers 413 at the limit of a body that goes no further, and does not wait for its rest (D02)', async () => {
     const app = new Hono().post(
       path,
       paymentWebhook({ secret, bodyLimit: 100 }, () => undefined),
@@ -212,7 +212,7 @@ describe('middleware in front of the webhook on Node', () => {
     expect(await answerOf(sent)).toEqual([413, { error: 'body_too_large' }]);
   });
 
-  it('D04 closes the connection of a 401, where the server has one', async () => {
+  it('closes the connection of a 401, where the server has one (D04)', async () => {
     const app = new Hono().post(
       path,
       paymentWebhook({ secret }, () => undefined),
@@ -223,7 +223,7 @@ describe('middleware in front of the webhook on Node', () => {
     expect((await app.request(forged.toRequest(url))).headers.has('connection')).toBe(false);
   });
 
-  it('A01 refuses an empty body as what it is, also behind a body limit', async () => {
+  it('refuses an empty body as what it is, also behind a body limit (A01)', async () => {
     const app = new Hono().post(
       path,
       bodyLimit({ maxSize: 100_000 }),
@@ -256,14 +256,14 @@ it('reads the Request on a runtime without node:http', async () => {
 });
 
 describe('a gate', () => {
-  it('H12 chooses a tenant’s secret by `c`', async () => {
+  it('chooses a tenant’s secret by `c` (H12)', async () => {
     const gate = paymentWebhook({ secret: ({ c }) => (c.req.path === '/a' ? secret : 'a-secret-of-another') });
     const app = new Hono().post('/*', gate, (c) => c.json(gate.event(c).reference));
     expect(await answerOf(app.request(delivery.toRequest('http://localhost/a')))).toEqual([200, 'order-42']);
     expect(await answerOf(app.request(delivery.toRequest('http://localhost/b')))).toEqual(UNSIGNED);
   });
 
-  it('N07 lets app.onError make no success of what a handler behind it throws', async () => {
+  it('lets app.onError make no success of what a handler behind it throws (N07)', async () => {
     const app = new Hono().post(path, paymentWebhook({ secret }), () => {
       throw Object.assign(new Error('mine'), { status: 200 });
     });
@@ -273,13 +273,13 @@ describe('a gate', () => {
     expect(response.headers.has('x-leaked')).toBe(false);
   });
 
-  it('F22 fails closed where another gate is in front', async () => {
+  it('fails closed where another gate is in front (F22)', async () => {
     const gate = paymentWebhook({ secret });
     const app = new Hono().post(path, paymentWebhook({ secret }), (c) => c.json(gate.event(c)));
     expect((await app.request(delivery.toRequest(`http://localhost${path}`))).status).toBe(500);
   });
 
-  it('F22 warns once where nothing stands behind it', async () => {
+  it('warns once where nothing stands behind it (F22)', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const app = new Hono().post(path, paymentWebhook({ secret, logger }));
     for (let time = 0; time < 2; time++) {
@@ -292,7 +292,7 @@ describe('a gate', () => {
     ['answers 404 and has read the event', 404, true],
     ['has read the event and answers 200', 200, true],
     ['does not read the event and answers 204', 204, false],
-  ])('F22 warns of no handler that %s', async (_what, status, reads) => {
+  ])('warns of no handler that %s (F22)', async (_what, status, reads) => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const app = new Hono().post(path, paymentWebhook({ secret, logger }), (c) => {
       if (reads) webhookEvent(c);
@@ -319,7 +319,7 @@ describe('a gate', () => {
     expect(await answerOf(signedDelivery({ secret, type: 'payment.other' }).send(url))).toEqual(RECEIVED);
   });
 
-  it('F22 fails closed where it is not in front', async () => {
+  it('fails closed where it is not in front (F22)', async () => {
     const app = new Hono().post(path, (c: Context) => c.json(webhookEvent(c)));
     const errors: Error[] = [];
     app.onError((error, c) => {

@@ -35,7 +35,7 @@ it('acknowledges nothing that a store says is done without having run the handle
   expect(credit).not.toHaveBeenCalled();
 });
 
-it('K05 verifies no text that koa-bodyparser kept as the raw body, also where a middleware calls the verifier itself', async () => {
+it('verifies no text that koa-bodyparser kept as the raw body, also where a middleware calls the verifier itself (K05)', async () => {
   const verifier = createVerifier({ secret });
   const reply = await deliverTo(bodyParser(), async (ctx) => {
     const verified = verifier.verify(ctx.request.rawBody as Uint8Array, ctx.request.headers);

@@ -74,7 +74,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('D26 works under koa-mount and on a router, and leaves every other path to them', async () => {
+  it('works under koa-mount and on a router, and leaves every other path to them (D26)', async () => {
     const handler = vi.fn();
     const router = new Router().post('/webhooks/payments', paymentWebhook({ secret }, handler));
     const app = new App();
@@ -86,7 +86,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  it('F01 F05 says what to change when koa-bodyparser is in front, also of koa-mount, and hangs on nothing', async () => {
+  it('says what to change when koa-bodyparser is in front, also of koa-mount, and hangs on nothing (F01, F05)', async () => {
     const handler = vi.fn();
     const webhook = paymentWebhook({ secret }, handler);
     const url = await serve(new App(), bodyParser(), mount('/mounted', webhook), webhook);
@@ -95,7 +95,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('F11 refuses where other middleware has run first and read the request, whatever it has answered', async () => {
+  it('refuses where other middleware has run first and read the request, whatever it has answered (F11)', async () => {
     const handler = vi.fn();
     const webhook = paymentWebhook({ secret }, handler);
     const url = await serve(
@@ -115,7 +115,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('F11 replies to what it refused, and to what it took, where a status and a body were set before', async () => {
+  it('replies to what it refused, and to what it took, where a status and a body were set before (F11)', async () => {
     const url = await serve(
       new App(),
       async (ctx, next) => {
@@ -129,7 +129,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
   });
 
-  it('F12 sends one response where an error is thrown downstream or after us', async () => {
+  it('sends one response where an error is thrown downstream or after us (F12)', async () => {
     const seen: unknown[] = [];
     const app = new App();
     app.on('error', (error) => seen.push(error));
@@ -145,7 +145,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(seen).toEqual([expect.objectContaining({ message: 'after the webhook' })]);
   });
 
-  it('F12 leaves the response to a handler that took it over by ctx.respond = false', async () => {
+  it('leaves the response to a handler that took it over by ctx.respond = false (F12)', async () => {
     const url = await serve(
       new App(),
       paymentWebhook({ secret }, (_event, { ctx }) => {
@@ -156,7 +156,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(await answerTo(delivery.send(url))).toEqual([202, 'later']);
   });
 
-  it.each([200, 204, 404, 409, 500])('G08 leaves alone a handler that only set the status %i', async (status) => {
+  it.each([200, 204, 404, 409, 500])('leaves alone a handler that only set the status %i (G08)', async (status) => {
     const url = await serve(
       new App(),
       paymentWebhook({ secret }, (_event, { ctx }) => {
@@ -166,7 +166,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect((await delivery.send(url)).status).toBe(status);
   });
 
-  it('G03 refuses a handler that set a body and then hung', async () => {
+  it('refuses a handler that set a body and then hung (G03)', async () => {
     const url = await serve(
       new App(),
       paymentWebhook({ secret, handlerTimeout: 50 }, (_event, { ctx }) => {
@@ -177,7 +177,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(await answerTo(delivery.send(url))).toEqual([503, '{"error":"handler_timeout"}']);
   });
 
-  it('G05 closes a response that the handler began on ctx.res before it threw', async () => {
+  it('closes a response that the handler began on ctx.res before it threw (G05)', async () => {
     const app = new App();
     const seen: unknown[] = [];
     app.on('error', (error) => seen.push(error));
@@ -193,7 +193,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(seen).toEqual([expect.objectContaining({ message: 'in the middle' })]);
   });
 
-  it('G01 answers a WebhookError of the handler itself, and hands anything else to Koa', async () => {
+  it('answers a WebhookError of the handler itself, and hands anything else to Koa (G01)', async () => {
     const seen: unknown[] = [];
     const mine = new Error('mine');
     const app = new App();
@@ -219,7 +219,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['req', 'signal']);
   });
 
-  it('F22 fails closed where no gate is in front, or another one', async () => {
+  it('fails closed where no gate is in front, or another one (F22)', async () => {
     const gate = paymentWebhook({ secret });
     const seen: Error[] = [];
     const app = new App();
@@ -238,14 +238,14 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(await answerTo(delivery.send(`${url}/gated`))).toEqual([200, '{"type":"payment.succeeded","reference":"order-42"}']);
   });
 
-  it('F20 answers what a gate refuses, and lets nothing behind it run', async () => {
+  it('answers what a gate refuses, and lets nothing behind it run (F20)', async () => {
     const next = vi.fn();
     const url = await serve(new App(), paymentWebhook({ secret }), next);
     expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
     expect(next).not.toHaveBeenCalled();
   });
 
-  it('H12 chooses a tenant’s secret by the context, with handlers and as a gate', async () => {
+  it('chooses a tenant’s secret by the context, with handlers and as a gate (H12)', async () => {
     const secretOf = ({ ctx, req }: { ctx: { path: string }; req: http.IncomingMessage }): string =>
       ctx.path === '/a' && req.url === '/a' ? secret : 'a-secret-of-another';
     const url = await serve(new App(), paymentWebhook({ secret: secretOf }), (ctx) => {
@@ -255,7 +255,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect((await delivery.send(`${url}/b`)).status).toBe(401);
   });
 
-  it('F22 warns once where nothing stands behind the gate', async () => {
+  it('warns once where nothing stands behind the gate (F22)', async () => {
     const url = await serve(new App(), paymentWebhook({ secret }));
     for (let time = 0; time < 2; time++) expect((await delivery.send(url)).status).toBe(404);
     expect(logged.filter(saysUnanswered)).toHaveLength(1);
@@ -265,7 +265,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     ['answers 404 and has read the event', 404, true],
     ['has read the event and answers 200', 200, true],
     ['does not read the event and answers 204', 204, false],
-  ])('F22 warns of no middleware that %s', async (_what, status, reads) => {
+  ])('warns of no middleware that %s (F22)', async (_what, status, reads) => {
     const url = await serve(new App(), paymentWebhook({ secret }), (ctx) => {
       if (reads) webhookEvent(ctx);
       ctx.status = status;
@@ -274,7 +274,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(logged.filter(saysUnanswered)).toEqual([]);
   });
 
-  it('D04 sends its reply and nothing else to a sender that is still uploading', async () => {
+  it('sends its reply and nothing else to a sender that is still uploading (D04)', async () => {
     const url = await serve(
       new App(),
       paymentWebhook({ secret }, () => undefined),
@@ -307,7 +307,7 @@ describe.each(versions)('what is thrown behind a gate on %s', (_version, App) =>
     { status: 399 },
     { status: 500, statusCode: 200 },
     { status: 200, statusCode: 500 },
-  ])('N07 is answered with 500 where it carries %j, and is the cause of what Koa is given', async (fields) => {
+  ])('is answered with 500 where it carries %j, and is the cause of what Koa is given (N07)', async (fields) => {
     const error = Object.assign(new Error('of an HTTP client'), fields);
     const [status, reached] = await thrownBehind(error);
     expect([status, reached, (reached as Error).cause]).toEqual([500, expect.any(Error), error]);
@@ -328,7 +328,7 @@ describe.each(versions)('what is thrown behind a gate on %s', (_version, App) =>
 });
 
 describe('paymentWebhook', () => {
-  it('B01 throws at set-up, and not at the first request', () => {
+  it('throws at set-up, and not at the first request (B01)', () => {
     expect(() => paymentWebhook({ secret }, undefined as never)).toThrow('handlers must be a function or a map');
     expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(/^secret is missing/);
     expect(() => paymentWebhook({ secret, idempotency: memoryStore() } as never)).toThrow('idempotency is an unknown option');

@@ -17,12 +17,12 @@ it('acknowledges nothing that a store says is done without having run the handle
   expect(credit).not.toHaveBeenCalled();
 });
 
-it('K05 verifies no text of an event, also where a function calls the verifier itself', async () => {
+it('verifies no text of an event, also where a function calls the verifier itself (K05)', async () => {
   const text = event.body as unknown as Uint8Array;
   await expect(createVerifier({ secret }).verify(text, event.headers)).rejects.toMatchObject({ code: 'body_consumed' });
 });
 
-it('F01 says that something parsed the body first, where it is no text any more', async () => {
+it('says that something parsed the body first, where it is no text any more (F01)', async () => {
   const logged = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const credit = vi.fn();
   const parsed = { ...event, body: JSON.parse(event.body) as string };

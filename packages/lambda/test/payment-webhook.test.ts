@@ -63,7 +63,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('F19 takes the bytes of a body in base64', async () => {
+  it('takes the bytes of a body in base64 (F19)', async () => {
     const { handler, receive } = receiving();
     const delivery = signedDelivery({ reference: 'order-✓' });
     expect((await receive(requestOf(delivery, { base64: true }))).statusCode).toBe(200);

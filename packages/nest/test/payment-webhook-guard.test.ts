@@ -166,7 +166,7 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
     expect(seen).toEqual([]);
   });
 
-  it('N19 takes nothing that middleware inflated whose header it deleted', async () => {
+  it('takes nothing that middleware inflated whose header it deleted (N19)', async () => {
     const { url, seen } = await serve(
       {},
       {
@@ -274,7 +274,7 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
     }
   });
 
-  it('N07 answers 500 without a word of what the controller threw, where that carries a status below 400', async () => {
+  it('answers 500 without a word of what the controller threw, where that carries a status below 400 (N07)', async () => {
     const thrown: unknown[] = [
       ...[200, 201, 204, 302, 0, NaN, 1e9, '200'].map((statusCode) => Object.assign(new Error('of a client'), { statusCode })),
       ...[200, 204].map((statusCode) => ({ statusCode, message: 'of a client' })),
@@ -307,7 +307,7 @@ describe.each(PLATFORMS)('PaymentWebhookGuard on Nest $version with $platform', 
     }
   });
 
-  it('N07 gives exception filters what the controller threw, as it is or as the cause', async () => {
+  it('gives exception filters what the controller threw, as it is or as the cause (N07)', async () => {
     const own = Array.from([undefined, 400, 409, 599], (statusCode) => Object.assign(new Error('mine'), { statusCode }));
     const replaced = [
       ...[200, 399, 600].map((statusCode) => Object.assign(new Error('mine'), { statusCode })),

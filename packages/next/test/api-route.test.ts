@@ -73,7 +73,7 @@ describe('an API route of the Pages Router', () => {
     expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['req', 'signal']);
   });
 
-  it('F14 says which line to add where Next’s body parser ran first, whatever it made of the body', async () => {
+  it('says which line to add where Next’s body parser ran first, whatever it made of the body (F14)', async () => {
     const handler = vi.fn();
     const url = await serve(paymentWebhookApi({ secret }, handler), {});
     const delivery: SignedDelivery = signedDelivery({ secret });
@@ -112,7 +112,7 @@ describe('an API route of the Pages Router', () => {
     expect(await told(await signedDelivery({ secret }).send(url))).toEqual([503, { error: 'handler_failed' }]);
   });
 
-  it('N07 answers 500 without a word of an error that carries a status, headers or a redirect', async () => {
+  it('answers 500 without a word of an error that carries a status, headers or a redirect (N07)', async () => {
     for (const fields of [
       { status: 200, statusCode: 201, headers: { 'x-leaked': 'yes' }, expose: true },
       { digest: 'NEXT_REDIRECT;replace;/leaked;307;' },

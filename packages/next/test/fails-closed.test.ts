@@ -15,7 +15,7 @@ it('acknowledges nothing that a store says is done without having run the handle
   expect(credit).not.toHaveBeenCalled();
 });
 
-it('K05 verifies no text that a route handler made of the body, also where it calls the verifier itself', async () => {
+it('verifies no text that a route handler made of the body, also where it calls the verifier itself (K05)', async () => {
   const verifier = createVerifier({ secret });
   const POST = async (request: Request): Promise<Response> => {
     const verified = verifier.verify((await request.text()) as unknown as Uint8Array, request.headers);

@@ -44,7 +44,7 @@ describe('a route handler of the App Router', () => {
     expect(await told(response)).toEqual([201, { reference: 'order-42', tenant: 'acme', path: '/acme' }]);
   });
 
-  it('H12 chooses a tenant’s secret by the parameters', async () => {
+  it('chooses a tenant’s secret by the parameters (H12)', async () => {
     const secrets: Record<string, string> = { a: 'secret-of-tenant-a', b: 'secret-of-tenant-b' };
     const POST = paymentWebhook({ secret: async ({ params }) => secrets[String((await params)?.['tenant'])] }, () => undefined);
     const to = async (tenant: string): Promise<number> => {
@@ -54,7 +54,7 @@ describe('a route handler of the App Router', () => {
     expect([await to('a'), await to('b'), await to('c')]).toEqual([200, 401, 503]);
   });
 
-  it('N07 rejects with an error that Next.js takes for no redirect and no 404', async () => {
+  it('rejects with an error that Next.js takes for no redirect and no 404 (N07)', async () => {
     for (const navigate of [() => redirect('/leaked'), notFound]) {
       const rejected: unknown = await paymentWebhook(
         { secret },

@@ -45,7 +45,7 @@ it('acknowledges nothing that a store says is done without having run the handle
   expect(credit).not.toHaveBeenCalled();
 });
 
-it('K05 verifies no text that a listener made of the body, also where it calls the verifier itself', async () => {
+it('verifies no text that a listener made of the body, also where it calls the verifier itself (K05)', async () => {
   const verifier = createVerifier({ secret });
   const reply = await deliverTo((req, res) => {
     void text(req).then(async (body) => {

@@ -44,7 +44,7 @@ describe('paymentWebhook on node:http', () => {
     expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['req', 'signal']);
   });
 
-  it('G01 answers 500 to what the handler throws, and gives it to onError with the request and the response', async () => {
+  it('answers 500 to what the handler throws, and gives it to onError with the request and the response (G01)', async () => {
     const onError = vi.fn();
     const answer = await answerOf(paymentWebhook({ secret, onError }, () => Promise.reject(mine)));
     expect(answer).toEqual([500, '{"error":"handler_failed"}']);
@@ -56,7 +56,7 @@ describe('paymentWebhook on node:http', () => {
     expect(printed).toEqual([]);
   });
 
-  it('G01 prints what the handler throws where there is no onError', async () => {
+  it('prints what the handler throws where there is no onError (G01)', async () => {
     expect(await answerOf(paymentWebhook({ secret }, () => Promise.reject(mine)))).toEqual([500, '{"error":"handler_failed"}']);
     expect(printed).toEqual([['[paylink] the webhook handler failed:', mine]]);
   });
@@ -69,13 +69,13 @@ describe('paymentWebhook on node:http', () => {
       },
     ],
     ['rejects', () => Promise.reject(mine)],
-  ])('N09 prints what onError itself %s', async (_how, onError) => {
+  ])('prints what onError itself %s (N09)', async (_how, onError) => {
     const answer = await answerOf(paymentWebhook({ secret, onError }, () => Promise.reject(new Error('of the handler'))));
     expect(answer).toEqual([500, '{"error":"handler_failed"}']);
     await vi.waitFor(() => expect(printed).toEqual([['[paylink] the webhook handler failed:', mine]]));
   });
 
-  it('N15 answers 500 and lives on where the console throws', async () => {
+  it('answers 500 and lives on where the console throws (N15)', async () => {
     const tried = vi.fn(() => {
       throw new Error('the log is full');
     });

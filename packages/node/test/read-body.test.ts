@@ -205,7 +205,7 @@ describe('a body that something has read first', () => {
     await expect(read(requestOf().on('data', () => undefined))).rejects.toEqual(refusal('body_consumed', HINT));
   });
 
-  it('F21 is refused where another webhook reads it at this moment, and the first one has it', async () => {
+  it('is refused where another webhook reads it at this moment, and the first one has it (F21)', async () => {
     const req = requestOf();
     expect(isClaimed(req)).toBe(false);
     const first = read(req);
@@ -214,7 +214,7 @@ describe('a body that something has read first', () => {
     expect(await first).toBe(BODY.toString());
   });
 
-  it('F21 is refused where a webhook of another copy of this module reads it', async () => {
+  it('is refused where a webhook of another copy of this module reads it (F21)', async () => {
     const req = Object.assign(requestOf(), { [Symbol.for('paylink.claimed')]: true });
     expect(isClaimed(req)).toBe(true);
     await expect(read(req)).rejects.toEqual(refusal('body_consumed', /^another paymentWebhook/));

@@ -8,7 +8,7 @@ afterEach(() => {
 const silent = (): Promise<never> => new Promise(() => undefined);
 
 describe('reads of a database that does not answer', () => {
-  it('I06 end after a while, and make room for those that wait', async () => {
+  it('end after a while, and make room for those that wait (I06)', async () => {
     vi.useFakeTimers();
     let isSilent = true;
     const reads = new DoneReads((digests) => (isSilent ? silent() : Promise.resolve(new Set(digests))));
@@ -21,7 +21,7 @@ describe('reads of a database that does not answer', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('I06 say why there is no answer, where that is known', async () => {
+  it('say why there is no answer, where that is known (I06)', async () => {
     vi.useFakeTimers();
     const reads = new DoneReads(silent, () => 'the pool is exhausted');
     const late = reads.isDone('a').catch(String);
@@ -33,7 +33,7 @@ describe('reads of a database that does not answer', () => {
     await Promise.all(flood);
   });
 
-  it('H11 refuse at once what comes above a bound, so that a flood of replays fills no memory', async () => {
+  it('refuse at once what comes above a bound, so that a flood of replays fills no memory (H11)', async () => {
     const reads = new DoneReads(silent);
     const flood = Array.from({ length: 30_000 }, () => reads.isDone('a'));
     const refused = vi.fn();

@@ -45,7 +45,7 @@ describe('a guarded pool', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('G03 refuses what comes after the end of a transaction until the next begins, and all when it has gone back', async () => {
+  it('refuses what comes after the end of a transaction until the next begins, and all when it has gone back (G03)', async () => {
     const pool = shop.pool({ max: 1 });
     const client = await guardedPool(pool).connect();
     for (const end of ['COMMIT', 'rollback']) {
@@ -64,7 +64,7 @@ describe('a guarded pool', () => {
     next.release();
   });
 
-  it('G03 stops what a handler kept of the transaction of an ORM, where a guard around `tx` alone would not', async () => {
+  it('stops what a handler kept of the transaction of an ORM, where a guard around `tx` alone would not (G03)', async () => {
     const pool = shop.pool({ max: 1 });
     const reference = await shop.order();
     const timeIsOver = latch();

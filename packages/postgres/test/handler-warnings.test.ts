@@ -184,7 +184,7 @@ describe('a pool without a free connection', () => {
   });
 });
 
-it('N21 refuses to migrate a server that is too old, with a sentence', async () => {
+it('refuses to migrate a server that is too old, with a sentence (N21)', async () => {
   // What PostgreSQL 12 answers to `current_setting('server_version_num')`.
   const query: RunSql<object> = () => Promise.resolve([{ version: 120_022, exists: false }]);
   const migrating = postgresStore({ transaction: () => Promise.resolve() }, { query }).migrate();

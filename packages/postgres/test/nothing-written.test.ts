@@ -147,7 +147,7 @@ describe('a handler whose order is not there yet (N01)', () => {
       },
     ],
     ['rejects', async () => Promise.reject(new Error('the log is full'))],
-  ])('N15 is acknowledged where the logger %s, and the process goes on', async (_how, warn) => {
+  ])('is acknowledged where the logger %s, and the process goes on (N15)', async (_how, warn) => {
     const logger = { warn };
     const store = postgresStore(shop.pool(), { nothingWritten: 'warn', logger });
     const reference = newReference();
@@ -303,7 +303,7 @@ describe('on PGlite', () => {
     ['query', (tx, reference) => tx.query(UPDATE, [reference])],
     ['exec', (tx, reference) => tx.exec(`SET LOCAL lock_timeout = 1000; ${updateOf(reference)}`)],
     ['sql', (tx, reference) => tx.sql`UPDATE orders SET credited = credited + 1 WHERE reference = ${reference}`],
-  ])('N01 a handler whose order is not there yet is refused, by %s; credited on the retry', async (_, work) => {
+  ])('a handler whose order is not there yet is refused, by %s; credited on the retry (N01)', async (_, work) => {
     const reference = newReference();
     expect(await runLite(reference, work)).toEqual(refusal);
     await db.query('INSERT INTO orders (reference) VALUES ($1)', [reference]);
@@ -317,11 +317,11 @@ describe('on PGlite', () => {
     ['a trigger', (tx) => tx.query("UPDATE diverted SET reference = 'x'")],
     ['WITH', (tx, reference) => tx.query(`WITH paid AS (${updateOf(reference)} RETURNING 1) SELECT count(*) FROM paid`)],
     ['a read that finds nothing', (tx, reference) => tx.query('SELECT FROM orders WHERE reference = $1', [reference])],
-  ])('N02 a handler that wrote or read is done, by %s', async (_, work) => {
+  ])('a handler that wrote or read is done, by %s (N02)', async (_, work) => {
     expect(await runLite(newReference(), work)).toBe('done');
   });
 
-  it.each(['SELECT 1; COMMIT; BEGIN', '/* x */ COMMIT'])('N12 a handler that says %s is refused', async (statement) => {
+  it.each(['SELECT 1; COMMIT; BEGIN', '/* x */ COMMIT'])('a handler that says %s is refused (N12)', async (statement) => {
     const reference = newReference();
     const error = await runLite(reference, async (tx) => {
       await tx.exec(`INSERT INTO log VALUES ('${reference}')`);

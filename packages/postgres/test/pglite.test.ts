@@ -44,7 +44,7 @@ function receiver(handler: (tx: Transaction, reference: string, signal: AbortSig
 }
 
 describe('a store on PGlite', () => {
-  it('H01 H02 credits a delivery once, however often and at once it comes', async () => {
+  it('credits a delivery once, however often and at once it comes (H01, H02)', async () => {
     const handler = vi.fn(credit);
     const deliver = receiver(handler);
     const reference = await order();
@@ -55,7 +55,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('I02 is never done when the handler has swallowed an SQL error', async () => {
+  it('is never done when the handler has swallowed an SQL error (I02)', async () => {
     const reference = await order();
     const deliver = receiver(async (tx) => {
       await credit(tx, reference);
@@ -65,7 +65,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(0);
   });
 
-  it.each(['tx.rollback()', 'ROLLBACK', 'ROLLBACK; BEGIN'])('I02 is never done when the handler has said %s', async (how) => {
+  it.each(['tx.rollback()', 'ROLLBACK', 'ROLLBACK; BEGIN'])('is never done when the handler has said %s (I02)', async (how) => {
     const reference = await order();
     const store = postgresStore(db);
     const run = store.run(
@@ -82,7 +82,7 @@ describe('a store on PGlite', () => {
     expect(await receiver(credit)(reference)).toBe(200);
   });
 
-  it('G03 rolls back a handler whose time is over, and refuses what it does late', async () => {
+  it('rolls back a handler whose time is over, and refuses what it does late (G03)', async () => {
     const reference = await order();
     const controller = new AbortController();
     const tried = latch();
@@ -105,7 +105,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('I06 never runs a handler whose time was over before its turn came', async () => {
+  it('never runs a handler whose time was over before its turn came (I06)', async () => {
     const [first, second] = [await order(), await order()];
     const { opened, open } = latch();
     const atIt = latch();

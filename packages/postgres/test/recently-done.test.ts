@@ -25,7 +25,7 @@ async function open() {
 }
 
 describe('a key that this process has just seen done', () => {
-  it('H11 is a duplicate without a statement', async () => {
+  it('is a duplicate without a statement (H11)', async () => {
     const { proxy, run, store, reference } = await open();
     expect(await run()).toBe('done');
     proxy.statements.length = 0;
@@ -33,7 +33,7 @@ describe('a key that this process has just seen done', () => {
     expect(proxy.statements).toEqual([]);
   });
 
-  it('H01 runs again five seconds after another session deleted its mark', async () => {
+  it('runs again five seconds after another session deleted its mark (H01)', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const { run, deleteMark, reference } = await open();
     expect(await run()).toBe('done');
@@ -45,7 +45,7 @@ describe('a key that this process has just seen done', () => {
     expect(await shop.creditsOf(reference)).toBe(2);
   });
 
-  it('H01 runs again at once when a connection was lost and its mark with it, as after a failover', async () => {
+  it('runs again at once when a connection was lost and its mark with it, as after a failover (H01)', async () => {
     const { pool, proxy, run, deleteMark, reference } = await open();
     expect(await run()).toBe('done');
     await deleteMark();
@@ -55,7 +55,7 @@ describe('a key that this process has just seen done', () => {
     expect(await shop.creditsOf(reference)).toBe(2);
   });
 
-  it('H01 runs again at once when the store has forgotten its mark', async () => {
+  it('runs again at once when the store has forgotten its mark (H01)', async () => {
     const { store, run, reference } = await open();
     expect(await run()).toBe('done');
     await shop.admin.query(
@@ -65,7 +65,7 @@ describe('a key that this process has just seen done', () => {
     expect(await run()).toBe('done');
   });
 
-  it('I02 I07 is not remembered where the answer to COMMIT is lost', async () => {
+  it('is not remembered where the answer to COMMIT is lost (I02, I07)', async () => {
     const { proxy, run, store, reference, reads } = await open();
     proxy.fault = (sql) => (sql.endsWith('COMMIT') ? { kind: 'cut-after' } : undefined);
     await expect(run()).rejects.toThrow();
@@ -75,7 +75,7 @@ describe('a key that this process has just seen done', () => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('H11 lets many replays share a look, once one of them was found by its claim', async () => {
+  it('lets many replays share a look, once one of them was found by its claim (H11)', async () => {
     const { pool, proxy, store } = await open();
     const keys = Array.from({ length: 50 }, (_, number) => `an old order ${number}-${Math.random()}`);
     await shop.admin.query('INSERT INTO paylink_marks SELECT sha256(key::bytea) FROM unnest($1::text[]) AS key', [keys]);

@@ -125,7 +125,7 @@ describe('the table of the marks', () => {
     await limited.end();
   });
 
-  it('H01 forgets marks only by forget(), only older ones, and then a replay runs again', async () => {
+  it('forgets marks only by forget(), only older ones, and then a replay runs again (H01)', async () => {
     const store = postgresStore(pool, { table: 'forgetful' });
     await store.migrate();
     for (const key of ['old', 'new']) await store.run(key, nothing, { signal: neverAborted });

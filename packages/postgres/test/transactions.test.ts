@@ -19,7 +19,7 @@ const until = (condition: () => unknown): Promise<void> =>
   vi.waitFor(async () => expect(await condition()).toBe(true), { timeout: 10_000, interval: 5 });
 
 describe('a delivery', () => {
-  it('H01 H03 is credited once, however often it comes', async () => {
+  it('is credited once, however often it comes (H01, H03)', async () => {
     const pool = shop.pool();
     const deliver = shop.receiver(pool);
     const reference = await shop.order();
@@ -28,7 +28,7 @@ describe('a delivery', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('H02 is credited once when 100 come at once, and all are answered', async () => {
+  it('is credited once when 100 come at once, and all are answered (H02)', async () => {
     const pool = shop.pool();
     const handler = vi.fn(credit);
     const deliver = shop.receiver(pool, handler);
@@ -40,7 +40,7 @@ describe('a delivery', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('H02 I09 is credited once when 100 come at once to two stores that know nothing of each other', async () => {
+  it('is credited once when 100 come at once to two stores that know nothing of each other (H02, I09)', async () => {
     const pools = [shop.pool(), shop.pool()];
     const slowly = async (tx: PoolClient, reference: string): Promise<void> => {
       await credit(tx, reference);
@@ -57,7 +57,7 @@ describe('a delivery', () => {
     for (const pool of pools) await shop.expectAtRest(pool);
   });
 
-  it('I09 is refused at once with 503 while another process is at it', async () => {
+  it('is refused at once with 503 while another process is at it (I09)', async () => {
     const { opened, open } = latch();
     const atIt = latch();
     const slow = shop.receiver(shop.pool(), async (tx, reference) => {
@@ -98,7 +98,7 @@ describe('a delivery', () => {
     expect([await shop.creditsOf(slowOne), await shop.creditsOf(other)]).toEqual([1, 1]);
   });
 
-  it('I06 is refused when the pool is exhausted until its time is over, and no connection is lost by that', async () => {
+  it('is refused when the pool is exhausted until its time is over, and no connection is lost by that (I06)', async () => {
     const pool = shop.pool({ max: 1 });
     const held = await pool.connect();
     const handler = vi.fn(credit);
@@ -212,7 +212,7 @@ describe('two kinds of event of one reference (N06)', () => {
 });
 
 describe('a handler that fails', () => {
-  it('G01 leaves neither credit nor mark when it throws, and its own error is thrown on', async () => {
+  it('leaves neither credit nor mark when it throws, and its own error is thrown on (G01)', async () => {
     const pool = shop.pool();
     const store = postgresStore(pool);
     const reference = await shop.order();
@@ -231,7 +231,7 @@ describe('a handler that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('I02 is never done when it has swallowed an SQL error, since the server answers COMMIT with ROLLBACK', async () => {
+  it('is never done when it has swallowed an SQL error, since the server answers COMMIT with ROLLBACK (I02)', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
     const deliver = shop.receiver(pool, async (tx) => {
@@ -244,7 +244,7 @@ describe('a handler that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('I02 is never done when a statement that it did not await fails', async () => {
+  it('is never done when a statement that it did not await fails (I02)', async () => {
     const reference = await shop.order();
     const deliver = shop.receiver(shop.pool(), async (tx) => {
       await credit(tx, reference);
@@ -265,7 +265,7 @@ describe('a handler that fails', () => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('I02 is never done when a deferred constraint fails at COMMIT', async () => {
+  it('is never done when a deferred constraint fails at COMMIT (I02)', async () => {
     await shop.admin.query('CREATE TABLE IF NOT EXISTS mails (id int UNIQUE DEFERRABLE INITIALLY DEFERRED)');
     const reference = await shop.order();
     const deliver = shop.receiver(shop.pool(), async (tx) => {
@@ -361,7 +361,7 @@ describe('a handler that fails', () => {
 });
 
 describe('a handler whose time is over', () => {
-  it('G03 I06 takes no effect when it never settles; its connection is destroyed and none is missing', async () => {
+  it('takes no effect when it never settles; its connection is destroyed and none is missing (G03, I06)', async () => {
     const pool = shop.pool({ max: 1 });
     const reference = await shop.order();
     const deliver = shop.receiver(pool, (tx, order) => credit(tx, order).then(() => new Promise(() => undefined)), {
@@ -374,7 +374,7 @@ describe('a handler whose time is over', () => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('G03 cannot write late, neither its own order nor into the transaction that has the pool next', async () => {
+  it('cannot write late, neither its own order nor into the transaction that has the pool next (G03)', async () => {
     const pool = shop.pool({ max: 1 });
     const [late, next] = [await shop.order(), await shop.order()];
     const otherAtIt = latch();
@@ -404,7 +404,7 @@ describe('a handler whose time is over', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('G03 ends the statement that is under way, on the server too, so that the order is free for the next delivery', async () => {
+  it('ends the statement that is under way, on the server too, so that the order is free for the next delivery (G03)', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
     const controller = new AbortController();
@@ -441,7 +441,7 @@ describe('a handler whose time is over', () => {
     expect(() => kept!.query('SELECT 1')).toThrow('the transaction is over');
   });
 
-  it('I07 waits for the answer to a COMMIT that was sent, and gives the connection back', async () => {
+  it('waits for the answer to a COMMIT that was sent, and gives the connection back (I07)', async () => {
     const { pool, proxy } = await shop.faultyPool({ max: 1 });
     const store = postgresStore(pool);
     const reference = await shop.order();
@@ -467,7 +467,7 @@ describe('a server that fails', () => {
   const kinds: Fault['kind'][] = ['cut-before', 'cut-after'];
 
   it.each(steps.flatMap((step, number) => kinds.map((kind) => ({ step, number, kind }))))(
-    'I01 I02 I07 credits once when the connection is $kind at the $step',
+    'credits once when the connection is $kind at the $step (I01, I02, I07)',
     async ({ number, kind, step }) => {
       const { pool, proxy } = await shop.faultyPool();
       const deliver = shop.receiver(pool);
@@ -485,7 +485,7 @@ describe('a server that fails', () => {
     },
   );
 
-  it('I06 gives up a connection on which COMMIT is never answered, some time after the end of the time', async () => {
+  it('gives up a connection on which COMMIT is never answered, some time after the end of the time (I06)', async () => {
     const { pool, proxy } = await shop.faultyPool({ max: 1 });
     const store = postgresStore(pool);
     const reference = await shop.order();
@@ -513,7 +513,7 @@ describe('a server that fails', () => {
     expect(await shop.creditsOf(reference)).toBe(0);
   });
 
-  it('I02 credits nothing when the backend is terminated while the handler is at something else, and the process lives', async () => {
+  it('credits nothing when the backend is terminated while the handler is at something else, and the process lives (I02)', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
     const deliver = shop.receiver(pool, async (tx, order) => {
@@ -530,7 +530,7 @@ describe('a server that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('I01 refuses with 503 while the server is away, and credits once it is back', async () => {
+  it('refuses with 503 while the server is away, and credits once it is back (I01)', async () => {
     const market = await Shop.on(await startPostgres({ fsync: 'off' }));
     market.admin.on('error', () => undefined);
     const pool = market.pool();
@@ -544,7 +544,7 @@ describe('a server that fails', () => {
     await market.close();
   }, 30_000);
 
-  it('I03 ends the transaction of a process that is frozen in it, so that another can take the order', async () => {
+  it('ends the transaction of a process that is frozen in it, so that another can take the order (I03)', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
     const frozen = latch();
@@ -570,7 +570,7 @@ describe('a server that fails', () => {
 });
 
 describe('transactions that lock each other out', () => {
-  it('I12 runs both again until both are credited, where each has read what the other writes (40001)', async () => {
+  it('runs both again until both are credited, where each has read what the other writes (40001) (I12)', async () => {
     const pool = shop.pool();
     const [first, second] = [await shop.order(), await shop.order()];
     let calls = 0;
@@ -591,7 +591,7 @@ describe('transactions that lock each other out', () => {
     expect([await shop.creditsOf(first), await shop.creditsOf(second)]).toEqual([1, 1]);
   });
 
-  it('I12 runs the victim of a deadlock again (40P01), also when its handler has wrapped the error', async () => {
+  it('runs the victim of a deadlock again (40P01), also when its handler has wrapped the error (I12)', async () => {
     const pool = shop.pool();
     const [first, second] = [await shop.order(), await shop.order()];
     let calls = 0;
@@ -619,7 +619,7 @@ describe('transactions that lock each other out', () => {
     expect([await shop.creditsOf(first), await shop.creditsOf(second)]).toEqual([1, 1]);
   });
 
-  it('I12 gives up after three times, and throws on what the handler threw last', async () => {
+  it('gives up after three times, and throws on what the handler threw last (I12)', async () => {
     const store = postgresStore(shop.pool());
     const thrown: Error[] = [];
     const run = store.run(
@@ -696,7 +696,7 @@ it.each([
   expect(shown).toEqual([{ transaction_isolation: expected }]);
 });
 
-it('H01 knows its table whatever search_path a handler has left on the connection', async () => {
+it('knows its table whatever search_path a handler has left on the connection (H01)', async () => {
   const pool = shop.pool({ max: 1 });
   await pool.query('CREATE SCHEMA IF NOT EXISTS other_tenant');
   await postgresStore(pool, { schema: 'other_tenant' }).migrate();
@@ -712,7 +712,7 @@ it('H01 knows its table whatever search_path a handler has left on the connectio
   expect(work).toHaveBeenCalledOnce();
 });
 
-it('G03 does not hand the client out by a method that gives it back', async () => {
+it('does not hand the client out by a method that gives it back (G03)', async () => {
   const pool = shop.pool({ max: 1 });
   const store = postgresStore(pool);
   let chained: PoolClient | undefined;
@@ -724,7 +724,7 @@ it('G03 does not hand the client out by a method that gives it back', async () =
   expect(() => chained!.query('SELECT 1')).toThrow('the transaction is over');
 });
 
-it('G03 leaves the connection to the next run when it is aborted while it waits for one', async () => {
+it('leaves the connection to the next run when it is aborted while it waits for one (G03)', async () => {
   const pool = shop.pool({ max: 1 });
   const store = postgresStore(pool, { schema: 'public' });
   const reference = await shop.order();

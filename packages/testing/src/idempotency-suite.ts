@@ -172,7 +172,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectDone(store, key, true);
   },
 
-  async 'H01 does nothing again that is done: a replay is a duplicate'(store) {
+  async 'does nothing again that is done: a replay is a duplicate (H01)'(store) {
     const key = newKey();
     let ran = 0;
     const results: string[] = [];
@@ -194,7 +194,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectDone(store, key, true);
   },
 
-  async 'G09 leaves no mark when the work throws, and throws on the very same error'(store) {
+  async 'leaves no mark when the work throws, and throws on the very same error (G09)'(store) {
     const errors = [new Error('the work threw'), Object.freeze(new TypeError('frozen')), { code: 'no Error at all' }];
     for (const error of errors) {
       const key = newKey();
@@ -248,7 +248,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectDone(store, key, true);
   },
 
-  async 'H02 lets exactly one of many concurrent runs do the work of a key'(store) {
+  async 'lets exactly one of many concurrent runs do the work of a key (H02)'(store) {
     for (let round = 0; round < 4; round++) {
       const key = newKey();
       let ran = 0;
@@ -327,7 +327,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectUntouched(store, key);
   },
 
-  async 'G03 gives up work that never settles when it is aborted'(store) {
+  async 'gives up work that never settles when it is aborted (G03)'(store) {
     const key = newKey();
     const controller = new AbortController();
     const { work, begun } = heldWork();

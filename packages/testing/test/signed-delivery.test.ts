@@ -61,7 +61,7 @@ describe('signedDelivery', () => {
     }
   });
 
-  it('M05 agrees with Python’s hmac, or says that there is no Python', () => {
+  it('agrees with Python’s hmac, or says that there is no Python (M05)', () => {
     const program = 'import hmac,sys;print(hmac.new(sys.argv[1].encode(),sys.stdin.buffer.read(),"sha256").hexdigest())';
     let signed: string;
     try {
