@@ -1,6 +1,6 @@
 /**
  * Which attack is tried on which host, read from a report of vitest's JSON reporter. Fails when a row of the table of attacks
- * has no test that ran and passed: a title begins with the ids of the rows that it tests, or ends with them in brackets.
+ * has no test that ran and passed: a title names the ids of the rows that it tests in brackets; an attack of the kit begins with its id.
  *
  *     node scripts/attack-matrix.mjs report.json
  */
@@ -18,7 +18,7 @@ const passed = new Map(rows.map((row) => [row, new Map()]));
 for (const { name, assertionResults } of report.testResults) {
   for (const { ancestorTitles, title, status } of assertionResults) {
     if (status !== 'passed') continue;
-    const named = title.match(/^(?:[A-N]\d{2} )+|\((?:[A-N]\d{2}(?:, )?)+\)$/)?.[0] ?? '';
+    const named = title.match(/^(?:[A-N]\d{2} )+|\((?:[A-N]\d{2}(?:, )?)+\)/)?.[0] ?? '';
     for (const row of named.match(/[A-N]\d{2}/g) ?? []) {
       const places = passed.get(row);
       const place = placeOf(name, ancestorTitles);

@@ -1,6 +1,6 @@
 /**
- * Writes docs/attacks.md: each row of the table of attacks, what is answered, and which test files show it. A test's title begins
- * with the ids of its rows, or ends with them in brackets.
+ * Writes docs/attacks.md: each row of the table of attacks, what is answered, and which test files show it. A test's title ends
+ * with the ids of its rows in brackets; a table of cases may give the id of each.
  *
  *     node scripts/attacks-page.mjs
  */
@@ -32,7 +32,7 @@ function readRows() {
 
 /** The ids of the rows that the titles in a file's text name. */
 function rowsOf(text) {
-  const titles = text.match(/['"`][A-N]\d{2}(?: [A-N]\d{2})*[ '"`]|\((?:[A-N]\d{2}(?:, )?)+\)['"`]/g) ?? [];
+  const titles = text.match(/['"`][A-N]\d{2}(?: [A-N]\d{2})*[ '"`]|\((?:%s, )?(?:[A-N]\d{2}(?:, )?)+\)['"`]/g) ?? [];
   return new Set(titles.flatMap((title) => title.match(/[A-N]\d{2}/g)));
 }
 

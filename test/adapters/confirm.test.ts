@@ -107,7 +107,7 @@ async function order(): Promise<string> {
 }
 
 describe.each(Object.entries(adapters))('confirm on %s', (_name, listen) => {
-  it('E06 gives the handler the payment where the service says success, and does not call it otherwise', async () => {
+  it('gives the handler the payment where the service says success, and does not call it otherwise (E06)', async () => {
     const send = await listen();
     const [pending, failed, cancelled, paid] = await Promise.all([order(), order(), order(), order()]);
     await emulator.fail(failed);

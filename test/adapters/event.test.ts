@@ -11,11 +11,11 @@ const KIND = 'payment.succeeded';
 const INJECTION = 'x%0a[paylink]\u001b[31m-forged-line';
 
 const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
-  ['E01 refuses a delivery without the header', { event: [] }],
-  ['E02 refuses an empty header', { event: '' }, { event: '  \t ' }],
-  ['E02 refuses a name of more than 128 characters', { event: 'a'.repeat(129) }, { event: `${KIND}${'.'.repeat(5_000)}` }],
+  ['refuses a delivery without the header (E01)', { event: [] }],
+  ['refuses an empty header (E02)', { event: '' }, { event: '  \t ' }],
+  ['refuses a name of more than 128 characters (E02)', { event: 'a'.repeat(129) }, { event: `${KIND}${'.'.repeat(5_000)}` }],
   [
-    'E02 refuses characters that no kind has',
+    'refuses characters that no kind has (E02)',
     ...[
       'payment succeeded',
       'payment/succeeded',
@@ -29,14 +29,14 @@ const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
     ].map((event) => ({ event })),
   ],
   [
-    'E02 refuses a header that is repeated, also with the same value',
+    'refuses a header that is repeated, also with the same value (E02)',
     { event: [KIND, KIND] },
     { event: [KIND, 'payment.failed'] },
     { event: ['payment.failed', KIND] },
     { event: `${KIND}, ${KIND}` },
     { event: [KIND, ''] },
   ],
-  ['E05 refuses a kind in other case', { event: 'Payment.Succeeded' }, { event: 'PAYMENT.SUCCEEDED' }],
+  ['refuses a kind in other case (E05)', { event: 'Payment.Succeeded' }, { event: 'PAYMENT.SUCCEEDED' }],
 ];
 
 describe.each(hosts)('$name', (host) => {
@@ -46,7 +46,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('E01 says nothing of the header before the signature is right', async () => {
+  it('says nothing of the header before the signature is right (E01)', async () => {
     const serving = await serve(host);
     for (const event of [[], [''], ['Payment.Succeeded'], [KIND, KIND]]) {
       expectRefused(await exchange(serving.port, post(BODY, { event, signature: mac('another body') })), 401, 'invalid_signature');
@@ -54,7 +54,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('E02 neither echoes nor logs nor observes what stands in the header', async () => {
+  it('neither echoes nor logs nor observes what stands in the header (E02)', async () => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe } });
     mustStaySecret(INJECTION);
@@ -77,7 +77,7 @@ describe.each(hosts)('$name', (host) => {
     '..',
     'payment.succeeded.',
     'payment.succeede',
-  ])('E04 acknowledges and ignores the signed kind %s', async (event) => {
+  ])('acknowledges and ignores the signed kind %s (E04)', async (event) => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe } });
     expectAcknowledged(await exchange(serving.port, post(BODY, { event })));
@@ -87,7 +87,7 @@ describe.each(hosts)('$name', (host) => {
     );
   });
 
-  it('E07 ignores a success that was relabelled on its way, and takes the genuine one later', async () => {
+  it('ignores a success that was relabelled on its way, and takes the genuine one later (E07)', async () => {
     const serving = await serve(host);
     expectAcknowledged(await exchange(serving.port, post(BODY, { event: 'payment.unknown' })));
     expect(serving.events).toEqual([]);
@@ -99,14 +99,14 @@ describe.each(hosts)('$name', (host) => {
     ['failed', 400],
     ['cancelled', 400],
     ['pending', 503],
-  ])('E08 refuses a success whose signed body says %s, also where the body repeats the kind', async (status, expected) => {
+  ])('refuses a success whose signed body says %s, also where the body repeats the kind (E08)', async (status, expected) => {
     const serving = await serve(host);
     const { status: got } = await exchange(serving.port, post(JSON.stringify({ reference: 'a', event: KIND, type: KIND, status })));
     expect(got).toBe(expected);
     expect(serving.events).toEqual([]);
   });
 
-  it('E08 takes another kind in the body for nothing, since the contract has no such field', async () => {
+  it('takes another kind in the body for nothing, since the contract has no such field (E08)', async () => {
     const serving = await serve(host);
     expectAcknowledged(await exchange(serving.port, post('{"reference":"a","event":"payment.failed","type":"refund"}')));
     expect(references(serving)).toEqual(['a']);
@@ -121,7 +121,7 @@ describe.each(handlerHosts)('$name', (host) => {
     ['cancelled', 200],
     ['pending', 503],
     ['unheard-of', 503],
-  ])('E06 credits no relabelled body: with `confirm`, a payment that is %s reaches no handler', async (status, expected) => {
+  ])('credits no relabelled body: with `confirm`, a payment that is %s reaches no handler (E06)', async (status, expected) => {
     const getPayment = vi.fn((reference: string) =>
       Promise.resolve({ reference, status: reference === REFERENCE ? status : 'success' }),
     );
@@ -133,14 +133,14 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('E06 believes no confirmation of another payment', async () => {
+  it('believes no confirmation of another payment (E06)', async () => {
     const getPayment = vi.fn(() => Promise.resolve({ reference: 'order-of-somebody-else', status: 'success' }));
     const serving = await serve(host, { options: { confirm: { getPayment } }, afterwards: 503 });
     expectRefused(await exchange(serving.port, post(body)), 503, 'confirm_unavailable');
     expect(serving.events).toEqual([]);
   });
 
-  it('C24 lets the service decide with `confirm`, whatever the signed status says', async () => {
+  it('lets the service decide with `confirm`, whatever the signed status says (C24)', async () => {
     const observe = vi.fn();
     const getPayment = (reference: string) => Promise.resolve({ reference, status: 'success' });
     const serving = await serve(host, { options: { confirm: { getPayment }, observe } });

@@ -52,7 +52,7 @@ describe.each(hosts)('$name', (host) => {
           }, 5),
         ),
     ],
-  ])('G01 lets the host answer what is thrown %s, and tells it the very error', async (_when, handler) => {
+  ])('lets the host answer what is thrown %s, and tells it the very error (G01)', async (_when, handler) => {
     const serving = await serve(host, { handler });
     const { status, body } = await exchange(serving.port, post());
     expect([status, body]).toEqual([500, failure]);
@@ -60,7 +60,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it.each([204, 302, 500, 200, 422])('G08 G04 leaves alone an answer that the handler itself sends, with %i', async (status) => {
+  it.each([204, 302, 500, 200, 422])('leaves alone an answer that the handler itself sends, with %i (G08, G04)', async (status) => {
     const serving = await serve(host, {
       handler: (_event, { respond }) => respond(status, { 'content-length': '0', 'x-merchant': 'yes', location: '/' }),
     });
@@ -73,7 +73,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('G07 finishes the handler when the sender goes away', async () => {
+  it('finishes the handler when the sender goes away (G07)', async () => {
     let resume: (() => void) | undefined;
     let credited = 0;
     const serving = await serve(host, {
@@ -94,7 +94,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('G09 answers the retry of a delivery that failed after its credit, and finds the order credited', async () => {
+  it('answers the retry of a delivery that failed after its credit, and finds the order credited (G09)', async () => {
     const paid = new Set<string>();
     let credits = 0;
     const serving = await serve(host, {
@@ -110,7 +110,7 @@ describe.each(hosts)('$name', (host) => {
     expect(credits).toBe(1);
   });
 
-  it('G13 loses no delivery while a handler blocks the event loop', async () => {
+  it('loses no delivery while a handler blocks the event loop (G13)', async () => {
     const serving = await serve(host, {
       handler: ({ reference }) => {
         if (reference !== 'order-blocking') return;
@@ -134,7 +134,7 @@ describe.each(hosts)('$name', (host) => {
 describe.each(handlerHosts)('$name', (host) => {
   const { failure } = host.capabilities;
 
-  it('G01 wraps what is thrown and no Error in one, with it as the cause', async () => {
+  it('wraps what is thrown and no Error in one, with it as the cause (G01)', async () => {
     for (const thrown of oddities) {
       for (const handler of [
         () => {
@@ -159,7 +159,7 @@ describe.each(handlerHosts)('$name', (host) => {
     ['order_closed', 409, 409],
     ['some_code', undefined, 500],
     ['payment_pending', undefined, 503],
-  ])('G01 answers a WebhookError of the handler with its own code %s and status', async (code, status, expected) => {
+  ])('answers a WebhookError of the handler with its own code %s and status (G01)', async (code, status, expected) => {
     const serving = await serve(host, {
       handler: () => {
         throw new WebhookError(code, { status, message: 'for the log' });
@@ -169,7 +169,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('G03 answers 503 when handlerTimeout has passed, and aborts the signal', async () => {
+  it('answers 503 when handlerTimeout has passed, and aborts the signal (G03)', async () => {
     let signal: AbortSignal | undefined;
     const serving = await serve(host, {
       options: { handlerTimeout: 150 },
@@ -185,7 +185,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(signal!.reason).toMatchObject({ code: 'handler_timeout' });
   });
 
-  it('G03 lets nothing that comes after the 503 change it', async () => {
+  it('lets nothing that comes after the 503 change it (G03)', async () => {
     let late: Promise<unknown> | undefined;
     const serving = await serve(host, {
       options: { handlerTimeout: 50 },
@@ -204,7 +204,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expectAcknowledged(await wire.reply());
   });
 
-  it.each(['later', 'at once'])('G05 sends one reply when the handler responds and then throws %s', async (when) => {
+  it.each(['later', 'at once'])('sends one reply when the handler responds and then throws %s (G05)', async (when) => {
     const serving = await serve(host, {
       handler: (_event, { respond }) => {
         void respond(201, { 'content-length': '2' }, 'ok');
@@ -220,7 +220,7 @@ describe.each(handlerHosts)('$name', (host) => {
     await wire.closed();
   });
 
-  it('G06 releases a handler that never settles, and whose sender is gone, at handlerTimeout', async () => {
+  it('releases a handler that never settles, and whose sender is gone, at handlerTimeout (G06)', async () => {
     let signal: AbortSignal | undefined;
     const serving = await serve(host, {
       options: { handlerTimeout: 200 },
@@ -240,7 +240,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('G04 holds the response back from the handler where a store must commit first', async () => {
+  it('holds the response back from the handler where a store must commit first (G04)', async () => {
     let canRespond: boolean | undefined;
     const serving = await serve(host, {
       options: { idempotency: memoryStore() },
@@ -252,7 +252,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(canRespond).toBe(host.capabilities.fetch);
   });
 
-  it('G09 runs the handler again at the retry of a failed delivery, and not again once it has succeeded', async () => {
+  it('runs the handler again at the retry of a failed delivery, and not again once it has succeeded (G09)', async () => {
     let attempts = 0;
     const serving = await serve(host, {
       options: { idempotency: memoryStore() },

@@ -95,7 +95,7 @@ afterEach(async () => {
 describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name over HTTP/2', (host) => {
   const { failure } = host.capabilities;
 
-  it('D22 accepts a delivery with lower-case names and without a length', async () => {
+  it('accepts a delivery with lower-case names and without a length (D22)', async () => {
     await start(host);
     const reply = await post();
     expect([reply.status, reply.body]).toEqual([200, RECEIVED]);
@@ -103,7 +103,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     expect(events.map(({ reference }) => reference)).toEqual([REFERENCE]);
   });
 
-  it('D22 accepts a body that comes in many frames', async () => {
+  it('accepts a body that comes in many frames (D22)', async () => {
     await start(host);
     const body = bodyOf(60_000);
     const stream = open({ ...genuine, 'x-service-signature': mac(body) });
@@ -120,20 +120,20 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     ['repeated, twice the right one', { ...genuine, 'x-service-signature': [mac(BODY), mac(BODY)] }],
     ['repeated, a wrong one first', { ...genuine, 'x-service-signature': [mac('another body'), mac(BODY)] }],
     ['repeated, a wrong one last', { ...genuine, 'x-service-signature': [mac(BODY), mac('another body')] }],
-  ])('D22 rejects a signature that is %s', async (_how, headers) => {
+  ])('rejects a signature that is %s (D22)', async (_how, headers) => {
     await start(host);
     expectRefused(await post(headers), 401, 'invalid_signature');
     expect(events).toEqual([]);
   });
 
-  it('D22 refuses an event header that is repeated', async () => {
+  it('refuses an event header that is repeated (D22)', async () => {
     await start(host);
     const kind = 'payment.succeeded';
     expectRefused(await post({ ...genuine, 'x-service-event': [kind, kind] }), 400, 'invalid_event');
     expect(events).toEqual([]);
   });
 
-  it('D22 runs no handler when the stream is reset in the middle of the body', async () => {
+  it('runs no handler when the stream is reset in the middle of the body (D22)', async () => {
     await start(host);
     for (let count = 0; count < 20; count++) {
       const stream = open(genuine);
@@ -146,7 +146,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     expect([events, errors]).toEqual([[], []]);
   });
 
-  it('D22 finishes the handler when the stream is reset meanwhile', async () => {
+  it('finishes the handler when the stream is reset meanwhile (D22)', async () => {
     let finished = false;
     await start(host, {
       handler: async () => {
@@ -163,7 +163,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     expect(errors).toEqual([]);
   });
 
-  it('D22 answers before the end of the body and resets the stream, and not the connection', async () => {
+  it('answers before the end of the body and resets the stream, and not the connection (D22)', async () => {
     await start(host, { options: { bodyTimeout: 150 } });
     const early = async (headers: OutgoingHttpHeaders, status: number, code: string): Promise<void> => {
       const reply = await answer(open(headers));
@@ -180,7 +180,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     expect(events).toEqual([]);
   });
 
-  it('D22 D02 stops a body of no declared length at the limit', async () => {
+  it('stops a body of no declared length at the limit (D22, D02)', async () => {
     await start(host);
     const stream = open(genuine);
     stream.write(bodyOf(65_537));
@@ -188,7 +188,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     expect(events).toEqual([]);
   });
 
-  it('D22 G01 answers 500 to what the handler throws', async () => {
+  it('answers 500 to what the handler throws (D22, G01)', async () => {
     await start(host, {
       handler: () => {
         throw new RangeError('sold');
@@ -199,7 +199,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     expect(errors).toEqual([expect.any(RangeError)]);
   });
 
-  it('D22 D18 answers 405 to GET, where the host does not answer 404 by its own router', async () => {
+  it('answers 405 to GET, where the host does not answer 404 by its own router (D22, D18)', async () => {
     const ours = host.capabilities.surroundings.includes('every method');
     await start(host, ours ? { surroundings: 'every method' } : {});
     const reply = await answer(session.request({ ':method': 'GET', ':path': PATH, ...genuine }));
@@ -212,7 +212,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name ove
     expect(reply.headers['allow']).toBe('POST');
   });
 
-  it('D22 serves a hundred deliveries at once on one connection, forged ones among them', async () => {
+  it('serves a hundred deliveries at once on one connection, forged ones among them (D22)', async () => {
     await start(host);
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, index) => post(index % 2 ? genuine : { ...genuine, 'x-service-signature': mac(`${index}`) })),

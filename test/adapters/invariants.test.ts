@@ -220,7 +220,7 @@ describe.each(hosts)('$name', (host) => {
     expect(JSON.stringify(observe.mock.calls) + log()).not.toMatch(/stranger/);
   });
 
-  it('J01 prints neither secret nor signature nor body, whatever comes of a delivery', async () => {
+  it('prints neither secret nor signature nor body, whatever comes of a delivery (J01)', async () => {
     // Every test looks at what went through the console and into replies; this one also at what did not.
     let written = '';
     for (const stream of [process.stdout, process.stderr]) {
@@ -253,7 +253,7 @@ describe.each(hosts)('$name', (host) => {
     }).toThrow('the output holds');
   });
 
-  it('J08 changes no prototype, whichever names a body or its headers hold', async () => {
+  it('changes no prototype, whichever names a body or its headers hold (J08)', async () => {
     const serving = await serve(host);
     for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'reference', 'hasOwnProperty']) {
       const body = `{"reference":"a","${name}":{"prototype":{"polluted":1},"polluted":1,"__proto__":{"polluted":1}},"reference":"a"}`;

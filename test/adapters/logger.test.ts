@@ -12,7 +12,7 @@ function brokenConsole(level: 'warn' | 'error') {
 }
 
 describe.each(hosts)('$name', (host) => {
-  it('N15 answers a forged request with 401 when the logger throws', async () => {
+  it('answers a forged request with 401 when the logger throws (N15)', async () => {
     const { port, events } = await serve(host);
     const warn = brokenConsole('warn');
     expectRefused(await exchange(port, post(undefined, { signature: '0'.repeat(64) })), 401, 'invalid_signature');
@@ -23,7 +23,7 @@ describe.each(hosts)('$name', (host) => {
 });
 
 describe.each(handlerHosts)('$name', (host) => {
-  it('N15 answers 503 when the service is unreachable and the logger throws', async () => {
+  it('answers 503 when the service is unreachable and the logger throws (N15)', async () => {
     const confirm = { getPayment: () => Promise.reject<{ reference: string; status: string }>(new Error('ECONNREFUSED')) };
     const { port, errors } = await serve(host, { options: { confirm }, afterwards: 503 });
     const error = brokenConsole('error');

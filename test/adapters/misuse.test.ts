@@ -27,7 +27,7 @@ const byMisuse = hosts.flatMap((host) =>
 );
 const cases = (rows: readonly (readonly [row: string, surroundings: Surroundings])[]) =>
   rows.flatMap(([row, surroundings]) =>
-    byMisuse.filter((one) => one.surroundings === surroundings).map((one) => [row, one.name, surroundings, one.host] as const),
+    byMisuse.filter((one) => one.surroundings === surroundings).map((one) => [one.name, surroundings, row, one.host] as const),
   );
 
 /** In one piece, and so that the body comes after the headers: the two ways in which a body is read. */
@@ -37,7 +37,7 @@ const ways = (body: Buffer, request = post(body)): Buffer[][] => [
 ];
 
 describe('where something read the body first', () => {
-  it.each(cases(consumed))('%s %s behind %s answers 500 and says what to change', async (_row, _name, surroundings, host) => {
+  it.each(cases(consumed))('%s behind %s answers 500 and says what to change (%s)', async (_name, surroundings, _row, host) => {
     const serving = await serve(host, { surroundings, afterwards: 500 });
     for (const pieces of ways(BODY)) {
       expectRefused(await exchange(serving.port, ...pieces), 500, 'body_consumed');
@@ -48,8 +48,8 @@ describe('where something read the body first', () => {
   });
 
   it.each(cases(consumed))(
-    'F03 %s %s behind %s verifies no body that was put together again',
-    async (_row, _name, surroundings, host) => {
+    '%s behind %s verifies no body that was put together again (%s, F03)',
+    async (_name, surroundings, _row, host) => {
       const serving = await serve(host, { surroundings, afterwards: 500 });
       // What JSON.stringify(req.body) gives, and its signature: a middleware that repaired the body would find it genuine.
       const spaced = '{ "reference" : "order-42" }';
@@ -61,7 +61,7 @@ describe('where something read the body first', () => {
     },
   );
 
-  it.each(cases(kept))('%s %s behind %s works on the bytes that were kept', async (_row, _name, surroundings, host) => {
+  it.each(cases(kept))('%s behind %s works on the bytes that were kept (%s)', async (_name, surroundings, _row, host) => {
     const serving = await serve(host, { surroundings });
     const body = Buffer.from(`{ "reference" :  "${REFERENCE}" }\n`);
     for (const pieces of ways(body)) expectAcknowledged(await exchange(serving.port, ...pieces));
@@ -76,7 +76,7 @@ describe('where something read the body first', () => {
       ['F01', 'a clone'],
       ['F01', 'a body limit'],
     ]),
-  )('%s %s behind %s reads what middleware left', async (_row, _name, surroundings, host) => {
+  )('%s behind %s reads what middleware left (%s)', async (_name, surroundings, _row, host) => {
     const serving = await serve(host, { surroundings });
     for (const framing of [BODY.length, 'chunked'] as const) {
       for (const pieces of ways(BODY, post(BODY, { framing }))) expectAcknowledged(await exchange(serving.port, ...pieces));
@@ -89,7 +89,7 @@ describe('where something read the body first', () => {
     expect(serving.events).toHaveLength(4);
   });
 
-  it.each(cases(kept))('%s %s behind %s keeps to the limit of its own', async (_row, _name, surroundings, host) => {
+  it.each(cases(kept))('%s behind %s keeps to the limit of its own (%s)', async (_name, surroundings, _row, host) => {
     const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
     const body = bodyOf(101);
     expectRefused(await exchange(serving.port, post(body)), 413, 'body_too_large');
@@ -97,7 +97,7 @@ describe('where something read the body first', () => {
     expect(serving.events).toEqual([]);
   });
 
-  it.each(cases(kept))('%s %s behind %s takes nothing that the parser inflated', async (_row, _name, surroundings, host) => {
+  it.each(cases(kept))('%s behind %s takes nothing that the parser inflated (%s)', async (_name, surroundings, _row, host) => {
     const serving = await serve(host, { surroundings });
     for (const signed of [BODY, gzipSync(BODY)]) {
       const request = post(gzipSync(BODY), { signature: mac(signed), lines: [['Content-Encoding', 'gzip']] });
@@ -114,8 +114,8 @@ describe('where something read the body first', () => {
       ['F06', 'a JSON parser on the parent'],
     ]),
   )(
-    '%s %s behind %s works where the parser looked at the content type and did not read',
-    async (_row, _name, surroundings, host) => {
+    '%s behind %s works where the parser looked at the content type and did not read (%s)',
+    async (_name, surroundings, _row, host) => {
       const serving = await serve(host, { surroundings, afterwards: surroundings === 'a form parser' ? 200 : 500 });
       const contentType = surroundings === 'a form parser' ? 'application/json' : 'text/plain';
       for (const pieces of ways(BODY, post(BODY, { contentType }))) expectAcknowledged(await exchange(serving.port, ...pieces));
@@ -124,8 +124,8 @@ describe('where something read the body first', () => {
   );
 
   it.each(cases([['F01', 'a listener for data']]))(
-    '%s %s behind %s, which looked on and waited for nothing, answers with the truth',
-    async (_row, _name, surroundings, host) => {
+    '%s behind %s, which looked on and waited for nothing, answers with the truth (%s)',
+    async (_name, surroundings, _row, host) => {
       // A logger that listens to `data` sets the stream going. The sender did nothing wrong: a 400 or
       // a 401 would tell it never to come again.
       const serving = await serve(host, { surroundings, afterwards: [200, 500] });
@@ -144,7 +144,7 @@ describe('where something read the body first', () => {
     },
   );
 
-  it.each(cases(consumed))('F01 %s %s behind %s hangs on no body that never ends', async (_row, _name, surroundings, host) => {
+  it.each(cases(consumed))('%s behind %s hangs on no body that never ends (%s, F01)', async (_name, surroundings, _row, host) => {
     // Parsers read to the end before us, so their time limit is the host's; without a body to wait for there is ours.
     const serving = await serve(host, { surroundings, afterwards: 500 });
     const wire = await begin(serving.port, head('', { framing: 0 }));
@@ -156,8 +156,8 @@ describe('where something read the body first', () => {
 
 describe('where something inflates the body and deletes the header that said so', () => {
   it.each(cases([['N19', 'an inflater']]))(
-    '%s %s behind %s takes nothing that was inflated',
-    async (_row, _name, surroundings, host) => {
+    '%s behind %s takes nothing that was inflated (%s)',
+    async (_name, surroundings, _row, host) => {
       const serving = await serve(host, { surroundings });
       for (const signed of [BODY, gzipSync(BODY)]) {
         for (const framing of ['chunked', undefined] as const) {
@@ -173,7 +173,7 @@ describe('where something inflates the body and deletes the header that said so'
 });
 
 describe('where the webhook is mounted twice', () => {
-  it.each(cases([['F21', 'the webhook twice']]))('%s %s with %s credits once', async (_row, _name, surroundings, host) => {
+  it.each(cases([['F21', 'the webhook twice']]))('%s with %s credits once (%s)', async (_name, surroundings, _row, host) => {
     const { gate } = host.capabilities;
     const serving = await serve(host, { surroundings, afterwards: gate ? 500 : 200 });
     for (const pieces of ways(BODY)) {
@@ -186,8 +186,8 @@ describe('where the webhook is mounted twice', () => {
   });
 
   it.each(cases([['F21', 'another webhook at once']]))(
-    '%s %s with %s credits once, and sends one reply',
-    async (_row, _name, surroundings, host) => {
+    '%s with %s credits once, and sends one reply (%s)',
+    async (_name, surroundings, _row, host) => {
       // Whichever answers first: the second finds nothing to verify, and does not run the handler again.
       let working = 0;
       const handler = async (): Promise<void> => {
@@ -211,7 +211,7 @@ describe('where the webhook is mounted twice', () => {
 });
 
 describe.each(gateHosts)('$name', (host) => {
-  it('F22 fails closed where the route is reachable without the gate', async () => {
+  it('fails closed where the route is reachable without the gate (F22)', async () => {
     const serving = await serve(host, { surroundings: 'no gate', afterwards: 500 });
     expect((await exchange(serving.port, post())).status).toBe(500);
     expect((await exchange(serving.port, post(BODY, { signature: [] }))).status).toBe(500);
@@ -219,7 +219,7 @@ describe.each(gateHosts)('$name', (host) => {
     expect(serving.errors).toEqual([expect.any(ConfigurationError), expect.any(ConfigurationError)]);
   });
 
-  it('F22 warns once where nothing stands behind the gate, and never where a handler does', async () => {
+  it('warns once where nothing stands behind the gate, and never where a handler does (F22)', async () => {
     const open = await serve(host, { surroundings: 'nothing behind the gate', afterwards: 404 });
     for (let time = 0; time < 3; time++) expect((await exchange(open.port, post())).status).toBe(404);
     const warning = /answered with 404: nothing stands behind the gate\. Give paymentWebhook the handlers as its second argument/g;
@@ -229,7 +229,7 @@ describe.each(gateHosts)('$name', (host) => {
     expect(log().match(warning)).toHaveLength(1);
   });
 
-  it('F22 F20 hands no event on that was refused, whatever the route does', async () => {
+  it('hands no event on that was refused, whatever the route does (F22, F20)', async () => {
     const serving = await serve(host);
     expectRefused(await exchange(serving.port, post(BODY, { signature: [] })), 401, 'invalid_signature');
     expect([serving.events, serving.errors]).toEqual([[], []]);

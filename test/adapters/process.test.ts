@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 describe.each(oneOfEach)('$name', (host) => {
-  it('G10 finishes the handler on SIGTERM, acknowledges, accepts no new connection, and ends', async () => {
+  it('finishes the handler on SIGTERM, acknowledges, accepts no new connection, and ends (G10)', async () => {
     child = new Child(host.name);
     const port = await child.told('port');
     const wire = await begin(port, genuine('order-slow'));
@@ -27,7 +27,7 @@ describe.each(oneOfEach)('$name', (host) => {
     await expect(Wire.open(port)).rejects.toThrow();
   });
 
-  it('G11 acknowledges nothing that a crash of the process has cut short', async () => {
+  it('acknowledges nothing that a crash of the process has cut short (G11)', async () => {
     child = new Child(host.name);
     const wire = await begin(await child.told('port'), genuine('order-crash'));
     expect(await child.told('handling')).toBe('order-crash');
@@ -41,7 +41,7 @@ describe.each(readers)('$name', (host) => {
   const LIMIT = 8_192;
   const PIECE = 128;
 
-  it('D11 holds what 500 slow senders send in pieces of 128 bytes in little more memory than the bytes', async ({ annotate }) => {
+  it('holds what 500 slow senders send in pieces of 128 bytes in little more memory than the bytes (D11)', async ({ annotate }) => {
     child = new Child(host.name, LIMIT);
     const port = await child.told('port');
     // Told to continue, so that the requests themselves are there before anything is measured.

@@ -86,7 +86,7 @@ it.each([null, 'console', {}])('node:http refuses as onError: %j', (onError) => 
 });
 
 describe.each(Object.entries(handling))('%s', (_name, create) => {
-  it('N05 refuses a secret by function with a store, until it is said whose order numbers these are', () => {
+  it('refuses a secret by function with a store, until it is said whose order numbers these are (N05)', () => {
     const options = { secret: () => 'a-secret-of-the-portal', idempotency: memoryStore() };
     expect(() => create(options)).toThrow(/^tenant is missing.*`tenant: false`/);
     expect(() => create({ ...options, tenant: false })).not.toThrow();
@@ -96,17 +96,17 @@ describe.each(Object.entries(handling))('%s', (_name, create) => {
 // Next.js imports routes where it builds, without the server's secrets: there the first request is refused instead.
 const atOnce = Object.entries(handling).filter(([name]) => !name.startsWith('Next'));
 
-it.each(atOnce)('N18 %s refuses a bare prefix and a placeholder as a secret', (_name, create) => {
+it.each(atOnce)('%s refuses a bare prefix and a placeholder as a secret (N18)', (_name, create) => {
   for (const secret of ['whsec_', 'whsk_', 'v1,', 'base64:', 'hex:', 'your-webhook-secret']) {
     expect(() => create({ secret })).toThrow(/^secret is (only the prefix of a secret|a placeholder)/);
   }
 });
 
-it('N18 a NestJS guard refuses a bare prefix and a placeholder as a secret', () => {
+it('a NestJS guard refuses a bare prefix and a placeholder as a secret (N18)', () => {
   for (const secret of ['whsec_', 'your-webhook-secret']) expect(() => paymentWebhookGuard({ secret })).toThrow(/^secret is /);
 });
 
-it('N18 Next.js refuses every request under a placeholder as a secret, and none under it is genuine', async () => {
+it('Next.js refuses every request under a placeholder as a secret, and none under it is genuine (N18)', async () => {
   const POST = next.paymentWebhook({ secret: 'your-webhook-secret', logger: { warn: handler, error: handler } }, handler);
   const response = await POST(signedDelivery({ secret: 'your-webhook-secret' }).toRequest('http://localhost/'));
   expect([response.status, await response.text()]).toEqual([500, '{"error":"misconfigured"}']);

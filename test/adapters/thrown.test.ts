@@ -112,13 +112,13 @@ async function expectFailed(host: Host, thrown: () => unknown, surroundings?: 'n
 }
 
 describe.each(handlerHosts)('$name', (host) => {
-  it.each(cases)('N07 answers 500 without a word of a thrown error that has %s', async (name, thrown) => {
+  it.each(cases)('answers 500 without a word of a thrown error that has %s (N07)', async (name, thrown) => {
     const error = thrown();
     const reached = await expectFailed(host, () => error);
     expect((reached as Error).cause).toBe(name.endsWith('throws') ? undefined : error);
   });
 
-  it('N07 says in the log what the handler threw, where the host is given another error for it', async () => {
+  it('says in the log what the handler threw, where the host is given another error for it (N07)', async () => {
     await expectFailed(host, () => Object.assign(new RangeError('the stock\nis empty'), { status: 200 }));
     expect(log()).toMatch(/\[paylink\] 500 handler_failed: .*RangeError: the stock is empty/);
   });
@@ -127,26 +127,26 @@ describe.each(handlerHosts)('$name', (host) => {
 const withHandling = handlerHosts.filter(({ capabilities }) => capabilities.surroundings.includes('no error handler'));
 
 describe.each(withHandling)('$name', (host) => {
-  it.each(cases)('N07 answers 500 by the own error handling of the host for %s', async (_name, thrown) => {
+  it.each(cases)('answers 500 by the own error handling of the host for %s (N07)', async (_name, thrown) => {
     await expectFailed(host, thrown, 'no error handler');
   });
 });
 
 // Not Express: outside production it prints the stack of any route's error.
 describe.each(withHandling.filter(({ name }) => !name.startsWith('Express')))('$name', (host) => {
-  it('N07 keeps the message of a plain error out of the reply by the own error handling of the host', async () => {
+  it('keeps the message of a plain error out of the reply by the own error handling of the host (N07)', async () => {
     await expectFailed(host, failing, 'no error handler');
   });
 });
 
 describe.each([koa3Gate, koa2Gate])('$name', (host) => {
-  it.each([200, 201, 204, 302])('N07 turns no error that carries %i into a reply of that status', async (status) => {
+  it.each([200, 201, 204, 302])('turns no error that carries %i into a reply of that status (N07)', async (status) => {
     for (const fields of [{ status }, { statusCode: status, headers: HEADERS, expose: true }]) {
       await expectFailed(host, () => failing(fields), 'no error handler');
     }
   });
 
-  it('N07 leaves a refusal that middleware behind it throws to Koa', async () => {
+  it('leaves a refusal that middleware behind it throws to Koa (N07)', async () => {
     const serving = await serve(host, {
       surroundings: 'no error handler',
       handler: () => {
@@ -158,13 +158,16 @@ describe.each([koa3Gate, koa2Gate])('$name', (host) => {
 });
 
 describe(honoGate.name, () => {
-  it.each(cases.filter(([name]) => name.startsWith('an exception of Hono')))('N07 turns %s into no 2xx', async (_name, thrown) => {
-    await expectFailed(honoGate, thrown, 'no error handler');
-  });
+  it.each(cases.filter(([name]) => name.startsWith('an exception of Hono')))(
+    'turns %s into no 2xx (N07)',
+    async (_name, thrown) => {
+      await expectFailed(honoGate, thrown, 'no error handler');
+    },
+  );
 });
 
 describe('AWS Lambda', () => {
-  it.each(cases)('N07 rejects the invocation without a word of a thrown error that has %s', async (name, thrown) => {
+  it.each(cases)('rejects the invocation without a word of a thrown error that has %s (N07)', async (name, thrown) => {
     const error = thrown();
     const invoke = paymentWebhook({ secret: SECRET }, () => Promise.reject(error as Error));
     const { headers, body } = signedDelivery({ secret: SECRET });

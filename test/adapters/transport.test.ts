@@ -42,20 +42,20 @@ const wireBytes: readonly (readonly [coding: string, body: Buffer])[] = [
 ];
 
 const ignoredTypes: readonly (readonly [title: string, contentType: string | null])[] = [
-  ['D20 accepts a delivery without a content type', null],
-  ['D20 accepts text/plain', 'text/plain'],
-  ['D20 accepts a form', 'application/x-www-form-urlencoded'],
-  ['D20 accepts multipart', 'multipart/form-data; boundary=x'],
-  ['D20 accepts a malformed content type', 'application/json\tx'],
-  ['D20 accepts an empty content type', ''],
-  ['D20 accepts a content type that no parser knows', 'application/vnd.service+json; v=2'],
-  ['D21 ignores charset=utf-16', 'application/json; charset=utf-16'],
-  ['D21 ignores a charset that does not exist', 'application/json; charset=x'],
+  ['accepts a delivery without a content type (D20)', null],
+  ['accepts text/plain (D20)', 'text/plain'],
+  ['accepts a form (D20)', 'application/x-www-form-urlencoded'],
+  ['accepts multipart (D20)', 'multipart/form-data; boundary=x'],
+  ['accepts a malformed content type (D20)', 'application/json\tx'],
+  ['accepts an empty content type (D20)', ''],
+  ['accepts a content type that no parser knows (D20)', 'application/vnd.service+json; v=2'],
+  ['ignores charset=utf-16 (D21)', 'application/json; charset=utf-16'],
+  ['ignores a charset that does not exist (D21)', 'application/json; charset=x'],
 ];
 
 const misframed: readonly (readonly [title: string, lines: HeaderLines, body: string])[] = [
   [
-    'D09 leaves two equal Content-Length lines to the refusal of Node',
+    'leaves two equal Content-Length lines to the refusal of Node (D09)',
     [
       ['Content-Length', '24'],
       ['Content-Length', '24'],
@@ -63,22 +63,22 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
     BODY.toString(),
   ],
   [
-    'D09 leaves two different Content-Length lines to the refusal of Node',
+    'leaves two different Content-Length lines to the refusal of Node (D09)',
     [
       ['Content-Length', '24'],
       ['Content-Length', '2'],
     ],
     BODY.toString(),
   ],
-  ['D09 leaves a negative Content-Length to the refusal of Node', [['Content-Length', '-24']], BODY.toString()],
-  ['D09 leaves a Content-Length that is no number to the refusal of Node', [['Content-Length', '0x18']], BODY.toString()],
+  ['leaves a negative Content-Length to the refusal of Node (D09)', [['Content-Length', '-24']], BODY.toString()],
+  ['leaves a Content-Length that is no number to the refusal of Node (D09)', [['Content-Length', '0x18']], BODY.toString()],
   [
-    'D09 leaves a Content-Length over 64 bits to the refusal of Node',
+    'leaves a Content-Length over 64 bits to the refusal of Node (D09)',
     [['Content-Length', '99999999999999999999999']],
     BODY.toString(),
   ],
   [
-    'D09 leaves Content-Length beside Transfer-Encoding to the refusal of Node',
+    'leaves Content-Length beside Transfer-Encoding to the refusal of Node (D09)',
     [
       ['Content-Length', '24'],
       ['Transfer-Encoding', 'chunked'],
@@ -86,7 +86,7 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
     chunked(BODY).toString(),
   ],
   [
-    'D09 leaves a Transfer-Encoding that does not end in chunked to the refusal of Node',
+    'leaves a Transfer-Encoding that does not end in chunked to the refusal of Node (D09)',
     [['Transfer-Encoding', 'gzip']],
     BODY.toString(),
   ],
@@ -95,7 +95,7 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
 describe.each(hosts)('$name', (host) => {
   const { banners } = host.capabilities;
 
-  it('D01 accepts 20 kB in chunks of one byte', async () => {
+  it('accepts 20 kB in chunks of one byte (D01)', async () => {
     const serving = await serve(host);
     const body = bodyOf(20_000);
     const bytes = chunked(body, 1);
@@ -107,14 +107,14 @@ describe.each(hosts)('$name', (host) => {
     expect(Buffer.from(serving.events[0]!.rawBody).equals(body)).toBe(true);
   });
 
-  it('D01 accepts a delivery of which every byte comes alone', async () => {
+  it('accepts a delivery of which every byte comes alone (D01)', async () => {
     const serving = await serve(host);
     const bytes = post();
     expectAcknowledged(await exchange(serving.port, ...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))));
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('D02 stops a chunked body at the limit, before its end, and lets no sender go on', async () => {
+  it('stops a chunked body at the limit, before its end, and lets no sender go on (D02)', async () => {
     const serving = await serve(host);
     const body = bodyOf(LIMIT + 1);
     const wire = await begin(
@@ -131,7 +131,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('D03 refuses a declared length over the limit at once, whether or not the body is sent', async () => {
+  it('refuses a declared length over the limit at once, whether or not the body is sent (D03)', async () => {
     const serving = await serve(host);
     const answered = async (claimed: number, ...pieces: Buffer[]): Promise<Wire> => {
       const wire = await begin(serving.port, head(BODY, { framing: claimed }), ...pieces);
@@ -150,7 +150,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('D03 lets a sender that looks for a reply only after all of its body see the 413', async () => {
+  it('lets a sender that looks for a reply only after all of its body see the 413 (D03)', async () => {
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
     wire.hold();
@@ -167,7 +167,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('D05 accepts a body of exactly the limit, declared, chunked and in pieces', async () => {
+  it('accepts a body of exactly the limit, declared, chunked and in pieces (D05)', async () => {
     const serving = await serve(host);
     const body = bodyOf(LIMIT);
     for (const framing of [LIMIT, 'chunked'] as const) {
@@ -180,7 +180,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toHaveLength(4);
   });
 
-  it.each([LIMIT, 100, 20_000])('D05 refuses one byte over a limit of %i, however it is framed and cut', async (bodyLimit) => {
+  it.each([LIMIT, 100, 20_000])('refuses one byte over a limit of %i, however it is framed and cut (D05)', async (bodyLimit) => {
     const serving = await serve(host, { options: { bodyLimit } });
     const body = bodyOf(bodyLimit + 1);
     for (const framing of [body.length, 'chunked'] as const) {
@@ -199,7 +199,7 @@ describe.each(hosts)('$name', (host) => {
     ['one byte before the end', post(BODY, { framing: BODY.length + 1 })],
     ['in the middle of a chunk', Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY).subarray(0, 10)])],
     ['before the last chunk', Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY)])],
-  ])('D07 runs no handler when the sender ends or breaks the connection %s', async (_where, request) => {
+  ])('runs no handler when the sender ends or breaks the connection %s (D07)', async (_where, request) => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe } });
     const ended = await begin(serving.port, request);
@@ -222,7 +222,7 @@ describe.each(hosts)('$name', (host) => {
   it.each([
     ['without the end of its body', head(BODY)],
     ['with all of its body', post()],
-  ])('D07 settles at once when the sender has left, %s, before we begin to read', async (_how, request) => {
+  ])('settles at once when the sender has left, %s, before we begin to read (D07)', async (_how, request) => {
     const observe = vi.fn();
     const serving = await serve(host, { surroundings: 'something slow', options: { observe } });
     for (const leave of ['finish', 'reset'] as const) {
@@ -239,7 +239,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('D07 reads what has come while something slow stood in front', async () => {
+  it('reads what has come while something slow stood in front (D07)', async () => {
     const serving = await serve(host, { surroundings: 'something slow' });
     const large = bodyOf(LIMIT);
     for (const pieces of [[post()], [head(BODY), BODY], [post(BODY, { framing: 'chunked' })], [post(large)]]) {
@@ -248,7 +248,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toHaveLength(4);
   });
 
-  it('D07 leaves no listener behind when one connection carries many deliveries', async () => {
+  it('leaves no listener behind when one connection carries many deliveries (D07)', async () => {
     // Node warns of more than ten listeners of a kind, and every test watches for warnings.
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
@@ -267,7 +267,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it.each(wireBytes)('D12 refuses Content-Encoding: %s, whichever bytes were signed', async (coding, body) => {
+  it.each(wireBytes)('refuses Content-Encoding: %s, whichever bytes were signed (D12)', async (coding, body) => {
     const serving = await serve(host);
     const lines: HeaderLines = [['Content-Encoding', coding]];
     for (const signed of [body, BODY]) {
@@ -277,7 +277,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('D12 refuses an encoding at once, without waiting for the body', async () => {
+  it('refuses an encoding at once, without waiting for the body (D12)', async () => {
     const serving = await serve(host);
     const answered = async ([coding]: (typeof wireBytes)[number]): Promise<void> => {
       const wire = await begin(serving.port, head(BODY, { lines: [['Content-Encoding', coding]] }));
@@ -289,7 +289,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('D12 refuses an encoding that hides on a second line, in either order', async () => {
+  it('refuses an encoding that hides on a second line, in either order (D12)', async () => {
     const serving = await serve(host);
     for (const codings of [
       ['identity', 'gzip'],
@@ -302,7 +302,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('D13 refuses a gzip bomb at once, and inflates nothing of it', async () => {
+  it('refuses a gzip bomb at once, and inflates nothing of it (D13)', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000, ' '));
     expect(bomb.length).toBeLessThan(LIMIT);
     const serving = await serve(host);
@@ -316,13 +316,13 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it.each(['identity', 'Identity', ''])('D14 accepts Content-Encoding: "%s"', async (coding) => {
+  it.each(['identity', 'Identity', ''])('accepts Content-Encoding: "%s" (D14)', async (coding) => {
     const serving = await serve(host);
     expectAcknowledged(await exchange(serving.port, post(BODY, { lines: [['Content-Encoding', coding]] })));
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('D16 says 100 Continue, and then answers', async () => {
+  it('says 100 Continue, and then answers (D16)', async () => {
     const serving = await serve(host);
     const wire = await begin(serving.port, head(BODY, { lines: [['Expect', '100-continue']] }));
     expect((await wire.reply()).status).toBe(100);
@@ -331,7 +331,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('D17 leaves another expectation to the 417 of Node', async () => {
+  it('leaves another expectation to the 417 of Node (D17)', async () => {
     const serving = await serve(host);
     const reply = await exchange(serving.port, post(BODY, { lines: [['Expect', 'foo']] }));
     expect(reply.status).toBe(417);
@@ -344,7 +344,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('D23 survives header names of the prototype', async () => {
+  it('survives header names of the prototype (D23)', async () => {
     const serving = await serve(host);
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'get'];
     const lines = names.flatMap(
@@ -359,14 +359,14 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('D25 leaves headers over 16 kB to the 431 of Node', async () => {
+  it('leaves headers over 16 kB to the 431 of Node (D25)', async () => {
     const serving = await serve(host);
     const lines = Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value'] as const);
     expectRefusedByParser(host, await exchange(serving.port, post(BODY, { lines })), 431);
     expect(serving.events).toEqual([]);
   });
 
-  it('D25 finds a second signature line behind very many headers', async () => {
+  it('finds a second signature line behind very many headers (D25)', async () => {
     const serving = await serve(host);
     const lines = [
       ['X-Service-Signature', mac('another body')],
@@ -376,7 +376,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('D27 needs neither TLS nor a host name nor what a proxy says of them', async () => {
+  it('needs neither TLS nor a host name nor what a proxy says of them (D27)', async () => {
     const serving = await serve(host);
     const lines: HeaderLines = [
       ['X-Forwarded-Proto', 'http'],
@@ -388,7 +388,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('F23 takes no address for a proof, whatever a proxy says of it', async () => {
+  it('takes no address for a proof, whatever a proxy says of it (F23)', async () => {
     const serving = await serve(host);
     const lines: HeaderLines = [
       ['X-Forwarded-For', '127.0.0.1'],
@@ -402,7 +402,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('J11 names no software but where the host itself does', async () => {
+  it('names no software but where the host itself does (J11)', async () => {
     const serving = await serve(host);
     const { headers } = await exchange(serving.port, post());
     expect(['server', 'x-powered-by', 'via'].filter((name) => headers.has(name) && !banners.includes(name))).toEqual([]);
@@ -411,7 +411,7 @@ describe.each(hosts)('$name', (host) => {
 
 describe.each(hosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')))('$name', (host) => {
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'])(
-    'D18 answers 405 to %s, also with a genuine signature',
+    'answers 405 to %s, also with a genuine signature (D18)',
     async (method) => {
       const serving = await serve(host, { surroundings: 'every method' });
       for (const request of [post(BODY, { method }), post('', { method, framing: 'none' })]) {
@@ -423,14 +423,14 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.surroundings.inclu
     },
   );
 
-  it('D18 never takes a QUERY for a delivery, whether or not this Node knows the method', async () => {
+  it('never takes a QUERY for a delivery, whether or not this Node knows the method (D18)', async () => {
     const serving = await serve(host, { surroundings: 'every method' });
     const { status } = await exchange(serving.port, post(BODY, { method: 'QUERY' }));
     expect([400, 405]).toContain(status);
     expect(serving.events).toEqual([]);
   });
 
-  it('D19 ignores a method that stands in a header or in the query', async () => {
+  it('ignores a method that stands in a header or in the query (D19)', async () => {
     const serving = await serve(host, { surroundings: 'every method' });
     const overriding: Message = {
       path: `${PATH}?_method=POST`,
@@ -448,7 +448,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.surroundings.inclu
 });
 
 describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', (host) => {
-  it('D18 leaves other methods to the router where it has only our POST', async () => {
+  it('leaves other methods to the router where it has only our POST (D18)', async () => {
     const serving = await serve(host);
     for (const method of ['GET', 'PUT', 'DELETE']) {
       expect((await exchange(serving.port, post(BODY, { method }))).status).toBe(404);
@@ -456,7 +456,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', 
     expect(serving.events).toEqual([]);
   });
 
-  it('D26 is reached by the configured route only', async () => {
+  it('is reached by the configured route only (D26)', async () => {
     const serving = await serve(host);
     for (const path of [
       `/${PATH}`,
@@ -471,7 +471,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', 
     expect(serving.events).toEqual([]);
   });
 
-  it('D26 works under a mounted prefix', async () => {
+  it('works under a mounted prefix (D26)', async () => {
     const serving = await serve(host, { surroundings: 'a mounted router' });
     expectAcknowledged(await exchange(serving.port, post(BODY, { path: `${PATH}?tenant=1#x` })));
     expect(references(serving)).toEqual([REFERENCE]);
@@ -479,7 +479,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', 
 });
 
 describe.each(hosts.filter(({ capabilities }) => !capabilities.routes))('$name', (host) => {
-  it('D26 does not look at the path where the host has no routes', async () => {
+  it('does not look at the path where the host has no routes (D26)', async () => {
     const serving = await serve(host);
     for (const path of [`${PATH}/`, `/${PATH}`, '/webhooks/%2e/payments', '/', 'http://other.example/x', '/%ff']) {
       expectAcknowledged(await exchange(serving.port, post(BODY, { path })));

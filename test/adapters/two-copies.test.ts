@@ -28,7 +28,7 @@ const common = requiredCopy();
 const SECRET = 'a-secret-for-the-two-copies';
 
 describe('two copies of @paylink/node in one process', () => {
-  it('F21 K01 do not both read a body that is still on its way', async () => {
+  it('do not both read a body that is still on its way (F21, K01)', async () => {
     const credited: string[] = [];
     const told: string[] = [];
     const options = { secret: SECRET, logger: { warn: () => undefined, error: (line: string) => void told.push(line) } };

@@ -35,7 +35,7 @@ describe('forged bodies that are dear to diagnose', () => {
   const REQUESTS = 400;
   const INTERVAL = 8;
 
-  it('N14 delay genuine deliveries no more than where nothing is diagnosed', { timeout: 120_000 }, async ({ annotate }) => {
+  it('delay genuine deliveries no more than where nothing is diagnosed (N14)', { timeout: 120_000 }, async ({ annotate }) => {
     // Two without a diagnosis: where their p99 differ, it is the noise of the machine.
     const receivers = (['on', 'off', 'off'] as const).map((diagnosis) => start('node:http', diagnosis));
     for (let time = 0; time < 200; time++) await Promise.all(receivers.map(answerTime));
@@ -62,7 +62,7 @@ describe('forged bodies that are dear to diagnose', () => {
   const dearest = forgedBodies.filter(([name]) => /^64 kB (nested to depth 1,|of flat)/.test(name));
 
   it.each(['Fetch on Hono', 'Fastify 5'])(
-    'N14 end no process with a heap of 512 MB, nor fill it: %s',
+    'end no process with a heap of 512 MB, nor fill it: %s (N14)',
     { timeout: 60_000 },
     async (host) => {
       expect(dearest).toHaveLength(4);

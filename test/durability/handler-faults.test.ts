@@ -61,7 +61,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 describe('a handler that fails', () => {
-  it('G01 leaves no credit when it throws after it', async () => {
+  it('leaves no credit when it throws after it (G01)', async () => {
     await openShop();
     const reference = await shop.order();
     handler = async (...call) => {
@@ -75,7 +75,7 @@ describe('a handler that fails', () => {
     await shop.expectAtRest();
   });
 
-  it('G03 G06 leaves no credit and no connection behind when it never settles', async () => {
+  it('leaves no credit and no connection behind when it never settles (G03, G06)', async () => {
     await openShop({ connections: 2 });
     const references = await shop.book.addOrders(4);
     handler = async (...call) => {
@@ -89,7 +89,7 @@ describe('a handler that fails', () => {
     for (const reference of references) await shop.notifyUntilAcknowledged(reference);
   });
 
-  it('G03 can write nothing after its time is over, to its own order or to that of another', async () => {
+  it('can write nothing after its time is over, to its own order or to that of another (G03)', async () => {
     await openShop({ connections: 1 });
     const [late, other] = await shop.book.addOrders(2);
     const otherIsAtIt = gate();
@@ -143,7 +143,7 @@ describe('a handler that fails', () => {
     await shop.expectAtRest();
   });
 
-  it('I02 is not acknowledged when it swallowed an SQL error, since the server answers COMMIT with ROLLBACK', async () => {
+  it('is not acknowledged when it swallowed an SQL error, since the server answers COMMIT with ROLLBACK (I02)', async () => {
     await openShop();
     const reference = await shop.order();
     handler = async (...call) => {
@@ -157,7 +157,7 @@ describe('a handler that fails', () => {
     await shop.expectAtRest();
   });
 
-  it('G07 credits when the sender has gone away, and acknowledges the next delivery', async () => {
+  it('credits when the sender has gone away, and acknowledges the next delivery (G07)', async () => {
     await openShop();
     const reference = await shop.order();
     const begun = gate();
@@ -174,7 +174,7 @@ describe('a handler that fails', () => {
 });
 
 describe('replays', () => {
-  it('H11 of an order that is just done reach no database, and of one done before write nothing', async () => {
+  it('of an order that is just done reach no database, and of one done before write nothing (H11)', async () => {
     await openShop();
     const [recent, old] = await shop.book.addOrders(2);
     for (const reference of [old!, recent!]) await shop.notifyUntilAcknowledged(reference);
@@ -190,7 +190,7 @@ describe('replays', () => {
     expect(await shop.book.query('SELECT xmin, ctid FROM paylink_marks ORDER BY key')).toEqual(before);
   });
 
-  it('H02 of one slow order, ten at once, leave the pool to the others', async () => {
+  it('of one slow order, ten at once, leave the pool to the others (H02)', async () => {
     await openShop({ connections: 3, handlerTimeout: 10_000 });
     const [slow, ...others] = await shop.book.addOrders(11);
     const slowMayEnd = gate();
@@ -230,7 +230,7 @@ describe('with the service asked', () => {
     return client;
   }
 
-  it('H07 credits a payment that failed first and succeeded later', async () => {
+  it('credits a payment that failed first and succeeded later (H07)', async () => {
     const client = await openConfirmingShop();
     const reference = await shop.order();
     await client.createPaymentLink({ amount: 1_000, reference, description: 'A basket' });
@@ -242,7 +242,7 @@ describe('with the service asked', () => {
     await shop.notifyUntilAcknowledged(reference);
   });
 
-  it('H08 credits once when the reconciliation and a late notification come at once', async () => {
+  it('credits once when the reconciliation and a late notification come at once (H08)', async () => {
     const client = await openConfirmingShop();
     const references = await shop.book.addOrders(20);
     for (const reference of references) {
@@ -289,7 +289,7 @@ describe('with the service asked', () => {
     ]);
   });
 
-  it('I06 leaves the pool idle while the service hangs, and refuses with 503', async () => {
+  it('leaves the pool idle while the service hangs, and refuses with 503 (I06)', async () => {
     const hanging = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(hanging, 'listening');
     const asked = new Set<Socket>();

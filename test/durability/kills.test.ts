@@ -37,18 +37,18 @@ async function killed(
 }
 
 describe('two receivers under SIGKILL at random moments', () => {
-  it('I03 I04 I09 lose and double no order when the mark and the credit are one transaction', async ({ annotate }) => {
+  it('lose and double no order when the mark and the credit are one transaction (I03, I04, I09)', async ({ annotate }) => {
     const { acknowledged, ...report } = await killed('postgresStore', KILLS, annotate);
     expect(report).toMatchObject({ credited: acknowledged, lost: 0, doubled: 0, alien: 0, early: 0 });
   }, 180_000);
 
-  it('I03 lose orders, as they must, when the mark is written before the credit', async ({ annotate }) => {
+  it('lose orders, as they must, when the mark is written before the credit (I03)', async ({ annotate }) => {
     const { lost, doubled } = await killed('mark-then-credit', FEW_KILLS, annotate);
     expect(lost).toBeGreaterThan(0);
     expect(doubled).toBe(0);
   }, 180_000);
 
-  it('I03 double orders, as they must, when the mark is written after the credit', async ({ annotate }) => {
+  it('double orders, as they must, when the mark is written after the credit (I03)', async ({ annotate }) => {
     const { lost, doubled } = await killed('credit-then-mark', FEW_KILLS, annotate);
     expect(lost).toBe(0);
     expect(doubled).toBeGreaterThan(0);
@@ -62,20 +62,20 @@ describe.skipIf(withoutRedis())('two receivers under SIGKILL, with a lease on Re
   });
   afterEach(() => redis.close());
 
-  it('I03 double orders, as documented, when the handler relies on the lease alone', async ({ annotate }) => {
+  it('double orders, as documented, when the handler relies on the lease alone (I03)', async ({ annotate }) => {
     const { lost, doubled } = await killed('redisStore', FEW_KILLS, annotate, redis.url);
     expect(lost).toBe(0);
     expect(doubled).toBeGreaterThan(0);
   }, 180_000);
 
-  it('I03 I09 lose and double no order when the credit itself marks the order', async ({ annotate }) => {
+  it('lose and double no order when the credit itself marks the order (I03, I09)', async ({ annotate }) => {
     const { acknowledged, ...report } = await killed('redisStore-paid-at', FEW_KILLS, annotate, redis.url);
     expect(report).toMatchObject({ credited: acknowledged, lost: 0, doubled: 0, alien: 0, early: 0 });
   }, 180_000);
 });
 
 describe('two receivers', () => {
-  it('H02 I09 credit once when the same notification comes a hundred times at once', async () => {
+  it('credit once when the same notification comes a hundred times at once (H02, I09)', async () => {
     const report = await runDuplicates(server, { orders: 30 });
     expect(report).toMatchObject({
       deliveries: 3_000,
@@ -91,7 +91,7 @@ describe('two receivers', () => {
     expect(report.replies.get(200)).toBe(3_000);
   }, 180_000);
 
-  it('H11 I09 credit exactly what was genuine and whole of 5,000 deliveries, once each', async () => {
+  it('credit exactly what was genuine and whole of 5,000 deliveries, once each (H11, I09)', async () => {
     const { sent, ...report } = await runMillion(server, { count: 5_000, seed: SEED });
     expect(isFlat(report)).toBe(true);
     expect(report).toMatchObject({ acknowledged: sent.first, credited: sent.first, lost: 0, doubled: 0, alien: 0 });

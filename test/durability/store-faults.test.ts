@@ -95,13 +95,13 @@ describe('a store that fails at one statement, each in turn', () => {
   openShops(SHORT_TIMEOUT);
 
   it.each<[string, Fault]>([
-    ['I01 I02 never acknowledges without a credit when the connection breaks before the statement', { kind: 'cut-before' }],
-    ['I02 I07 never acknowledges without a credit when it breaks after, and the outcome is unknown', { kind: 'cut-after' }],
-    ['I06 never acknowledges without a credit when the statement is never answered', { kind: 'silent-before' }],
-    ['I06 I07 never acknowledges without a credit when it is done and never answered', { kind: 'silent-after' }],
-    ['I12 never acknowledges without a credit when the disk is full', { kind: 'error', code: '53100', at: 'first' }],
+    ['never acknowledges without a credit when the connection breaks before the statement (I01, I02)', { kind: 'cut-before' }],
+    ['never acknowledges without a credit when it breaks after, and the outcome is unknown (I02, I07)', { kind: 'cut-after' }],
+    ['never acknowledges without a credit when the statement is never answered (I06)', { kind: 'silent-before' }],
+    ['never acknowledges without a credit when it is done and never answered (I06, I07)', { kind: 'silent-after' }],
+    ['never acknowledges without a credit when the disk is full (I12)', { kind: 'error', code: '53100', at: 'first' }],
     [
-      'I12 never acknowledges without a credit when it is full at the last statement of a message',
+      'never acknowledges without a credit when it is full at the last statement of a message (I12)',
       { kind: 'error', code: '53100', at: 'last' },
     ],
   ])(
@@ -114,14 +114,14 @@ describe('a store that fails at one statement, each in turn', () => {
     60_000,
   );
 
-  it('I06 credits once when the host of a receiver was lost, as soon as the server has given up its transaction', async () => {
+  it('credits once when the host of a receiver was lost, as soon as the server has given up its transaction (I06)', async () => {
     const results = await strikeEach({ kind: 'lost-after' });
     expect(results.filter(({ status }) => isAcknowledged(status))).toEqual([]);
     // Only COMMIT leaves no lock behind for the next one to wait for.
     expect(shop.sender.attempts.refused).toBeGreaterThan(2 * results.length);
   }, 60_000);
 
-  it('I02 acknowledges nothing but what is done when the connection ends with the answer', async () => {
+  it('acknowledges nothing but what is done when the connection ends with the answer (I02)', async () => {
     const results = await strikeEach({ kind: 'end-after' });
     // COMMIT has been answered. What is before it is lost with the connection.
     for (const { sql, status } of results) expect(isAcknowledged(status), sql).toBe(commits(sql));
@@ -131,7 +131,7 @@ describe('a store that fails at one statement, each in turn', () => {
 describe('a store that fails for a while', () => {
   openShops(SHORT_TIMEOUT);
 
-  it('I01 refuses with 503 while the store is down, and credits once it is up', async () => {
+  it('refuses with 503 while the store is down, and credits once it is up (I01)', async () => {
     const reference = await shop.order();
     shop.proxy.goDown();
     for (let time = 0; time < 3; time += 1) expect(await shop.notify(reference)).toBe(503);
@@ -141,7 +141,7 @@ describe('a store that fails for a while', () => {
     await shop.expectAtRest();
   });
 
-  it('I06 refuses with 503 in bounded time while the store takes connections and never answers', async () => {
+  it('refuses with 503 in bounded time while the store takes connections and never answers (I06)', async () => {
     const references = await shop.book.addOrders(20);
     shop.proxy.cutAll();
     shop.proxy.door = 'silent';
@@ -151,7 +151,7 @@ describe('a store that fails for a while', () => {
     await shop.expectAtRest();
   });
 
-  it('I01 outlives a server that ends a connection in the packet that opens it', async () => {
+  it('outlives a server that ends a connection in the packet that opens it (I01)', async () => {
     const references = await shop.book.addOrders(5);
     shop.proxy.cutAll();
     shop.proxy.door = 'ending';
@@ -171,7 +171,7 @@ describe('a store that fails for a while', () => {
     await shop.expectAtRest();
   });
 
-  it('I01 I02 loses nothing and doubles nothing when PostgreSQL itself is killed', async () => {
+  it('loses nothing and doubles nothing when PostgreSQL itself is killed (I01, I02)', async () => {
     const references = await shop.book.addOrders(300);
     const waiting = [...references];
     const lane = async (): Promise<void> => {
@@ -200,12 +200,12 @@ describe('a store that answers every time', () => {
     ['40001', 'last'],
     ['40P01', 'first'],
     ['40P01', 'last'],
-  ] as const)('I12 runs the work again after %s at the %s statement of a message, and acknowledges', async (code, at) => {
+  ] as const)('runs the work again after %s at the %s statement of a message, and acknowledges (I12)', async (code, at) => {
     const results = await strikeEach({ kind: 'error', code, at });
     expect(results.filter(({ status }) => status !== 200)).toEqual([]);
   });
 
-  it('I06 acknowledges when the statement is only slow', async () => {
+  it('acknowledges when the statement is only slow (I06)', async () => {
     const results = await strikeEach({ kind: 'slow', milliseconds: SHORT_TIMEOUT / 20 });
     expect(results.filter(({ status }) => status !== 200)).toEqual([]);
   });
@@ -215,7 +215,7 @@ describe('a store that answers every time', () => {
     ['40P01', 'at COMMIT', commits, 503],
     // What the handler throws is its own.
     ['40P01', "at the handler's statement", (sql: string) => sql.startsWith('INSERT INTO credits'), 500],
-  ] as const)('I12 gives up after a few times when %s does not end %s, and credits later', async (code, _, isStruck, status) => {
+  ] as const)('gives up after a few times when %s does not end %s, and credits later (I12)', async (code, _, isStruck, status) => {
     const reference = await shop.order();
     shop.proxy.fault = (sql) => (isStruck(sql) ? { kind: 'error', code, at: 'last' } : undefined);
     expect(await shop.notify(reference)).toBe(status);
@@ -230,7 +230,7 @@ describe('a store that answers every time', () => {
 describe('transactions that really lock each other out', () => {
   openShops(DEFAULT_TIMEOUT);
 
-  it('I12 acknowledges both orders after a deadlock, which the server ends by failing one', async () => {
+  it('acknowledges both orders after a deadlock, which the server ends by failing one (I12)', async () => {
     const [first, second] = await shop.book.addOrders(2);
     const lock = (tx: Queryable, reference: string) => tx.query('SELECT FROM orders WHERE reference = $1 FOR UPDATE', [reference]);
     let holding = 0;
@@ -254,7 +254,7 @@ describe('transactions that really lock each other out', () => {
     expect(handled).toBe(3);
   });
 
-  it('I12 credits once where every transaction is serializable, and some fail for it', async () => {
+  it('credits once where every transaction is serializable, and some fail for it (I12)', async () => {
     await shop.book.query(
       "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$",
     );

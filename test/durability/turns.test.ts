@@ -72,7 +72,7 @@ describe('two processes with a pool of 2 each, and 100 pairs of events at once',
     ['store', (reference: string) => reference],
     // The release before does not know turns: it excludes runs of the same key.
     ['release before', (reference: string, kind: string) => `${kind}:${reference}`],
-  ] as const)('N06 take turns and have each effect once, beside a process with the %s', async (other, alone) => {
+  ] as const)('take turns and have each effect once, beside a process with the %s (N06)', async (other, alone) => {
     const book = await open(`turns_${other.replace(' ', '_')}`);
     const processes = await Promise.all([start(book, 'store'), start(book, other)]);
     try {

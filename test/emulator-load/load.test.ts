@@ -94,7 +94,7 @@ it(
 );
 
 it(
-  'M06 holds 2,000 notifications that no receiver takes, and the outcome of each attempt, in bounded memory, and delivers them in the end',
+  'holds 2,000 notifications that no receiver takes, and the outcome of each attempt, in bounded memory, and delivers them in the end (M06)',
   async ({ annotate }) => {
     const owed = 2_000;
     await start({ linksKept: 100, firstRetryDelay: 1, longestRetryDelay: 1, attemptsKept: 10 });

@@ -68,7 +68,7 @@ describe('core’s #hmac import', () => {
     expect(await bundle(conditions)).toContain('node:crypto');
   });
 
-  it('B18 throws under the conditions of a browser bundle', async () => {
+  it('throws under the conditions of a browser bundle (B18)', async () => {
     const code = await bundle(['browser']);
     expect(() => void runInContext(code, workerContext())).toThrow(/loaded in a browser/);
   });

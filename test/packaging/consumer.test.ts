@@ -83,7 +83,7 @@ describe('a project outside of the workspace that installs the packed tarballs',
     120_000,
   );
 
-  it('K02 K03 has one copy of core', () => {
+  it('has one copy of core (K02, K03)', () => {
     expect(shop.run('npm', 'ls', '@paylink/core', '--all', '--parseable').trim().split('\n')).toHaveLength(1);
   });
 

@@ -67,11 +67,11 @@ function dependenciesOf(folder: string, found = new Map<string, Manifest>()): Ma
 describe.each(packageFolders)('packages/%s', (name) => {
   const dependencies = dependenciesOf(join(PACKAGES, name));
 
-  it('K02 K03 brings the dependencies that are listed here, and no other', () => {
+  it('brings the dependencies that are listed here, and no other (K02, K03)', () => {
     expect([...dependencies.keys()].filter((dependency) => !dependency.startsWith('@paylink/')).sort()).toEqual(THEIRS[name] ?? []);
   });
 
-  it('K03 has no install script, nor has anything that it brings', () => {
+  it('has no install script, nor has anything that it brings (K03)', () => {
     const manifests = [readManifest(join(PACKAGES, name)), ...dependencies.values()];
     const scripted = manifests.filter(({ scripts = {} }) =>
       ['preinstall', 'install', 'postinstall'].some((script) => script in scripts),

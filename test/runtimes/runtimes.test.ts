@@ -204,7 +204,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))('%s',
         expect(await ask('/verifier', delivery, signature)).toEqual([status, { error }]);
       });
 
-      it('B07 refuses the public secret in production, and where the environment is unknown', async () => {
+      it('refuses the public secret in production, and where the environment is unknown (B07)', async () => {
         const [status, answer] = await ask('/fixture', '');
         expect(status).toBe(200);
         // The one that has an environment, and no NODE_ENV in it.

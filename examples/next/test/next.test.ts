@@ -178,7 +178,7 @@ describe('the example', { timeout: 30_000 }, () => {
       await expectSameAsNode(Number(new URL(server.url).port));
     }, 600_000);
 
-    it('F14 tells of a Pages route with the body parser on: 500, and the line to add in the log', async () => {
+    it('tells of a Pages route with the body parser on: 500, and the line to add in the log (F14)', async () => {
       expect(await whole(`${server.url}/api/webhooks/parsed`, genuine())).toMatchObject({
         status: 500,
         body: '{"error":"body_consumed"}',
@@ -245,7 +245,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
     await expectGenuineCreditedAndForgedRefused(server, path);
   });
 
-  it.each(ROUTES)('F15 %s refuses a genuine body that Next has cut off, and credits nothing', async (_name, path) => {
+  it.each(ROUTES)('%s refuses a genuine body that Next has cut off, and credits nothing (F15)', async (_name, path) => {
     const reference = nextReference();
     const padded = { secret: WEBHOOK_SECRET, rawBody: JSON.stringify({ reference }).padEnd(PROXY_LIMIT + 500) };
     const { rawBody, headers } = signedDelivery(padded);
@@ -257,7 +257,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
   });
 
   // CVE-2025-29927: a request could claim that the proxy had run.
-  it.each(ROUTES)('F16 %s refuses a forged delivery that claims to have passed the proxy', async (_name, path) => {
+  it.each(ROUTES)('%s refuses a forged delivery that claims to have passed the proxy (F16)', async (_name, path) => {
     const reference = nextReference();
     const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
     const claim = 'proxy:proxy:proxy:proxy:proxy:src/proxy:middleware:middleware:middleware:middleware:middleware';
@@ -265,7 +265,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
     expect(await credits(server, path, reference)).toBe(0);
   });
 
-  it.each(ROUTES)('%s: F17 refuses a body over our limit, 413', async (_name, path) => {
+  it.each(ROUTES)('%s: refuses a body over our limit, 413 (F17)', async (_name, path) => {
     const { headers } = genuine();
     const declared = { headers: { ...headers, 'content-length': BODY_LIMIT + 1 }, body: Buffer.alloc(BODY_LIMIT + 1), end: true };
     expect(await send(server.url + path, declared)).toMatchObject({ status: 413 });

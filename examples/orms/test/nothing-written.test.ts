@@ -76,7 +76,7 @@ describe.each(Object.entries(orms))('%s over the client of the store', (name, or
     return running.catch((error: unknown) => error);
   };
 
-  it('N01 is refused where the order is not there yet, and pays it on the retry', async () => {
+  it('is refused where the order is not there yet, and pays it on the retry (N01)', async () => {
     const store = postgresStore(pool);
     const reference = `late-${name}`;
     const pay = () => run(store, reference, (tx) => orm.pay(tx, reference));
@@ -87,7 +87,7 @@ describe.each(Object.entries(orms))('%s over the client of the store', (name, or
     expect(rows).toEqual([{ credited: 1 }]);
   });
 
-  it('N02 is done where the order was paid before', async () => {
+  it('is done where the order was paid before (N02)', async () => {
     const reference = `paid-${name}`;
     await pool.query('INSERT INTO orders VALUES ($1, 5000, 1)', [reference]);
     const work = async (tx: PoolClient): Promise<void> => {

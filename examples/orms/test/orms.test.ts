@@ -80,14 +80,14 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     (await admin.query('SELECT 1 FROM paylink_marks WHERE key = sha256($1)', [Buffer.from(`payment.succeeded:${order}`)])).rowCount;
   const marks = (): Promise<number | null> => marksOf(reference);
 
-  it('H01 H02 credits once, however often and at once a delivery comes', async () => {
+  it('credits once, however often and at once a delivery comes (H01, H02)', async () => {
     const statuses = await Promise.all(Array.from({ length: 20 }, () => deliver()));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await deliver()).toBe(200);
     expect([await credited(), await marks()]).toEqual([5000, 1]);
   });
 
-  it('G01 leaves neither credit nor mark when the handler throws, and credits when it no longer does', async () => {
+  it('leaves neither credit nor mark when the handler throws, and credits when it no longer does (G01)', async () => {
     await admin.query('ALTER TABLE orders ADD CONSTRAINT obstacle CHECK (credited = 0) NOT VALID');
     expect(await deliver()).toBe(500);
     expect([await credited(), await marks()]).toEqual([0, 0]);
@@ -109,7 +109,7 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     expect([await credited(), await marks()]).toEqual([0, 1]);
   });
 
-  it('I02 leaves neither credit nor mark when the commit fails', async () => {
+  it('leaves neither credit nor mark when the commit fails (I02)', async () => {
     await admin.query(`
       CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'at the commit'; END $$;
       CREATE CONSTRAINT TRIGGER obstacle AFTER UPDATE ON orders DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`);
@@ -120,7 +120,7 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     expect([await credited(), await marks()]).toEqual([5000, 1]);
   });
 
-  it('I12 runs again what the server has rolled back for another transaction (40001)', async () => {
+  it('runs again what the server has rolled back for another transaction (40001) (I12)', async () => {
     await admin.query(`
       DROP SEQUENCE IF EXISTS tries;
       CREATE SEQUENCE tries;

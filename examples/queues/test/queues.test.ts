@@ -92,7 +92,7 @@ describe.skipIf(noRedis)('the example on BullMQ', () => {
     ends.push(() => worker.close());
   };
 
-  it('H02 credits a genuine delivery once, however often it comes, and a forged one never', async () => {
+  it('credits a genuine delivery once, however often it comes, and a forged one never (H02)', async () => {
     await insertOrders('bullmq-1', 'bullmq-forged', 'bullmq-last');
     expect(await Promise.all(Array.from({ length: 10 }, () => send(url, 'bullmq-1')))).toEqual(Array(10).fill(200));
     expect(await send(url, 'bullmq-forged', 'a-secret-of-nobody')).toBe(401);
@@ -104,7 +104,7 @@ describe.skipIf(noRedis)('the example on BullMQ', () => {
     expect([await creditsOf('bullmq-1'), await creditsOf('bullmq-forged')]).toEqual([1, 0]);
   }, 90_000);
 
-  it('I03 credits once after a kill -9 of the worker between the credit and the commit', async () => {
+  it('credits once after a kill -9 of the worker between the credit and the commit (I03)', async () => {
     await insertOrders('bullmq-2');
     await killWorkerAtWork('BullMQ', redis.port, () => send(url, 'bullmq-2'));
     expect(await creditsOf('bullmq-2')).toBe(0);
@@ -134,7 +134,7 @@ describe('the example on pg-boss', () => {
   const jobs = async (): Promise<number> =>
     (await pool.query<{ count: number }>("SELECT count(*)::int FROM pgboss.job WHERE name = 'payments'")).rows[0]!.count;
 
-  it('H02 credits a genuine delivery once, however often it comes, and a forged one never', async () => {
+  it('credits a genuine delivery once, however often it comes, and a forged one never (H02)', async () => {
     await insertOrders('boss-1', 'boss-forged', 'boss-last');
     const statuses = await Promise.all(Array.from({ length: 10 }, () => send(url, 'boss-1')));
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
@@ -149,7 +149,7 @@ describe('the example on pg-boss', () => {
     expect([await creditsOf('boss-1'), await creditsOf('boss-forged'), await jobs()]).toEqual([1, 0, 2]);
   }, 90_000);
 
-  it('I03 credits once after a kill -9 of the worker between the credit and the commit', async () => {
+  it('credits once after a kill -9 of the worker between the credit and the commit (I03)', async () => {
     await insertOrders('boss-2');
     await killWorkerAtWork('pg-boss', 0, () => send(url, 'boss-2'));
     expect(await creditsOf('boss-2')).toBe(0);
@@ -160,7 +160,7 @@ describe('the example on pg-boss', () => {
     expect(await creditsOf('boss-2')).toBe(1);
   }, 90_000);
 
-  it('I01 answers no 2xx where the job could not be queued, and leaves no mark', async () => {
+  it('answers no 2xx where the job could not be queued, and leaves no mark (I01)', async () => {
     await insertOrders('boss-3');
     const sent = vi.spyOn(boss, 'send').mockResolvedValueOnce(null);
     expect(await send(url, 'boss-3')).toBe(500);
