@@ -58,8 +58,7 @@ export function paymentWebhook<
       const isSending = watchSend(reply);
       const answer = await receiver.receive(delivery, { request }, { reply }).catch(async (error: unknown) => {
         if (isSending()) await reply;
-        // Fastify leaves a response open that the handler took over.
-        else if (reply.sent && !reply.raw.writableEnded) reply.raw.destroy();
+        else endTaken(reply);
         // Fastify's own error handler, and no other, puts the message of an error into the reply.
         const handledByFastify = routeOptions?.errorHandler === undefined && instance.errorHandler.name === 'defaultErrorHandler';
         throw handledByFastify ? new Error('the webhook handler failed', { cause: error }) : error;
@@ -73,4 +72,10 @@ export function paymentWebhook<
     });
     done();
   };
+}
+
+/** Fastify leaves a response open that the handler took over, and its version 4 would write the head of a begun one again. */
+function endTaken(reply: FastifyReply): void {
+  const isTaken = reply.sent || reply.raw.headersSent;
+  if (isTaken && !reply.raw.writableEnded) reply.hijack().raw.destroy();
 }

@@ -12,7 +12,8 @@ export function leaveUnread(instance: FastifyInstance): (request: FastifyRequest
   });
   // Fastify answers 415 to a type that it cannot read; the contract does not list the header, so it must not matter.
   instance.addHook('onRequest', (request, _reply, next) => {
-    request.raw.headers['content-type'] = undefined;
+    // Over HTTP/2 a body needs no length, and Fastify parses what has neither length nor type as no body at all.
+    request.raw.headers['content-type'] = request.raw.httpVersionMajor >= 2 ? 'application/octet-stream' : undefined;
     next();
   });
   return (request) => payloads.get(request);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -11,6 +12,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { paymentWebhook } from '../src/index.js';
+
+// What through2 and others are made of.
+const require = createRequire(import.meta.url);
+const older = require('readable-stream') as { readonly PassThrough: typeof PassThrough };
 
 const secret = TEST_SECRET;
 const url = '/webhooks/payments';
@@ -145,10 +150,13 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect((await app.inject(delivery.toInject(url))).statusCode).toBe(404);
   });
 
-  it('reads what a global preParsing hook hands on, under the same limits (F01)', async () => {
+  it.each([
+    ['Node', PassThrough],
+    ['readable-stream 3', older.PassThrough],
+  ])('reads what a global preParsing hook hands on, as a stream of %s, under the same limits (F01)', async (_of, Stream) => {
     const app = create();
     app.addHook('preParsing', (_request, _reply, payload, done) => {
-      done(null, payload.pipe(new PassThrough()));
+      done(null, payload.pipe(new Stream()));
     });
     const handler = vi.fn();
     await app.register(paymentWebhook({ url, secret, bodyLimit: 1_000, bodyTimeout: 200 }, handler));
@@ -258,6 +266,50 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
       }),
     );
     expect(await answerTo(delivery.send(await listen(app)))).toEqual([503, '{"error":"handler_timeout"}']);
+  });
+
+  it.each([
+    [201, 500],
+    [202, 500],
+    [204, 500],
+    [302, 500],
+    [409, 409],
+  ])('answers what a handler throws after it set %i with %i (N07)', async (set, status) => {
+    const app = create();
+    const failing = (own: string) =>
+      paymentWebhook({ url: own, secret }, (_event, { reply }) => {
+        reply.code(set);
+        return Promise.reject(new Error('the credit failed'));
+      });
+    await app.register(failing(url));
+    await app.register((scope, _options, done) => {
+      scope.setErrorHandler((error, _request, reply) => reply.send(error));
+      scope.register(failing('/with-an-error-handler'));
+      done();
+    });
+    const address = await listen(app);
+    expect((await answerTo(delivery.send(address)))[0]).toBe(status);
+    expect((await answerTo(delivery.send(new URL('/with-an-error-handler', address).href)))[0]).toBe(status);
+  });
+
+  it('answers 500 where a hook set 202 and the handler throws (N07)', async () => {
+    const app = create();
+    app.addHook('onRequest', async (_request, reply) => void reply.code(202));
+    await app.register(paymentWebhook({ url, secret }, () => Promise.reject(new Error('the credit failed'))));
+    expect((await answerTo(delivery.send(await listen(app))))[0]).toBe(500);
+  });
+
+  it('closes the connection when a handler that wrote to reply.raw without a hijack throws (G05)', async () => {
+    const app = create();
+    await app.register(
+      paymentWebhook({ url, secret }, (_event, { reply }) => {
+        reply.raw.writeHead(200).write('a piece');
+        throw new Error('the credit failed');
+      }),
+    );
+    const address = await listen(app);
+    await expect(answerTo(delivery.send(address))).rejects.toThrow();
+    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
   });
 
   it.each([200, 404, 409, 500])(
@@ -391,28 +443,32 @@ describe('paymentWebhook beside @fastify/compress', () => {
 });
 
 describe('paymentWebhook on Fastify over HTTP/2', () => {
-  it('answers over one connection what is genuine and what is forged (D22)', async () => {
-    const app = fastify({ http2: true });
-    await app.register(paymentWebhook({ url, secret }, nothing));
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const session = http2.connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
-    try {
-      for (const [{ headers, rawBody }, status] of [
-        [delivery, 200],
-        [forged, 401],
-        [delivery, 200],
-      ] as const) {
-        const stream = session.request({ ':method': 'POST', ':path': url, ...headers });
-        stream.resume().end(rawBody);
-        const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
-        expect(received[':status']).toBe(status);
-        await once(stream, 'close');
+  it.each([false, true])(
+    'answers over one connection what is genuine and what is forged; a hook in front: %s (D22)',
+    async (hook) => {
+      const app = fastify({ http2: true });
+      if (hook) app.addHook('preParsing', (_request, _reply, payload, done) => done(null, payload.pipe(new PassThrough())));
+      await app.register(paymentWebhook({ url, secret }, nothing));
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const session = http2.connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+      try {
+        for (const [{ headers, rawBody }, status] of [
+          [delivery, 200],
+          [forged, 401],
+          [delivery, 200],
+        ] as const) {
+          const stream = session.request({ ':method': 'POST', ':path': url, ...headers });
+          stream.resume().end(rawBody);
+          const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+          expect(received[':status']).toBe(status);
+          await once(stream, 'close');
+        }
+      } finally {
+        session.destroy();
+        await app.close();
       }
-    } finally {
-      session.destroy();
-      await app.close();
-    }
-  });
+    },
+  );
 });
 
 it('warns of a short secret once in production, by the instance’s logger (B08)', async () => {
