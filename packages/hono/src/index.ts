@@ -2,7 +2,7 @@ import { deliveryOf } from '#delivery';
 import { ConfigurationError, createReceiver, errorReply, WebhookError } from '@paylink/core';
 import type { ConfirmedPayment, EventTypes } from '@paylink/core';
 import type { GateEvent, GateOptions, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
-import { createResponder, toResponse } from '@paylink/fetch';
+import { createResponder, toResponse, type FetchDelivery } from '@paylink/fetch';
 import type { Context, Env, Handler, MiddlewareHandler } from 'hono';
 
 /** What a handler is given of Hono. With `idempotency` a `c` without the means to respond: nothing may be sent before the commit. */
@@ -57,7 +57,32 @@ function handling(
   handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>,
 ): Handler {
   const respond = createResponder(options, handlers);
-  return (c) => respond(deliveryOf(c), { c });
+  const mayRespond = options.idempotency === undefined;
+  return async (c) => {
+    const delivery = deliveryOf(c);
+    if (!mayRespond) return respond(delivery, { c });
+    const answer = watchAnswer(c);
+    const response = await respond(delivery, { c });
+    return response.status === 200 ? (answer.given(delivery) ?? response) : response;
+  };
+}
+
+/** Sees what a handler does to `c` in place of returning a Response, as on hosts with a response object: Hono would not look at it. */
+function watchAnswer(c: Context) {
+  const { finalized, status } = c;
+  let refusal = 0;
+  c.status = (code) => {
+    refusal = code;
+    status(code);
+  };
+  return {
+    /** The answer of a handler that set one of its own, or that set a status of 400 and above. */
+    given(delivery: FetchDelivery): Response | undefined {
+      if (c.finalized && !finalized) return c.res;
+      if (refusal < 400) return undefined;
+      return toResponse(delivery, errorReply({ code: 'handler_failed', status: refusal }));
+    },
+  };
 }
 
 function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {

@@ -137,6 +137,22 @@ describe('paymentWebhook', () => {
     expect(errors).toEqual([mine]);
   });
 
+  it.each<readonly [string, (c: Context) => unknown, status: number, body: unknown]>([
+    ['sets a status that refuses', (c) => c.status(503), 503, { error: 'handler_failed' }],
+    ['sets a status that does not refuse', (c) => c.status(202), 200, { received: true }],
+    ['takes a refusal back', (c) => [503, 200].forEach((status) => c.status(status as 200)), 200, { received: true }],
+    ['sets `c.res`', (c) => void (c.res = c.json({ error: 'of the shop' }, 409)), 409, { error: 'of the shop' }],
+    ['returns a Response', (c) => c.json({ error: 'of the shop' }, 409), 409, { error: 'of the shop' }],
+  ])('answers as a handler does that %s, also behind middleware', async (_does, act, status, body) => {
+    const webhook = paymentWebhook({ secret }, (_event, { c }) => act(c));
+    const behind = new Hono().use((_c, next) => next()).post(path, webhook);
+    for (const app of [new Hono().post(path, webhook), behind]) {
+      const url = await listen(app);
+      expect(await answerOf(delivery.send(url))).toEqual([status, body]);
+      expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
+    }
+  });
+
   it('lets middleware around it see the status and add headers', async () => {
     const statuses: number[] = [];
     const app = new Hono();
