@@ -75,7 +75,8 @@ export function nextTurn(): Promise<void> {
 }
 
 function isConsumed(stream: Readable): boolean {
-  return stream.readableDidRead || stream.readableEnded || stream.readableEncoding !== null;
+  // A stream of the package readable-stream has none of the three.
+  return stream.readableDidRead || stream.readableEnded || typeof stream.readableEncoding === 'string';
 }
 
 /** Reads a body that is still arriving: raw-body counts and collects, and the time limit is ours. */

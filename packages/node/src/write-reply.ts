@@ -21,19 +21,21 @@ export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Rep
   const { statusCode } = res;
   const isRefusal = reply.status === 200 && statusCode >= 400 && statusCode < 600 && statusCode !== statusBefore;
   const sent = isRefusal ? errorReply({ code: 'handler_failed', status: statusCode }) : reply;
+  // A server can be set up to throw where a reply to HEAD has a body.
+  const body = req.method === 'HEAD' ? '' : sent.body;
   const unread = !hasEnded(req);
   const headers: Record<string, string | number> = { ...sent.headers, 'content-length': Buffer.byteLength(sent.body) };
 
   if (req.httpVersionMajor >= 2) {
     // HTTP/2 has no such header (RFC 9113 section 8.2.2): the stream is reset after the reply (section 8.1).
     if (unread) resetAfterReply(res as unknown as Http2ServerResponse);
-    res.writeHead(sent.status, headers).end(sent.body);
+    res.writeHead(sent.status, headers).end(body);
     return;
   }
   if (unread || sent.status === 401) headers['connection'] = 'close';
   res.writeHead(sent.status, headers);
-  if (unread) linger(req, res, sent.body);
-  else res.end(sent.body);
+  if (unread) linger(req, res, body);
+  else res.end(body);
 }
 
 /** Cuts off a response that the handler began before it failed: nothing else will end it, or a host would end it as a success. */
@@ -49,7 +51,8 @@ function hasEnded(req: IncomingMessage): boolean {
 
 /** Sends the whole reply now, and reads on for a moment before the close, as RFC 9112 section 9.6 advises. */
 function linger(req: IncomingMessage, res: ServerResponse, body: string): void {
-  res.write(body);
+  if (body === '') res.flushHeaders();
+  else res.write(body);
   const timer = setTimeout(end, LINGER);
   req.once('close', end).once('end', end).once('error', end);
   req.resume();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import { createServer, ServerResponse, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
 import http2, { type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -22,8 +22,8 @@ afterEach(() => {
   close();
 });
 
-async function listen(listener: Listener): Promise<number> {
-  const server: Server = createServer(listener).listen(0, '127.0.0.1');
+async function listen(listener: Listener, options: ServerOptions = {}): Promise<number> {
+  const server: Server = createServer(options, listener).listen(0, '127.0.0.1');
   close = () => {
     server.closeAllConnections();
     server.close();
@@ -54,6 +54,16 @@ describe('a reply to a body that was read', () => {
       expect(headers.get('connection')).not.toBe('close');
       if (time === 0) await wire.send(post());
     }
+  });
+
+  it.each([
+    ['whole', 200],
+    ['still coming', 413],
+  ])('to HEAD has no body, where the server refuses one and the request is %s', async (_request, status) => {
+    const port = await listen((req, res) => writeReply(req, res, reply(status)), { rejectNonStandardBodyWrites: true });
+    const declared = status === 413 ? [['Content-Length', '10'] as const] : [];
+    const received = await exchange(port, requestBytes([HOST, ...declared], Buffer.alloc(0), { method: 'HEAD' }));
+    expect([received.status, received.body, received.headers.get('content-length')]).toEqual([status, '', LENGTH]);
   });
 
   it('of 401 ends the connection', async () => {
