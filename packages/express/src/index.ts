@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 
 export { webhookEvent } from '@paylink/node';
 
-/** What a handler is given of Express. With `idempotency` no `res`: nothing may be sent before the commit. */
+/** What a handler is given of Express. With `idempotency` no `res`: nothing may be sent before the commit, nor by `req.res`. */
 export type ExpressHost<Scope = never> = HostContext<Scope, { readonly req: Request }, { readonly res: Response }>;
 
 /** Fits every version of Express: its parameters are what they all build on. */
