@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** The ports of a server script by the host's name: `node`, `express`, `fetch`, `core`, `probe`. */
@@ -33,6 +34,21 @@ export class Serving {
   /** Whether the process still runs. */
   get alive(): boolean {
     return this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  /** The open sockets of the process, and the memory that it takes of the machine. */
+  usage(): { readonly sockets: number; readonly bytes: number } {
+    const folder = `/proc/${this.#process.pid}`;
+    const isSocket = (descriptor: string): boolean => {
+      try {
+        return readlinkSync(`${folder}/fd/${descriptor}`).startsWith('socket:');
+      } catch {
+        // Closed since it was listed.
+        return false;
+      }
+    };
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, 'utf8'))!;
+    return { sockets: readdirSync(`${folder}/fd`).filter(isSocket).length, bytes: Number(kilobytes) * 1_024 };
   }
 
   /** The lines on stderr, but those that are no complaint. */

@@ -3,7 +3,8 @@
 /** A reader of a request's body. */
 export interface BodyReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<unknown>;
+  /** Not of a body that comes in one go. */
+  cancel?(): Promise<unknown>;
 }
 
 /** How many milliseconds a sender has to take the reply. */
@@ -19,7 +20,7 @@ export function letGo(reader: BodyReader): void {
   let isOver = false;
   const end = later(LINGER, () => {
     isOver = true;
-    reader.cancel().catch(() => undefined);
+    reader.cancel?.().catch(() => undefined);
   });
   const drop = async (): Promise<void> => {
     for (let count = 0; count < PIECES && !isOver; count++) {

@@ -28,6 +28,6 @@ export function paymentWebhook<
   // A host's own request takes the place of a Request.
   return (request, host) => {
     const context: unknown = { ...host, request };
-    return respond(deliveryOf(request), context as FetchHost<Extra>);
+    return respond(deliveryOf(request, host), context as FetchHost<Extra>);
   };
 }

@@ -34,6 +34,6 @@ export function createResponder<
 /** The Response of a reply. */
 export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {
   delivery.cancel?.();
-  const closing = status === 401 && delivery.closes === true ? { ...headers, connection: 'close' } : headers;
+  const closing = delivery.closes && [401, 408].includes(status) ? { ...headers, connection: 'close' } : headers;
   return new Response(delivery.method === 'HEAD' ? null : body, { status, headers: closing });
 }

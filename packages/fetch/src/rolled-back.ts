@@ -23,11 +23,9 @@ export function isResponse(value: unknown): value is Response {
 
 /** Handlers, a map or one function, of which a returned Response that is not 2xx is thrown, so that the store rolls the work back. */
 export function holdBack<Handlers extends object>(handlers: Handlers): Handlers {
-  if (typeof handlers === 'function') return held(handlers) as Handlers;
-  if (typeof handlers !== 'object' || handlers === null) return handlers;
   const hold = (handler: unknown): unknown => (typeof handler === 'function' ? held(handler as Handler) : handler);
-  const entries = Object.entries(handlers).map(([kind, handler]) => [kind, hold(handler)] as const);
-  return Object.fromEntries(entries) as Handlers;
+  if (typeof handlers !== 'object' || handlers === null) return hold(handlers) as Handlers;
+  return Object.fromEntries(Object.entries(handlers).map(([kind, handler]) => [kind, hold(handler)])) as Handlers;
 }
 
 type Handler = (event: unknown, context: unknown) => unknown;

@@ -2,6 +2,6 @@ import { deliveryOf as deliveryOfRequest, type FetchDelivery } from '@paylink/fe
 import type { Context } from 'hono';
 
 /** Reads from the Request: Workers, Bun and Deno have nothing else. */
-export function deliveryOf({ req }: Context): FetchDelivery {
-  return deliveryOfRequest(req.raw);
+export function deliveryOf({ req, env }: Context): FetchDelivery {
+  return deliveryOfRequest(req.raw, env);
 }

@@ -9,10 +9,13 @@ import { startHosts } from './node-hosts.cjs';
 
 const checks = createChecks(core);
 const handle = createFetchHost(paymentWebhook, SECRET, checks);
-const { port } = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  fetch: (request) => handle(request),
-});
-const ports = { ...(await startHosts({ node, express, expressWebhook }, checks)), fetch: port };
+const serve = (options) => Bun.serve({ port: 0, hostname: '127.0.0.1', ...options }).port;
+const post = (request, server) => handle(request, server);
+const ports = {
+  ...(await startHosts({ node, express, expressWebhook }, checks)),
+  fetch: serve({ fetch: post }),
+  'fetch, by a route': serve({ routes: { '/*': { POST: post } } }),
+  // Bodies of these are read piece by piece.
+  'fetch, given no server': serve({ fetch: (request) => handle(request) }),
+};
 console.log(JSON.stringify({ ports }));
