@@ -139,10 +139,20 @@ describe('paymentWebhook', () => {
 
   it.each<readonly [string, (c: Context) => unknown, status: number, body: unknown]>([
     ['sets a status that refuses', (c) => c.status(503), 503, { error: 'handler_failed' }],
+    ['sets the lowest status that refuses', (c) => c.status(400), 400, { error: 'handler_failed' }],
     ['sets a status that does not refuse', (c) => c.status(202), 200, { received: true }],
     ['takes a refusal back', (c) => [503, 200].forEach((status) => c.status(status as 200)), 200, { received: true }],
     ['sets `c.res`', (c) => void (c.res = c.json({ error: 'of the shop' }, 409)), 409, { error: 'of the shop' }],
     ['returns a Response', (c) => c.json({ error: 'of the shop' }, 409), 409, { error: 'of the shop' }],
+    [
+      'sets one status and throws another',
+      (c) => {
+        c.status(503);
+        throw new WebhookError('unknown_order', { status: 422 });
+      },
+      422,
+      { error: 'unknown_order' },
+    ],
   ])('answers as a handler does that %s, also behind middleware', async (_does, act, status, body) => {
     const webhook = paymentWebhook({ secret }, (_event, { c }) => act(c));
     const behind = new Hono().use((_c, next) => next()).post(path, webhook);
@@ -261,6 +271,31 @@ describe('middleware in front of the webhook on Node', () => {
   });
 });
 
+it('answers 200 for what is committed, whatever status a handler of JavaScript sets under a store', async () => {
+  const webhook = paymentWebhook({ secret, idempotency: memoryStore() }, (_event, { c }) => (c as Context).status(503));
+  const url = await listen(new Hono().post(path, webhook));
+  expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
+});
+
+it('gives the body in one go where Bun’s server is the environment', async () => {
+  vi.stubGlobal('Bun', {});
+  const inOneGo: boolean[] = [];
+  const app = new Hono().post(path, async (c) => {
+    const { raw } = c.req;
+    const whole = vi.spyOn(raw, 'arrayBuffer');
+    await deliveryOnWeb(c).body({ bodyLimit: 100, bodyTimeout: 1_000 });
+    inOneGo.push(whole.mock.calls.length > 0);
+    return c.body(null);
+  });
+  for (const address of [{ address: '127.0.0.1' }, null]) {
+    const request = new Request(delivery.toRequest(`http://localhost${path}`));
+    request.headers.set('content-length', String(delivery.rawBody.length));
+    expect((await app.fetch(request, { requestIP: () => address })).status).toBe(200);
+  }
+  vi.unstubAllGlobals();
+  expect(inOneGo).toEqual([true, false]);
+});
+
 it('reads the Request on a runtime without node:http', async () => {
   const app = new Hono().post(path, async (c) => {
     const { method, header, body } = deliveryOnWeb(c);
@@ -277,6 +312,14 @@ describe('a gate', () => {
     const app = new Hono().post('/*', gate, (c) => c.json(gate.event(c).reference));
     expect(await answerOf(app.request(delivery.toRequest('http://localhost/a')))).toEqual([200, 'order-42']);
     expect(await answerOf(app.request(delivery.toRequest('http://localhost/b')))).toEqual(UNSIGNED);
+  });
+
+  it('lets app.onError refuse by its own status what a handler behind it throws', async () => {
+    const app = new Hono().post(path, paymentWebhook({ secret }), () => {
+      throw new Error('mine');
+    });
+    app.onError((error, c) => c.json({ error: error.message }, 400));
+    expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`)))).toEqual([400, { error: 'mine' }]);
   });
 
   it('lets app.onError make no success of what a handler behind it throws (N07)', async () => {

@@ -111,14 +111,13 @@ function respondingBy(reply: FastifyReply | undefined): Omit<MerchantContext, 's
 
 /** What is logged goes to the console. An error that comes after the reply is only logged. */
 function loggerFor(onError: (error: unknown) => void): FastifyBaseLogger {
-  const write = (...values: unknown[]): void => {
-    console.error(format(...values));
-  };
+  const write = (...values: unknown[]): void => console.error(format(...values));
+  const warn = (...values: unknown[]): void => console.warn(format(...values));
   const ignore = (): void => undefined;
   const logger = {
     level: 'info',
     // At the level info Fastify logs each request whole, with its secrets.
-    ...{ fatal: write, warn: write, info: ignore, debug: ignore, trace: ignore, silent: ignore },
+    ...{ fatal: write, warn, info: ignore, debug: ignore, trace: ignore, silent: ignore },
     error: (first: string | { readonly err?: unknown }, ...more: unknown[]) => {
       if (typeof first === 'object' && 'err' in first) onError(first.err);
       write(first, ...more);
