@@ -205,7 +205,7 @@ export const hosts: readonly Host[] = [
     others: ['elysia', '@types/bun', '@oven/bun-linux-x64'],
     build: ['tsc', `${BUN} build src/server.ts --target=bun --outdir=dist`],
     serve: () => `${BUN} dist/server.js`,
-    exceptions: [STAYS_OPEN, BUNS_OWN_LIMIT],
+    exceptions: [BUNS_OWN_LIMIT],
   },
   {
     id: 'bun',
@@ -217,7 +217,7 @@ export const hosts: readonly Host[] = [
     others: ['@types/bun', '@oven/bun-linux-x64'],
     build: ['tsc', `${BUN} build src/server.ts --target=bun --outdir=dist`],
     serve: () => `${BUN} dist/server.js`,
-    exceptions: [STAYS_OPEN, BUNS_OWN_LIMIT],
+    exceptions: [BUNS_OWN_LIMIT],
   },
   {
     id: 'deno',

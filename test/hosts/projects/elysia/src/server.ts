@@ -8,5 +8,5 @@ new Elysia()
   // Elysia else replies with the message of what your code threw.
   .onError(({ code }) => (code === 'UNKNOWN' ? new Response(null, { status: 500 }) : undefined))
   // Without `parse: 'none'` Elysia reads the body first, and the bytes that were signed are gone.
-  .post('/webhooks/payments', ({ request }) => handle(request), { parse: 'none' })
+  .post('/webhooks/payments', ({ request, server }) => handle(request, server), { parse: 'none' })
   .listen({ port: Number(process.env.PORT), hostname: '127.0.0.1' });
