@@ -27,7 +27,7 @@ function ofHosts(name: string, ...hosts: string[]): Target {
 // Not those that compare hosts with each other, or take their time by design.
 export const ADAPTERS: readonly string[] = [
   'test/adapters/{body,confirm,event,handler,http2,invariants,logger,misuse,set-up,signature,slow-senders,tenants,thrown}.test.ts',
-  'test/adapters/transport.test.ts',
+  'test/adapters/{parser-behind-gate,transport}.test.ts',
 ];
 
 export const TARGETS: readonly Target[] = [

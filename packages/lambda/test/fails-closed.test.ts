@@ -33,17 +33,38 @@ it('says that something parsed the body first, where it is no text any more (F01
   logged.mockRestore();
 });
 
-it.each([404, 503, 302])('does not acknowledge what a handler refused by returning { statusCode: %i }', async (statusCode) => {
-  const refuse = vi.fn(async () => ({ statusCode, body: '' }));
-  const thrown = `the handler returned { statusCode: ${statusCode} }`;
-  await expect(paymentWebhook({ secret }, refuse)(event)).rejects.toThrow(thrown);
-  // Under a store it is not done: the same delivery runs it again.
-  const receive = paymentWebhook({ secret, idempotency: memoryStore() }, { 'payment.succeeded': refuse });
-  for (let time = 0; time < 2; time++) await expect(receive(event)).rejects.toThrow(thrown);
-  expect(refuse).toHaveBeenCalledTimes(3);
+it.each([199, 300, 302, 404, 503])(
+  'does not acknowledge what a handler refused by returning { statusCode: %i }',
+  async (statusCode) => {
+    const refuse = vi.fn(async () => ({ statusCode, body: '' }));
+    const thrown = `the handler returned { statusCode: ${statusCode} }`;
+    await expect(paymentWebhook({ secret }, refuse)(event)).rejects.toThrow(thrown);
+    // Under a store it is not done: the same delivery runs it again.
+    const receive = paymentWebhook({ secret, idempotency: memoryStore() }, { 'payment.succeeded': refuse });
+    for (let time = 0; time < 2; time++) await expect(receive(event)).rejects.toThrow(thrown);
+    expect(refuse).toHaveBeenCalledTimes(3);
+  },
+);
+
+it.each([
+  { statusDescription: '503 Service Unavailable' },
+  { headers: {} },
+  { multiValueHeaders: {} },
+  { cookies: [] },
+  { body: '' },
+  { isBase64Encoded: false },
+])('knows a refusal that has %j too', async (field) => {
+  const refuse = (): object => ({ statusCode: 503, ...field });
+  await expect(paymentWebhook({ secret }, refuse)(event)).rejects.toThrow('the handler returned { statusCode: 503 }');
+});
+
+it.each([undefined, null, 'credit', 5])('takes %j for no handlers', (handlers) => {
+  expect(() => paymentWebhook({ secret }, handlers as never)).toThrow(/^handlers /);
 });
 
 it.each([
+  { statusCode: 200 },
+  { statusCode: 299 },
   { statusCode: 404, headers: {}, trailers: {}, opaque: null, body: null },
   { statusCode: 204 },
   { statusCode: '503' },

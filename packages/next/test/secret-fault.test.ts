@@ -25,4 +25,14 @@ describe('a secret at fault', () => {
       expect.stringContaining('The route of /api/first (pages/api/first) reads it'),
     );
   });
+
+  it('is logged on the console where there are no options', () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue(undefined);
+    const fault = SecretFault.or(undefined, () => {
+      throw new ConfigurationError('secret', 'is missing.');
+    });
+    expect(fault.reply(undefined, String)).toMatchObject({ status: 500 });
+    expect(logged).toHaveBeenCalledOnce();
+    logged.mockRestore();
+  });
 });

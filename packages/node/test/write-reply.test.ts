@@ -144,6 +144,37 @@ describe('a request whose host does not say that it is complete', () => {
   });
 });
 
+describe('a status that the handler has set, and sent nothing', () => {
+  /** What is answered where the status was one before the handler, and is one behind it. */
+  async function answered(before: number, after: number, ours = 200): Promise<readonly [number, string]> {
+    const port = await listen((req, res) => {
+      req.resume().on('end', () => {
+        res.statusCode = after;
+        writeReply(req, res, reply(ours), before);
+      });
+    });
+    const { status, body } = await exchange(port, post());
+    return [status, body];
+  }
+
+  it.each([400, 503, 599])('of %i is a refusal', async (status) => {
+    expect(await answered(200, status)).toEqual([status, '{"error":"handler_failed"}']);
+  });
+
+  it.each([201, 399, 600])('of %i is none', async (status) => {
+    expect(await answered(200, status)).toEqual([200, '{"é":1}']);
+  });
+
+  it('is none where it was set before the handler', async () => {
+    expect(await answered(404, 404)).toEqual([200, '{"é":1}']);
+    expect(await answered(404, 503)).toEqual([503, '{"error":"handler_failed"}']);
+  });
+
+  it('does not take the place of our own refusal', async () => {
+    expect(await answered(200, 503, 422)).toEqual([422, '{"é":1}']);
+  });
+});
+
 describe('a response that the handler has begun', () => {
   it('is left to it where it did not fail', async () => {
     const port = await listen((req, res) => {
