@@ -79,7 +79,14 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
         attempt.waitingFor = 'store_unavailable';
       };
       const { key, turn } = identity!;
-      const run = () => runOnce(idempotency.store, key, work, { signal: attempt.signal, turn });
+      const runOptions = {
+        // Made where the store reads it: one that knows the key from memory never does.
+        get signal() {
+          return attempt.signal;
+        },
+        turn,
+      };
+      const run = () => runOnce(idempotency.store, key, work, runOptions);
       const result = await attempt.step('store_unavailable', run);
       return result === 'done' ? handled(value) : { outcome: result };
     };

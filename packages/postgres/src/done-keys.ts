@@ -94,9 +94,14 @@ export class RecentlyDone {
   }
 
   has(key: string): boolean {
-    this.#leaveEra();
-    const expiry = this.#newer.get(key) ?? this.#older.get(key);
+    const expiry = this.#expiryOf(key);
     return expiry !== undefined && performance.now() < expiry;
+  }
+
+  /** Whether the key was remembered, and its time is over: most likely it is still done. */
+  hasExpired(key: string): boolean {
+    const expiry = this.#expiryOf(key);
+    return expiry !== undefined && performance.now() >= expiry;
   }
 
   /** To be read before the database is asked whether a key is done, and given to `add` with the answer. */
@@ -118,6 +123,11 @@ export class RecentlyDone {
 
   clear(): void {
     this.#clears += 1;
+  }
+
+  #expiryOf(key: string): number | undefined {
+    this.#leaveEra();
+    return this.#newer.get(key) ?? this.#older.get(key);
   }
 
   #leaveEra(): void {

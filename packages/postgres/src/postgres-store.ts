@@ -84,14 +84,17 @@ function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number):
       // connections that other orders wait for.
       return recent.has(key) || (!turns.isRunning(key) && look(key));
     },
-    async run(anyKey, work, { signal, turn: anyTurn }) {
+    async run(anyKey, work, options) {
       const key = digestOf(anyKey);
-      const turn = anyTurn === undefined ? undefined : digestOf(anyTurn);
       if (recent.has(key)) return 'duplicate';
-      if (looks > 0 && !turns.isRunning(key)) {
+      const { signal } = options;
+      const turn = options.turn === undefined ? undefined : digestOf(options.turn);
+      const wasDone = recent.hasExpired(key);
+      if ((looks > 0 || wasDone) && !turns.isRunning(key)) {
         // The claim would find a duplicate too, but takes a connection: in a flood of replays many looks share one.
         const isDone = await withinBounds(look(key), { signals: [signal] });
-        looks = isDone ? LOOKS_AFTER_A_REPLAY : looks - 1;
+        // The replay of a key that was remembered says nothing of the other keys: their runs need not look.
+        if (!wasDone) looks = isDone ? LOOKS_AFTER_A_REPLAY : looks - 1;
         if (isDone) return 'duplicate';
       }
       return turns.run(turn ?? key, key, signal, async () => {

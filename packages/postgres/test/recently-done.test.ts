@@ -86,6 +86,20 @@ describe('a key that this process has just seen done', () => {
     expect(proxy.statements.length).toBeLessThan(5);
     await shop.expectAtRest(pool);
   });
+
+  it('is looked at without a claim after five seconds, and the runs of other keys claim at once (H11)', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { proxy, run, store } = await open();
+    expect(await run()).toBe('done');
+    vi.advanceTimersByTime(5_000);
+    proxy.statements.length = 0;
+    expect(await run()).toBe('duplicate');
+    expect(proxy.statements).toEqual([expect.stringMatching(/^SELECT encode/)]);
+    proxy.statements.length = 0;
+    const other = await shop.order();
+    expect(await store.run(other, ({ tx }) => credit(tx, other), { signal: neverAborted })).toBe('done');
+    expect(proxy.statements[0]).toMatch(/^BEGIN/);
+  });
 });
 
 describe('the memory', () => {
