@@ -85,9 +85,14 @@ export async function explained<T>(running: Promise<T>): Promise<T> {
   try {
     return await running;
   } catch (error) {
-    const advice = sqlStates(error)
-      .map((state) => ADVICE.get(state))
-      .find((text) => text !== undefined);
-    throw advice === undefined ? error : new Error(advice, { cause: error });
+    throw withAdvice(error);
   }
+}
+
+/** The error itself, where nothing more is known about it. */
+export function withAdvice(error: unknown): unknown {
+  const advice = sqlStates(error)
+    .map((state) => ADVICE.get(state))
+    .find((text) => text !== undefined);
+  return advice === undefined ? error : new Error(advice, { cause: error });
 }

@@ -70,7 +70,7 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
       aborts,
     );
     if (!rows.used) this.#warnings.unused(false);
-    await this.#warnings.nothingWritten(rows, () => this.#probe(tx, statements.probe()));
+    if (rows.nothing) this.#warnings.nothingWritten(rows, await this.#probe(tx, statements.probe()));
     await this.#ask(tx, statements.stillIn(transaction));
     aborts.throwIfAborted();
     return 'done';

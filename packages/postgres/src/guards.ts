@@ -14,7 +14,7 @@ export interface Guard<Target> {
 
 interface Watching {
   /** Members in place of the target's own. */
-  readonly overrides?: Readonly<Record<PropertyKey, unknown>>;
+  readonly overrides?: Readonly<Record<PropertyKey, Method>>;
   readonly onUse?: () => void;
   /** Called for each use after the handler has ended well: what it still wants to write is lost. */
   readonly onLateUse?: () => void;
@@ -24,37 +24,65 @@ interface Watching {
  * A handler can go on long after its time is over, and by then its connection can serve another order's transaction. So the
  * handler gets a guard and never the client itself.
  */
-export function guard<Target extends object>(target: Target, { overrides = {}, onUse, onLateUse }: Watching = {}): Guard<Target> {
-  let closed: { readonly reason: unknown } | undefined;
-  const assertOpen = (): void => {
+export function guard<Target extends object>(target: Target, watching: Watching = {}): Guard<Target> {
+  return new ProxyGuard(target, watching);
+}
+
+class ProxyGuard<Target extends object> implements Guard<Target>, ProxyHandler<Target> {
+  readonly target: Target;
+  readonly #own: Target;
+  readonly #watching: Watching;
+  #closed: { readonly reason: unknown } | undefined;
+
+  constructor(own: Target, watching: Watching) {
+    this.#own = own;
+    this.#watching = watching;
+    this.target = new Proxy(own, this);
+  }
+
+  close(reason?: unknown): void {
+    this.#closed ??= { reason };
+  }
+
+  get(own: Target, name: PropertyKey): unknown {
+    // A promise that resolves with the guard asks for `then`, open or not.
+    if (name === 'then' && !('then' in own)) return undefined;
+    this.#assertOpen();
+    const { overrides } = this.#watching;
+    if (overrides !== undefined && Object.hasOwn(overrides, name)) {
+      const override = overrides[name]!;
+      return (...values: unknown[]) => this.#call(override, values);
+    }
+    const value: unknown = Reflect.get(own, name, own);
+    if (typeof value !== 'function') return value;
+    return new Proxy(value as Method, { apply: (method, _, values: unknown[]) => this.#call(method, values) });
+  }
+
+  set(own: Target, name: PropertyKey, value: unknown): boolean {
+    this.#assertOpen();
+    return Reflect.set(own, name, value, own);
+  }
+
+  apply(own: Target, self: unknown, values: unknown[]): unknown {
+    this.#assertOpen();
+    return Reflect.apply(own as Method, self, values);
+  }
+
+  /** Called on the target itself, since private fields cannot be reached through a proxy. */
+  #call(method: Method, values: unknown[]): unknown {
+    this.#assertOpen();
+    const value: unknown = Reflect.apply(method, this.#own, values);
+    // `on` and other methods return the client, so that calls can be chained.
+    return value === this.#own ? this.target : value;
+  }
+
+  #assertOpen(): void {
+    const { onUse, onLateUse } = this.#watching;
     onUse?.();
-    if (closed === undefined) return;
-    if (closed.reason === undefined) onLateUse?.();
-    throw new Error('the transaction is over: nothing more can be done in it', { cause: closed.reason });
-  };
-  const guarded: Target = new Proxy(target, {
-    get(_, name) {
-      // A promise that resolves with the guard asks for `then`, open or not.
-      if (name === 'then' && !('then' in target)) return undefined;
-      assertOpen();
-      const value: unknown = Object.hasOwn(overrides, name) ? overrides[name] : Reflect.get(target, name, target);
-      return typeof value === 'function' ? guardMethod(value as Method, target, guarded, assertOpen) : value;
-    },
-    set(_, name, value) {
-      assertOpen();
-      return Reflect.set(target, name, value, target);
-    },
-    apply(_, self, values: unknown[]) {
-      assertOpen();
-      return Reflect.apply(target as Method, self, values);
-    },
-  });
-  return {
-    target: guarded,
-    close(reason) {
-      closed ??= { reason };
-    },
-  };
+    if (this.#closed === undefined) return;
+    if (this.#closed.reason === undefined) onLateUse?.();
+    throw new Error('the transaction is over: nothing more can be done in it', { cause: this.#closed.reason });
+  }
 }
 
 /** Gives `work` what is guarded, for as long as it runs and is not aborted. */
@@ -70,18 +98,6 @@ export async function lend<Tx>(guarded: Guard<Tx>, work: (tx: Tx) => Promise<voi
 }
 
 type Method = (...values: unknown[]) => unknown;
-
-/** Called on the target itself, since private fields cannot be reached through a proxy. */
-function guardMethod(method: Method, target: object, guarded: object, assertOpen: () => void): Method {
-  return new Proxy(method, {
-    apply(_, __, values: unknown[]) {
-      assertOpen();
-      const value: unknown = Reflect.apply(method, target, values);
-      // `on` and other methods return the client, so that calls can be chained.
-      return value === target ? guarded : value;
-    },
-  });
-}
 
 /** The client of `pg` in a transaction of the store. */
 export function guardClient<Client extends PgClient>(client: Client, rows: WrittenRows, onLateUse: () => void): Guard<Client> {
@@ -119,7 +135,7 @@ function isPgliteTransaction(tx: object): tx is PgliteTransaction {
   return ['query', 'sql', 'exec', 'rollback'].every((name) => typeof (tx as Record<string, unknown>)[name] === 'function');
 }
 
-function readingResults(tx: PgliteTransaction, rows: WrittenRows): Record<string, unknown> {
+function readingResults(tx: PgliteTransaction, rows: WrittenRows): Record<string, Method> {
   const reading =
     (name: keyof PgliteTransaction) =>
     async (...values: unknown[]): Promise<unknown> => {
@@ -172,9 +188,9 @@ function guardConnection(client: PgClient): PgClient {
       ended = control === 'ends';
       return (client as { query(...values: unknown[]): unknown }).query(...values);
     },
-    release(error?: Error | boolean) {
+    release(error?: unknown) {
       lent.close(new Error('the connection went back to its pool'));
-      client.release(error);
+      client.release(error as Error | boolean | undefined);
       stopListening(client);
     },
   };

@@ -144,11 +144,12 @@ export class Warnings {
   }
 
   /**
-   * @param probe is run only where the answers tell of no written row
-   * @throws WebhookError `nothing_written` where nothing was written, unless only a warning is asked for.
+   * Of rows that show `nothing`.
+   *
+   * @throws WebhookError `nothing_written`, unless the probe shows a write or only a warning is asked for.
    */
-  async nothingWritten(rows: WrittenRows, probe: () => Promise<Probe>): Promise<void> {
-    if (!rows.nothing || rows.hides(await probe())) return;
+  nothingWritten(rows: WrittenRows, probe: Probe): void {
+    if (rows.hides(probe)) return;
     if (this.#nothingWritten === 'refuse') {
       const message = `${NOTHING_WRITTEN}Nothing was committed, so that the sender may retry. ${READ_FIRST}${ALLOW}`;
       throw new WebhookError('nothing_written', { message });

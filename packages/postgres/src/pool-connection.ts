@@ -1,6 +1,6 @@
 /** The connections of a pool: how many the store may hold, and one of them, taken for a transaction. */
 import type { Aborts } from './aborts.js';
-import { explained } from './database.js';
+import { withAdvice } from './database.js';
 import { terminateTransaction } from './marks.js';
 import type { PgClient, PgPool } from './options.js';
 
@@ -39,12 +39,14 @@ export class PoolPlaces {
     return found;
   }
 
-  /** Waits for a place, which `leave` gives back. @throws the signal's reason */
-  async enter(aborts: Aborts): Promise<void> {
-    if (this.#held < this.#limit && this.#waiting.size === 0) {
-      this.#held += 1;
-      return;
-    }
+  /** Takes a place, which `leave` gives back; undefined where it need not wait for one. @throws the signal's reason */
+  enter(aborts: Aborts): Promise<void> | undefined {
+    if (this.#held >= this.#limit || this.#waiting.size > 0) return this.#wait(aborts);
+    this.#held += 1;
+    return undefined;
+  }
+
+  async #wait(aborts: Aborts): Promise<void> {
     let wake!: () => void;
     const woken = new Promise<void>((resolve) => (wake = resolve));
     this.#waiting.add(wake);
@@ -99,15 +101,11 @@ export class PoolPlaces {
     );
   }
 
-  /** Counts what fails, and says of a pool's time-out that no connection was free. */
-  async explained<T>(running: Promise<T>): Promise<T> {
-    try {
-      return await explained(running);
-    } catch (error) {
-      this.#lost += 1;
-      const reason = String(error).includes('timeout exceeded when trying to connect') ? this.exhaustion() : undefined;
-      throw reason === undefined ? error : new Error(reason, { cause: error });
-    }
+  /** Counts a failure, and says of a pool's time-out that no connection was free. */
+  failed(error: unknown): unknown {
+    this.#lost += 1;
+    const reason = String(error).includes('timeout exceeded when trying to connect') ? this.exhaustion() : undefined;
+    return reason === undefined ? withAdvice(error) : new Error(reason, { cause: error });
   }
 }
 
@@ -145,10 +143,13 @@ export class PoolConnection<Client extends PgClient> {
   /** @throws the signal's reason, also while it waits for an exhausted pool; a client that comes later goes back untouched. */
   static async take<Client extends PgClient>(pool: PgPool, aborts: Aborts): Promise<PoolConnection<Client>> {
     const places = PoolPlaces.of(pool);
-    await places.enter(aborts);
+    const waiting = places.enter(aborts);
+    if (waiting !== undefined) await waiting;
     const connecting = takeClient<Client>(pool);
     try {
-      const client = await places.explained(aborts.race(connecting));
+      const client = await aborts.race(connecting).catch((error: unknown) => {
+        throw places.failed(error);
+      });
       // An abort between the end of the wait and here has called nothing back.
       aborts.throwIfAborted();
       return new PoolConnection(pool, client, aborts);
@@ -163,8 +164,12 @@ export class PoolConnection<Client extends PgClient> {
   }
 
   async query(sql: string): Promise<readonly Result[]> {
-    const answer = (await explained(this.client.query(sql))) as Result | readonly Result[];
-    return Array.isArray(answer) ? (answer as readonly Result[]) : [answer as Result];
+    try {
+      const answer = (await this.client.query(sql)) as Result | readonly Result[];
+      return Array.isArray(answer) ? (answer as readonly Result[]) : [answer as Result];
+    } catch (error) {
+      throw withAdvice(error);
+    }
   }
 
   /** Commits, after the statement and in one message with it. @throws unless the server says COMMIT. */

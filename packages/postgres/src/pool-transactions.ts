@@ -28,8 +28,12 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
 
   async query(text: string, milliseconds = READ_TIMEOUT): Promise<readonly unknown[]> {
     const query = { text, query_timeout: milliseconds };
-    const { rows } = (await this.#places.explained(this.#pool.query(query))) as { readonly rows: readonly unknown[] };
-    return rows;
+    try {
+      const { rows } = (await this.#pool.query(query)) as { readonly rows: readonly unknown[] };
+      return rows;
+    } catch (error) {
+      throw this.#places.failed(error);
+    }
   }
 
   async execute(statements: readonly string[]): Promise<void> {
@@ -73,10 +77,10 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     }
     connection.transaction = transaction;
     const rows = await this.#work(connection, work, aborts);
-    await this.#warnings.nothingWritten(rows, async () => {
+    if (rows.nothing) {
       const answers = await connection.query(probe().join('; '));
-      return answers.find((answer) => answer.rows.length > 0)!.rows[0] as Probe;
-    });
+      this.#warnings.nothingWritten(rows, answers.find((answer) => answer.rows.length > 0)!.rows[0] as Probe);
+    }
     await connection.commit(rows.staysInTransaction ? undefined : stillIn(transaction));
     return 'done';
   }

@@ -30,27 +30,26 @@ export class Turns {
         const result = await waitIn(line, key, signal);
         if (result !== undefined) return result;
       }
-      return await this.#take(turn, key, attempt);
+      let result: RunResult | undefined;
+      try {
+        return (result = await attempt());
+      } finally {
+        this.#endTurn(turn, key, result);
+      }
     } finally {
       this.#count(key, -1);
     }
   }
 
-  async #take(turn: string, key: string, attempt: () => Promise<RunResult>): Promise<RunResult> {
-    let result: RunResult | undefined;
-    try {
-      result = await attempt();
-      return result;
-    } finally {
-      const line = this.#lines.get(turn)!;
-      const others = result === undefined ? line : line.filter((waiter) => waiter.key !== key);
-      const answered = result === undefined ? [] : line.filter((waiter) => waiter.key === key);
-      const [next] = others;
-      if (next === undefined) this.#lines.delete(turn);
-      else line.splice(0, Infinity, ...others.slice(1));
-      for (const waiter of answered) waiter.proceed(result === 'done' ? 'duplicate' : result);
-      next?.proceed(undefined);
-    }
+  #endTurn(turn: string, key: string, result: RunResult | undefined): void {
+    const line = this.#lines.get(turn)!;
+    const others = result === undefined ? line : line.filter((waiter) => waiter.key !== key);
+    const answered = result === undefined ? [] : line.filter((waiter) => waiter.key === key);
+    const [next] = others;
+    if (next === undefined) this.#lines.delete(turn);
+    else line.splice(0, Infinity, ...others.slice(1));
+    for (const waiter of answered) waiter.proceed(result === 'done' ? 'duplicate' : result);
+    next?.proceed(undefined);
   }
 
   #count(key: string, change: 1 | -1): void {

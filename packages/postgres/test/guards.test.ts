@@ -41,17 +41,18 @@ describe('a guard', () => {
         return this;
       }
     }
-    const { target, close } = guard(new Client());
-    const chained = target.chained();
+    const guarded = guard(new Client());
+    const chained = guarded.target.chained();
     expect(chained.id()).toBe(7);
-    close();
+    guarded.close();
     expect(() => chained.id()).toThrow(OVER);
   });
 
   it('can be what a promise resolves with, open or closed', async () => {
-    const { target, close } = guard({ id: 7 });
+    const guarded = guard({ id: 7 });
+    const { target } = guarded;
     expect((await Promise.resolve(target)).id).toBe(7);
-    close();
+    guarded.close();
     expect(await Promise.resolve(target)).toBe(target);
   });
 

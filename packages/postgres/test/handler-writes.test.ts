@@ -14,6 +14,15 @@ function rowsOf(...statements: readonly Statement[]): WrittenRows {
   return rows;
 }
 
+function thrownBy(run: () => void): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
 const update: Statement = ['UPDATE orders SET paid = true WHERE reference = $1', 'UPDATE', 0];
 
 describe('a handler', () => {
@@ -149,23 +158,21 @@ describe('the answers on a connection', () => {
 
 describe('the warnings about handlers', () => {
   const nothing = () => rowsOf(update);
-  const probe = (commands: number) => () => Promise.resolve({ commands, ruled: false });
+  const probe = (commands: number) => ({ commands, ruled: false });
 
-  it('refuse where nothing was written, unless only a warning is asked for', async () => {
+  it('refuse where nothing was written, unless only a warning is asked for', () => {
     const logger = { warn: vi.fn() };
-    const refused = new Warnings(logger, 'refuse').nothingWritten(nothing(), probe(2));
-    await expect(refused).rejects.toMatchObject({ code: 'nothing_written', status: 503 });
+    const refused = thrownBy(() => new Warnings(logger, 'refuse').nothingWritten(nothing(), probe(2)));
+    expect(refused).toMatchObject({ code: 'nothing_written', status: 503 });
     expect(logger.warn).not.toHaveBeenCalled();
-    await new Warnings(logger, 'warn').nothingWritten(nothing(), probe(2));
+    new Warnings(logger, 'warn').nothingWritten(nothing(), probe(2));
     expect(logger.warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^\[paylink\] the handler ran UPDATE/));
   });
 
-  it('let pass what the server counts more of, and ask it only in doubt', async () => {
-    const warnings = new Warnings({ warn: vi.fn() }, 'refuse');
-    await warnings.nothingWritten(nothing(), probe(3));
-    const asked = vi.fn(probe(2));
-    await warnings.nothingWritten(rowsOf(['UPDATE …', 'UPDATE', 1]), asked);
-    expect(asked).not.toHaveBeenCalled();
+  it('let pass what the server counts more of', () => {
+    const logger = { warn: vi.fn() };
+    for (const mode of ['refuse', 'warn'] as const) new Warnings(logger, mode).nothingWritten(nothing(), probe(3));
+    expect(logger.warn).not.toHaveBeenCalled();
   });
 
   it('say once for each store that `tx` was not used, and by which cause', () => {
