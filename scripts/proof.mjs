@@ -2,11 +2,11 @@
  * `pnpm proof`: the short form of every proof, one after the other, and one table of what ran, how many, and what fell short. Ends with 1
  * where something did. `--only NAME`, repeated, runs some of them. Each long form is in docs/durability.md or docs/security.md.
  */
-import { parseArgs } from 'node:util';
 import { ROOT, run } from './bootstrap.mjs';
+import { readOptions } from './options.mjs';
 import { PARTS, runPart } from './proof-parts.mjs';
 
-const { values } = parseArgs({ options: { only: { type: 'string', multiple: true, default: [] } } });
+const { values } = readOptions({ options: { only: { type: 'string', multiple: true, default: [] } } });
 const chosen = PARTS.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
 if (chosen.length === 0) {
   console.error(`no part is called so. Valid parts: ${PARTS.map(({ name }) => name).join(', ')}`);

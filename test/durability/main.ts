@@ -2,7 +2,7 @@
  * The proof at full length: `durability [kills|duplicates|million] [--kills N] [--orders N] [--count N] [--seed N] [--design NAME]`.
  * The tests beside this file run the same code, shorter.
  */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../scripts/options.mjs';
 import { startPostgres } from '../engines/postgres.js';
 import { DURABLE, startRedis, withoutRedis } from '../engines/redis.js';
 import { DESIGN_NAMES, designs, type DesignName } from './designs/index.js';
@@ -11,8 +11,7 @@ import { isAsKnown, runKills, type KillReport } from './kills.js';
 import { isFlat, runMillion } from './million.js';
 import { columns, progress } from './printing.js';
 
-const { values, positionals } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
+const { values, positionals } = readOptions({
   allowPositionals: true,
   options: {
     kills: { type: 'string', default: '1000' },
@@ -24,14 +23,17 @@ const { values, positionals } = parseArgs({
   },
 });
 
+const RUNS = { kills, duplicates, million };
+const [chosen = 'kills'] = positionals;
+if (!Object.hasOwn(RUNS, chosen)) {
+  console.error(`there is no run ${chosen}: ${Object.keys(RUNS).join(', ')}`);
+  process.exit(2);
+}
+
 const server = await startPostgres({ max_connections: 200 });
 process.once('SIGINT', () => process.exit(130));
 try {
-  const [run = 'kills'] = positionals;
-  if (run === 'kills') await kills();
-  else if (run === 'duplicates') await duplicates();
-  else if (run === 'million') await million();
-  else throw new Error(`there is no run ${run}: kills, duplicates or million`);
+  await RUNS[chosen as keyof typeof RUNS]();
 } finally {
   await server.close();
 }

@@ -3,12 +3,12 @@
  * table, and with 1 where there is a fault. What could not be had is said, and is no fault.
  */
 import { spawnSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
 import { postgresStore } from '@paylink/postgres';
 import { redisStore } from '@paylink/redis';
 import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
 import { createCluster } from 'redis';
+import { readOptions } from '../../scripts/options.mjs';
 import { install, installPackage } from '../runtimes/install.js';
 import { nodes } from '../runtimes/versions.js';
 import { clockJumps, failsSafe, fullDisk } from './broken.js';
@@ -24,8 +24,7 @@ interface Engine {
   readonly run: () => Promise<(Found & { readonly version: string }) | { readonly missing: string }>;
 }
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
+const { values } = readOptions({
   options: {
     only: { type: 'string', multiple: true, default: [] },
     kills: { type: 'string', default: '10' },

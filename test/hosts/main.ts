@@ -3,7 +3,7 @@
  * `N hosts, M faults`, and with 1 when there is a fault. `--write` puts the table into docs/hosts.md.
  */
 import { basename } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../scripts/options.mjs';
 import { attackHost, SECRET } from './attack.js';
 import { openBooks } from './books.js';
 import type { Host } from './host.js';
@@ -17,14 +17,14 @@ import { versions } from './versions.js';
 import { columns } from '../durability/printing.js';
 import { writeTable } from './page.js';
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
+const { values } = readOptions({
   options: { only: { type: 'string' }, json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } },
 });
 const only = values.only?.split(',');
 const unknown = only?.filter((id) => !hosts.some((host) => host.id === id)) ?? [];
 if (unknown.length > 0) {
-  throw new Error(`Unknown host ${unknown.join(', ')}. Hosts: ${hosts.map(({ id }) => id).join(', ')}.`);
+  console.error(`Unknown host ${unknown.join(', ')}. Hosts: ${hosts.map(({ id }) => id).join(', ')}.`);
+  process.exit(2);
 }
 const chosen = hosts.filter(({ id }) => only?.includes(id) ?? true);
 

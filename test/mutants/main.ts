@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../scripts/options.mjs';
 import { changedLines, mergeBase } from './changed.js';
 import { copyOfCheckout } from './copy.js';
 import { runStryker } from './run.js';
@@ -18,8 +18,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string | undefined =>
   existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : undefined;
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
+const { values } = readOptions({
   options: {
     package: { type: 'string', multiple: true, default: [] },
     file: { type: 'string', multiple: true, default: [] },

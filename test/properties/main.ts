@@ -7,8 +7,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import fc from 'fast-check';
+import { readOptions } from '../../scripts/options.mjs';
 import { withoutRedis } from '../engines/redis.js';
 import { exactSignature } from './exact-signature.js';
 import { linearizableStore } from './linearizable.js';
@@ -103,25 +103,15 @@ function askHosts(runs: number, seed: number): void {
   if (status !== 0) throw new Error(stdout + stderr);
 }
 
-function readOptions() {
-  try {
-    return parseArgs({
-      args: process.argv.slice(2).filter((argument) => argument !== '--'),
-      options: { runs: { type: 'string', default: '200000' }, seed: { type: 'string' }, only: { type: 'string' } },
-    }).values;
-  } catch (error) {
-    // What is thrown here would end with 1, as a property that falls.
-    refuse((error as Error).message);
-  }
-}
-
-function refuse(...problems: string[]): never {
+function refuse(): never {
   const names = properties.map(({ name }) => name).join('|');
-  console.error([...problems, `usage: pnpm properties -- [--runs N] [--seed S] [--only ${names}]`].join('\n'));
+  console.error(`usage: pnpm properties -- [--runs N] [--seed S] [--only ${names}]`);
   process.exit(2);
 }
 
-const values = readOptions();
+const { values } = readOptions({
+  options: { runs: { type: 'string', default: '200000' }, seed: { type: 'string' }, only: { type: 'string' } },
+});
 const total = Number(values.runs);
 const seed = Number(values.seed ?? randomInt(2 ** 30));
 const chosen = properties.filter(({ name }) => values.only === undefined || name === values.only);

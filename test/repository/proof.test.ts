@@ -32,7 +32,9 @@ describe('a part of the proof', () => {
   });
 });
 
-it.each(['test/simulation/main.ts', 'test/properties/main.ts'])('%s ends with 2 on an option that it does not know', (file) => {
+const COMMANDS = ['durability', 'engines', 'hosts', 'mutants', 'properties', 'simulation'].map((name) => `test/${name}/main.ts`);
+
+it.each([...COMMANDS, 'scripts/proof.mjs'])('%s ends with 2 on an option that it does not know', (file) => {
   const args = ['--conditions=@paylink/source', '--import', 'tsx', file, '--sead', '1'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -10,33 +10,22 @@
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../scripts/options.mjs';
 import { BROKEN_NAMES, DESIGN_NAMES, type DesignName } from './designs/index.js';
 import { designOf, RIGHT_DESIGNS, setProduction, type Progress, type Share } from './share.js';
 import { World } from './world.js';
 
-const values = readOptions();
+const { values } = readOptions({
+  options: {
+    histories: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '1' },
+    design: { type: 'string' },
+    designs: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+  },
+});
 
 process.exitCode = values.designs ? list() : await main();
-
-function readOptions() {
-  try {
-    return parseArgs({
-      // pnpm hands its own `--` on.
-      args: process.argv.slice(2).filter((argument) => argument !== '--'),
-      options: {
-        histories: { type: 'string', default: '1000' },
-        seed: { type: 'string', default: '1' },
-        design: { type: 'string' },
-        designs: { type: 'boolean', default: false },
-        verbose: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    // What is thrown here would end with 1, as an invariant that falls.
-    process.exit(refuse((error as Error).message));
-  }
-}
 
 function list(): number {
   console.log(BROKEN_NAMES.join('\n'));
