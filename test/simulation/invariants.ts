@@ -6,6 +6,9 @@ export interface Violation {
   readonly text: string;
 }
 
+/** Milliseconds of its own time in which a receiver replies: `handlerTimeout` is 25 seconds by default. */
+const LONGEST_ANSWER = 25_000;
+
 /** What must hold in every history, asked of what is committed. */
 export class Invariants {
   readonly violations: Violation[] = [];
@@ -20,7 +23,8 @@ export class Invariants {
   }
 
   /** A receiver is about to reply: a 2xx means that the effect is durable, or was knowingly left out. */
-  onReply({ tenant, reference, kind, signedFor }: Notification, status: number, outcome: string | undefined): void {
+  onReply({ tenant, reference, kind, signedFor }: Notification, status: number, outcome: string | undefined, took: number): void {
+    if (Math.floor(took) > LONGEST_ANSWER) this.violated('hangs', `${kind} ${tenant}/${reference} was answered after ${took} ms`);
     if (status >= 300) return;
     if (signedFor !== tenant) {
       this.violated('unproven', `a ${kind} for ${tenant}/${reference} that was not signed for it was answered ${status}`);

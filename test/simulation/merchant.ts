@@ -32,7 +32,7 @@ export class Merchant {
 
   pause(milliseconds: number): void {
     this.world.timeline.tell(this.name, `stands still for ${milliseconds} ms`);
-    this.#life.pausedUntil = this.world.time.now + milliseconds;
+    this.#life.pause(this.world.time.now, milliseconds);
   }
 
   crashAfterRequests(requests: number, milliseconds: number): void {
@@ -65,11 +65,13 @@ export class Merchant {
       0,
       () => {
         let outcome: string | undefined;
+        const started = this.world.time.now - life.pausedFor;
         const reply = async (): Promise<void> => {
           const status = await this.#running.receive(receivedBy(notification), (told) => (outcome = told)).catch(() => 500);
           if (!life.alive) return;
           close();
-          this.world.invariants.onReply(notification, status, outcome);
+          const took = this.world.time.now - life.pausedFor - started;
+          this.world.invariants.onReply(notification, status, outcome, took);
           const { kind, tenant, reference } = notification;
           this.world.timeline.tell(this.name, `${kind} ${tenant}/${reference} -> ${status}`);
           answered(status);

@@ -4,12 +4,19 @@ import type { Owner } from './virtual-time.js';
 export class Life implements Owner {
   alive = true;
   pausedUntil = 0;
+  /** Milliseconds that it has stood still, and will until the end of the last pause. */
+  pausedFor = 0;
   readonly #onDeath: (() => void)[] = [];
 
   constructor(readonly name: string) {}
 
   onDeath(run: () => void): void {
     this.#onDeath.push(run);
+  }
+
+  pause(now: number, milliseconds: number): void {
+    this.pausedFor += Math.max(0, now + milliseconds - Math.max(now, this.pausedUntil));
+    this.pausedUntil = now + milliseconds;
   }
 
   /** Kills it: nothing that it scheduled happens any more, and its connections are found broken by the others. */
