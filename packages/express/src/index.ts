@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReceiver, type ConfirmedPayment, type EventTypes, type GateEvent, type GateOptions } from '@paylink/core';
 import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
-import { createGate, deliveryOf, isClaimed, writeReply } from '@paylink/node';
+import { createGate, deliveryOf, writeReply } from '@paylink/node';
 import type { Request, Response } from 'express';
 
 export { webhookEvent } from '@paylink/node';
@@ -71,7 +71,7 @@ function gating(options: GateOptions<NoEvents, ExpressHost>): ExpressGate<unknow
         });
       }
       // The parsers of Express 4 would wait for bytes that the gate has read; those of Express 5 see that the request has ended.
-      if (isClaimed(req)) (req as { _body?: boolean })._body = true;
+      (req as { _body?: boolean })._body = true;
       next();
     }, next);
   };

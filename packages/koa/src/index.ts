@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createReceiver, type ConfirmedPayment, type EventTypes, type GateEvent, type GateOptions } from '@paylink/core';
 import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, Reply, SchemasOf, WebhookEvent } from '@paylink/core';
-import { createGate, deliveryOf, endBegun, isClaimed, webhookEvent as eventOfRequest, writeReply } from '@paylink/node';
+import { createGate, deliveryOf, endBegun, webhookEvent as eventOfRequest, writeReply } from '@paylink/node';
 import type { Context, Middleware } from 'koa';
 
 /**
@@ -73,7 +73,7 @@ function gating(options: GateOptions<NoEvents, KoaHost>): KoaGate<unknown> {
       return;
     }
     // A parser behind the gate would wait for bytes that the gate has read.
-    if (isClaimed(ctx.req)) (ctx as { disableBodyParser?: boolean }).disableBodyParser = true;
+    (ctx as { disableBodyParser?: boolean }).disableBodyParser = true;
     await next().catch(refuseSuccess);
     if (ctx.status === 404 && isUnused()) warnUnanswered();
   };

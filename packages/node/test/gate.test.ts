@@ -26,6 +26,22 @@ describe('a gate', () => {
     }
   });
 
+  it('lets no parser behind it wait for what it has read', async () => {
+    const req = genuine();
+    await createGate({ secret }, '').admit(req, {});
+    expect(req.readableEnded).toBe(true);
+  });
+
+  it('does not touch the stream of a request whose body the host has kept', async () => {
+    const { headers, rawBody } = signedDelivery({ secret });
+    const req = Object.assign(received({ headers, rawBody }), { rawBody: Buffer.from(rawBody) });
+    const read = vi.spyOn(req, 'read');
+    const gate = createGate({ secret }, '');
+    expect(await gate.admit(req, {})).toBeUndefined();
+    expect(gate.event(req)).toMatchObject({ reference: 'order-42' });
+    expect(read).not.toHaveBeenCalled();
+  });
+
   it('gives the reply to write to a forged request, and proves nothing of it', async () => {
     const gate = createGate({ secret, logger: { warn: vi.fn(), error: vi.fn() } }, '');
     const req = received(signedDelivery({ secret: 'a-secret-of-a-stranger' }));

@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Reply } from '@paylink/core';
 import { begin, closeWires, exchange, requestBytes, type Wire } from '@paylink/testing/wire';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { writeReply } from '../src/index.js';
+import { endBegun, writeReply } from '../src/index.js';
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -196,12 +196,23 @@ describe('a response that the handler has begun', () => {
   });
 
   it('is left as it is where it was ended before it failed', async () => {
+    // More than the socket takes at once, so that a part is still to be sent.
+    const page = 'done'.repeat(2_000_000);
     const port = await listen((req, res) => {
-      res.end('done');
+      res.end(page);
       writeReply(req, res, reply(500));
     });
     const response = await fetch(`http://127.0.0.1:${port}`);
-    expect([response.status, await response.text()]).toEqual([200, 'done']);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toHaveLength(page.length);
+  });
+
+  it('is left to the host where nothing was sent', async () => {
+    const port = await listen((_req, res) => {
+      endBegun(res);
+      res.end('of the host');
+    });
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('of the host');
   });
 });
 
