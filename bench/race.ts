@@ -6,7 +6,7 @@ import { connectLoad } from './load.js';
 import type { Row, Section } from './report.js';
 import { runRounds } from './rounds.js';
 import { startServer, type ServerProcess } from './server-process.js';
-import { median, medianRatio } from './statistics.js';
+import { median, medianRatio, middleHalf } from './statistics.js';
 
 export interface RacePlan {
   /** How long each server is loaded before it counts: an engine that still compiles says nothing. */
@@ -60,11 +60,27 @@ async function measureSize(servers: readonly ServerProcess[], size: string, body
     load: size,
     contestant: NAMES[contestant],
     figures: figuresOf(samples, index),
+    spread: spreadOf(samples, index),
   }));
 }
 
+function valuesIn(samples: readonly Sample[][]) {
+  return (figure: keyof Sample, of: number): number[] => samples[of]!.map((sample) => sample[figure]);
+}
+
+function spreadOf(samples: readonly Sample[][], index: number): NonNullable<Row['spread']> {
+  const valuesOf = valuesIn(samples);
+  const others = CONTESTANTS.filter((name) => name !== 'paylink');
+  return Object.fromEntries(
+    others.map((name) => [
+      `CPU /${NAMES[name]}`,
+      middleHalf(valuesOf('cpuMicros', index), valuesOf('cpuMicros', CONTESTANTS.indexOf(name))),
+    ]),
+  );
+}
+
 function figuresOf(samples: readonly Sample[][], index: number): Row['figures'] {
-  const valuesOf = (figure: keyof Sample, of: number): number[] => samples[of]!.map((sample) => sample[figure]);
+  const valuesOf = valuesIn(samples);
   const ratioOf = (figure: keyof Sample, to: ContestantName): number =>
     medianRatio(valuesOf(figure, index), valuesOf(figure, CONTESTANTS.indexOf(to)));
   return {

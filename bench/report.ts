@@ -18,6 +18,8 @@ export interface Row {
   readonly load: string;
   readonly contestant: string;
   readonly figures: Readonly<Record<string, number>>;
+  /** Of the figures that are ratios: between which the middle half of the rounds lies. */
+  readonly spread?: Readonly<Record<string, readonly [number, number]>>;
 }
 
 export interface Goal {

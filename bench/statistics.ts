@@ -4,6 +4,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** Between which the middle half of each round's own ratio lies. */
+export function middleHalf(values: readonly number[], base: readonly number[]): readonly [number, number] {
+  const sorted = values.map((value, round) => value / base[round]!).toSorted((a, b) => a - b);
+  const quarter = Math.floor(sorted.length / 4);
+  return [sorted[quarter]!, sorted.at(-1 - quarter)!];
+}
+
 /** The median of each round's own ratio: what disturbs the machine for longer than a round falls out of it. */
 export function medianRatio(values: readonly number[], base: readonly number[]): number {
   return median(values.map((value, round) => value / base[round]!));

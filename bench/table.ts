@@ -35,15 +35,23 @@ function formatHosts(sections: readonly Section[], goals: readonly Goal[]): stri
   const cells = sections.flatMap(({ title, rows }) =>
     rows
       .filter(({ contestant }) => contestant === 'paylink')
-      .map(({ load, figures }) => {
+      .map(({ load, figures, spread = {} }) => {
         const own = goals.filter((goal) => goal.title.startsWith(`${title} at ${load}, requests a CPU second`));
-        const ratios = ['bare', 'by hand', 'least'].map((of) => formatNumber(1 / figures[`CPU /${of}`]!));
+        const ratios = ['bare', 'by hand', 'least'].map((of) => {
+          const [from, to] = spread[`CPU /${of}`] ?? [NaN, NaN];
+          // Of the CPU time of a request, so the greatest is the least of requests.
+          return `${formatNumber(1 / figures[`CPU /${of}`]!)} (${formatNumber(1 / to)} to ${formatNumber(1 / from)})`;
+        });
         const wanted = own.map((goal) => `${goal.goal} of ${goal.title.split(' of ').at(-1)!}`).join(', ');
         return [title, load, ...ratios, wanted || '-', own.length === 0 ? '-' : own.every(isReached) ? 'yes' : 'no'];
       }),
   );
   const columns = ['host', 'size', 'to bare', 'to by hand', 'to least', 'goals', 'reached'];
-  return [heading('Requests a CPU second with paylink, as ratios'), '', ...formatTable([columns, ...cells])].join('\n');
+  return [
+    heading('Requests a CPU second with paylink, as ratios (and the middle half of the rounds)'),
+    '',
+    ...formatTable([columns, ...cells]),
+  ].join('\n');
 }
 
 function heading(title: string): string {
