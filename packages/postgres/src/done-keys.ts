@@ -98,10 +98,9 @@ export class RecentlyDone {
     return expiry !== undefined && performance.now() < expiry;
   }
 
-  /** Whether the key was remembered, and its time is over: most likely it is still done. */
-  hasExpired(key: string): boolean {
-    const expiry = this.#expiryOf(key);
-    return expiry !== undefined && performance.now() >= expiry;
+  /** Whether the key is remembered, or was until its time was over: most likely it is still done. */
+  hasSeen(key: string): boolean {
+    return this.#expiryOf(key) !== undefined;
   }
 
   /** To be read before the database is asked whether a key is done, and given to `add` with the answer. */

@@ -39,14 +39,12 @@ export class PoolPlaces {
     return found;
   }
 
-  /** Takes a place, which `leave` gives back; undefined where it need not wait for one. @throws the signal's reason */
-  enter(aborts: Aborts): Promise<void> | undefined {
-    if (this.#held >= this.#limit || this.#waiting.size > 0) return this.#wait(aborts);
-    this.#held += 1;
-    return undefined;
-  }
-
-  async #wait(aborts: Aborts): Promise<void> {
+  /** Waits for a place, which `leave` gives back. @throws the signal's reason */
+  async enter(aborts: Aborts): Promise<void> {
+    if (this.#held < this.#limit) {
+      this.#held += 1;
+      return;
+    }
     let wake!: () => void;
     const woken = new Promise<void>((resolve) => (wake = resolve));
     this.#waiting.add(wake);
@@ -143,8 +141,7 @@ export class PoolConnection<Client extends PgClient> {
   /** @throws the signal's reason, also while it waits for an exhausted pool; a client that comes later goes back untouched. */
   static async take<Client extends PgClient>(pool: PgPool, aborts: Aborts): Promise<PoolConnection<Client>> {
     const places = PoolPlaces.of(pool);
-    const waiting = places.enter(aborts);
-    if (waiting !== undefined) await waiting;
+    await places.enter(aborts);
     const connecting = takeClient<Client>(pool);
     try {
       const client = await aborts.race(connecting).catch((error: unknown) => {

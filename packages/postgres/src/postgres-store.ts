@@ -89,7 +89,7 @@ function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number):
       if (recent.has(key)) return 'duplicate';
       const { signal } = options;
       const turn = options.turn === undefined ? undefined : digestOf(options.turn);
-      const wasDone = recent.hasExpired(key);
+      const wasDone = recent.hasSeen(key);
       if ((looks > 0 || wasDone) && !turns.isRunning(key)) {
         // The claim would find a duplicate too, but takes a connection: in a flood of replays many looks share one.
         const isDone = await withinBounds(look(key), { signals: [signal] });

@@ -87,6 +87,21 @@ describe('a key that this process has just seen done', () => {
     await shop.expectAtRest(pool);
   });
 
+  it('makes the next hundred runs look before they claim, and no more, once it was found by its claim (H11)', async () => {
+    const { proxy, store } = await open();
+    const old = `an old order ${Math.random()}`;
+    await shop.admin.query('INSERT INTO paylink_marks SELECT sha256($1::bytea)', [old]);
+    const firstStatementOf = async (reference: string): Promise<string | undefined> => {
+      proxy.statements.length = 0;
+      await store.run(reference, ({ tx }) => credit(tx, reference), { signal: neverAborted });
+      return proxy.statements[0]?.slice(0, 5);
+    };
+    await firstStatementOf(old);
+    const first = [];
+    for (let run = 0; run < 102; run += 1) first.push(await firstStatementOf(await shop.order()));
+    expect(first).toEqual([...Array<string>(100).fill('SELEC'), 'BEGIN', 'BEGIN']);
+  });
+
   it('is looked at without a claim after five seconds, and the runs of other keys claim at once (H11)', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const { proxy, run, store } = await open();
