@@ -35,10 +35,10 @@ function formatHosts(sections: readonly Section[], goals: readonly Goal[]): stri
   const cells = sections.flatMap(({ title, rows }) =>
     rows
       .filter(({ contestant }) => contestant === 'paylink')
-      .map(({ load, figures, spread = {} }) => {
+      .map(({ load, figures, spread }) => {
         const own = goals.filter((goal) => goal.title.startsWith(`${title} at ${load}, requests a CPU second`));
         const ratios = ['bare', 'by hand', 'least'].map((of) => {
-          const [from, to] = spread[`CPU /${of}`] ?? [NaN, NaN];
+          const [from, to] = spread![`CPU /${of}`]!;
           // Of the CPU time of a request, so the greatest is the least of requests.
           return `${formatNumber(1 / figures[`CPU /${of}`]!)} (${formatNumber(1 / to)} to ${formatNumber(1 / from)})`;
         });

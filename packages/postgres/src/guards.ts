@@ -30,50 +30,48 @@ export function guard<Target extends object>(target: Target, watching: Watching 
 
 class ProxyGuard<Target extends object> implements Guard<Target>, ProxyHandler<Target> {
   readonly target: Target;
-  readonly #own: Target;
   readonly #watching: Watching;
   #closed: { readonly reason: unknown } | undefined;
 
-  constructor(own: Target, watching: Watching) {
-    this.#own = own;
+  constructor(unguarded: Target, watching: Watching) {
     this.#watching = watching;
-    this.target = new Proxy(own, this);
+    this.target = new Proxy(unguarded, this);
   }
 
   close(reason?: unknown): void {
     this.#closed ??= { reason };
   }
 
-  get(own: Target, name: PropertyKey): unknown {
+  get(unguarded: Target, name: PropertyKey): unknown {
     // A promise that resolves with the guard asks for `then`, open or not.
-    if (name === 'then' && !('then' in own)) return undefined;
+    if (name === 'then' && !('then' in unguarded)) return undefined;
     this.#assertOpen();
     const { overrides } = this.#watching;
     if (overrides !== undefined && Object.hasOwn(overrides, name)) {
       const override = overrides[name]!;
-      return (...values: unknown[]) => this.#call(override, values);
+      return (...values: unknown[]) => this.#call(override, unguarded, values);
     }
-    const value: unknown = Reflect.get(own, name, own);
+    const value: unknown = Reflect.get(unguarded, name, unguarded);
     if (typeof value !== 'function') return value;
-    return new Proxy(value as Method, { apply: (method, _, values: unknown[]) => this.#call(method, values) });
+    return new Proxy(value as Method, { apply: (method, _, values: unknown[]) => this.#call(method, unguarded, values) });
   }
 
-  set(own: Target, name: PropertyKey, value: unknown): boolean {
+  set(unguarded: Target, name: PropertyKey, value: unknown): boolean {
     this.#assertOpen();
-    return Reflect.set(own, name, value, own);
+    return Reflect.set(unguarded, name, value, unguarded);
   }
 
-  apply(own: Target, self: unknown, values: unknown[]): unknown {
+  apply(unguarded: Target, self: unknown, values: unknown[]): unknown {
     this.#assertOpen();
-    return Reflect.apply(own as Method, self, values);
+    return Reflect.apply(unguarded as Method, self, values);
   }
 
   /** Called on the target itself, since private fields cannot be reached through a proxy. */
-  #call(method: Method, values: unknown[]): unknown {
+  #call(method: Method, unguarded: Target, values: unknown[]): unknown {
     this.#assertOpen();
-    const value: unknown = Reflect.apply(method, this.#own, values);
+    const value: unknown = Reflect.apply(method, unguarded, values);
     // `on` and other methods return the client, so that calls can be chained.
-    return value === this.#own ? this.target : value;
+    return value === unguarded ? this.target : value;
   }
 
   #assertOpen(): void {

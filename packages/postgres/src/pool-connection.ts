@@ -144,19 +144,18 @@ export class PoolConnection<Client extends PgClient> {
     await places.enter(aborts);
     const connecting = takeClient<Client>(pool);
     try {
-      const client = await aborts.race(connecting).catch((error: unknown) => {
-        throw places.failed(error);
-      });
+      const client = await aborts.race(connecting);
       // An abort between the end of the wait and here has called nothing back.
       aborts.throwIfAborted();
       return new PoolConnection(pool, client, aborts);
     } catch (error) {
+      const failure = places.failed(error);
       places.leave();
       connecting.then((client) => {
         client.release();
         stopListening(client);
       }, ignore);
-      throw error;
+      throw failure;
     }
   }
 
