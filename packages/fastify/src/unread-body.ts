@@ -10,10 +10,10 @@ export function leaveUnread(instance: FastifyInstance): (request: FastifyRequest
     payloads.set(request, payload);
     parsed(null, payload);
   });
-  // Fastify answers 415 to a type that it cannot read; the contract does not list the header, so it must not matter.
+  // Fastify answers 415 to a type that it cannot read; the contract does not list the header, so it must not matter. Nor is it left out:
+  // over HTTP/2 a body needs no length, and Fastify parses what has neither length nor type as no body at all.
   instance.addHook('onRequest', (request, _reply, next) => {
-    // Over HTTP/2 a body needs no length, and Fastify parses what has neither length nor type as no body at all.
-    request.raw.headers['content-type'] = request.raw.httpVersionMajor >= 2 ? 'application/octet-stream' : undefined;
+    request.raw.headers['content-type'] = 'application/octet-stream';
     next();
   });
   return (request) => payloads.get(request);
