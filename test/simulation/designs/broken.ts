@@ -87,20 +87,27 @@ const leaseAlone = (surroundings: Surroundings): Store => {
   };
 };
 
-/** A lease and a done mark, but nothing that stops a run whose lease has ended meanwhile. */
+/** A lease, and a mark that commits with the credit, but nothing that stops a run whose lease has ended meanwhile. */
 const noFence = (surroundings: Surroundings): Store => {
   const { world, life } = surroundings;
   const redis = world.redis.clientFor(life);
-  const { transaction } = overPool(surroundings);
+  const { isDone, transaction } = overPool(surroundings);
+  let leases = 0;
   return {
-    isDone: async (key) => (await redis.get(`done ${key}`)) !== null,
+    isDone,
     async run(key, work) {
-      if ((await redis.get(`done ${key}`)) !== null) return 'duplicate';
-      if (!(await redis.setIfAbsent(`lease ${key}`, '1', 10_000))) return 'in_progress';
-      await transaction((tx) => work({ tx }));
-      await redis.set(`done ${key}`, '1');
-      await redis.del(`lease ${key}`);
-      return 'done';
+      const lease = `${life.name} ${(leases += 1)}`;
+      if (!(await redis.setIfAbsent(`lease ${key}`, lease, 10_000))) return 'in_progress';
+      try {
+        if (await isDone(key)) return 'duplicate';
+        await transaction(async (tx) => {
+          await work({ tx });
+          await tx.query(SQL.mark, [key]);
+        });
+        return 'done';
+      } finally {
+        if ((await redis.get(`lease ${key}`)) === lease) await redis.del(`lease ${key}`);
+      }
     },
   };
 };
