@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError, createClient } from '../src/index.js';
 import { refuseBrowser } from '../src/browser-guard.js';
-import { API_KEY } from './raw-server.js';
+import { API_KEY, failure } from './raw-server.js';
 
 const good = { baseUrl: 'https://service.example/api', apiKey: API_KEY };
 
@@ -28,6 +28,15 @@ describe('createClient', () => {
   ])('takes the address %s', (baseUrl) => {
     expect(() => createClient({ ...good, baseUrl })).not.toThrow();
   });
+
+  it.each(['https://service.example/api', 'https://service.example/api/', 'https://service.example/api//'])(
+    'asks below the address %s',
+    async (baseUrl) => {
+      const fetch = vi.fn(() => Promise.reject(new Error('no network')));
+      await failure(createClient({ ...good, baseUrl, fetch, retries: 0 }).getPayment('order-1'));
+      expect(fetch).toHaveBeenCalledExactlyOnceWith('https://service.example/api/v1/payments/order-1', expect.anything());
+    },
+  );
 
   it.each([
     'http://service.example/api',

@@ -221,12 +221,12 @@ describe('readPayments', () => {
     const stop = new AbortController();
     const client: PaymentReader = {
       getPayment: () => {
-        stop.abort();
+        setImmediate(() => stop.abort());
         return new Promise(() => undefined);
       },
     };
-    const error: unknown = await gather(readPayments({ client, references: ['a'], signal: stop.signal })).catch((e: unknown) => e);
-    expect(error).toMatchObject({ code: 'aborted' });
+    const readings = readPayments({ client, references: ['a'], signal: stop.signal, timeout: 600_000 });
+    expect(await gather(readings).catch((error: unknown) => error)).toMatchObject({ code: 'aborted' });
   });
 
   it.each<[string, unknown]>([

@@ -391,6 +391,13 @@ describe('a store that fails', () => {
     }
   });
 
+  it('has its own code where the store refuses in its own words', async () => {
+    const refused = new WebhookError('nothing_written');
+    const idempotency = store({ run: () => Promise.reject(refused) });
+    const report = await reconcile({ client: reader(), references: ['r'], idempotency, onSuccess: () => undefined });
+    expect(report.errors).toEqual([{ reference: 'r', error: refused }]);
+  });
+
   it('is an error of the reference: it says done for work that failed', async () => {
     const idempotency = store({
       run: async (_key, work) => {

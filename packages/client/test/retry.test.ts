@@ -123,6 +123,8 @@ describe('an error of a creation', () => {
     ['a success of another kind', answer(200, {}), true],
     ['a redirect', answer(302, {}, { Location: 'https://elsewhere.example' }), true],
     ['a refusal', answer(422, {}), undefined],
+    ['the first status of a refusal', answer(400, {}), undefined],
+    ['the last status of a refusal', answer(499, {}), undefined],
     ['a conflict', answer(409, {}), undefined],
     ['a refusal by the rate limit', answer(429, {}), undefined],
   ])('says after %s whether the link may exist (L01)', async (_, behaviour, mayHaveCreated) => {
@@ -236,6 +238,19 @@ describe('the deadline', () => {
     expect(server.requests.length).toBeLessThan(3);
   });
 
+  it('leaves the last try what is left of it (L15)', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    server = { close: () => Promise.resolve() } as RawServer;
+    const fetch = vi.fn(() => new Promise<never>(() => undefined));
+    const limits = { timeout: 400, deadline: 600, retries: 1 };
+    client = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch, ...limits });
+    const failed = failure(client.getPayment('order-1'));
+    await vi.advanceTimersByTimeAsync(600);
+    expect(await failed).toMatchObject({ code: 'timeout', message: expect.stringContaining('did not answer in 200 ms') as string });
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
   it('is 20 seconds, or the time for one try where that is longer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -335,5 +350,12 @@ describe('an abortion by the caller', () => {
     });
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
     expect(await failure(client.getPayment('order-1', { signal: AbortSignal.timeout(20) }))).toMatchObject({ code: 'aborted' });
+  });
+
+  it('ends a call whose reply ignores its signal', async () => {
+    server = { close: () => Promise.resolve() } as RawServer;
+    const fetch = () => Promise.resolve(new Response(new ReadableStream()));
+    client = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch, timeout: 100, retries: 0 });
+    expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
   });
 });

@@ -181,10 +181,6 @@ export class PoolConnection<Client extends PgClient> {
   /** Ends the transaction without effect: by ROLLBACK, or by closing the connection where that fails. */
   async rollBack(): Promise<void> {
     if (this.#state === 'given up') return;
-    if (this.#aborts.aborted) {
-      this.#destroy();
-      return;
-    }
     this.#state = 'usable';
     await this.query('ROLLBACK').catch(() => this.#destroy());
   }

@@ -254,6 +254,20 @@ describe('a handler that fails', () => {
     expect(await shop.creditsOf(reference)).toBe(0);
   });
 
+  it('is never done when the server answers COMMIT with anything else (I02)', async () => {
+    // As where something between here and the server ends the transaction in its own way.
+    const pool = shop.pool();
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (...values: unknown[]) => unknown;
+      Object.assign(client, { query: (sql: unknown, ...rest: unknown[]) => query(sql === 'COMMIT' ? 'ROLLBACK' : sql, ...rest) });
+    });
+    const reference = await shop.order();
+    const run = postgresStore(pool).run(reference, ({ tx }) => credit(tx, reference), { signal: neverAborted });
+    await expect(run).rejects.toThrow('the server answered COMMIT with ROLLBACK: nothing was committed');
+    expect(await shop.creditsOf(reference)).toBe(0);
+    await shop.expectAtRest(pool);
+  });
+
   it('is done with a savepoint around the statement that fails', async () => {
     const reference = await shop.order();
     const deliver = shop.receiver(shop.pool(), async (tx) => {
@@ -363,11 +377,15 @@ describe('a handler that fails', () => {
 describe('a handler whose time is over', () => {
   it('takes no effect when it never settles; its connection is destroyed and none is missing (G03, I06)', async () => {
     const pool = shop.pool({ max: 1 });
+    const removed = vi.fn();
+    pool.on('remove', removed);
     const reference = await shop.order();
     const deliver = shop.receiver(pool, (tx, order) => credit(tx, order).then(() => new Promise(() => undefined)), {
       handlerTimeout: 200,
     });
     expect(await deliver(reference)).toBe(503);
+    // Before the ten seconds that a COMMIT under way would be given.
+    await vi.waitFor(() => expect(removed).toHaveBeenCalledOnce(), 8_000);
     await shop.expectAtRest(pool);
     expect(await shop.creditsOf(reference)).toBe(0);
     expect(await shop.receiver(pool)(reference)).toBe(200);
