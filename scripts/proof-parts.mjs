@@ -70,7 +70,7 @@ export async function runPart({ args, each, expects = 0, count, absent = () => [
     const { code, text } = await outputOf(args);
     const found = count(text);
     const isRight = code === expects && /[1-9]/.test(found ?? '');
-    return { count: found ?? '0', short: isRight ? [] : [text.trim()], absent: absent(text) };
+    return { count: String(found ?? 0), short: isRight ? [] : [text.trim()], absent: absent(text) };
   }
   const names = await each(outputOf);
   const short = [];

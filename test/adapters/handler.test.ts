@@ -169,6 +169,22 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
+  it.each(['at once', 'later'])('takes an Error that the handler returns %s for thrown, and marks nothing (G01)', async (when) => {
+    let returned: Error | undefined;
+    const serving = await serve(host, {
+      options: { idempotency: memoryStore() },
+      handler: () => (when === 'later' ? Promise.resolve(returned) : returned),
+    });
+    returned = new WebhookError('unknown_order', { status: 503, message: 'for the log' });
+    expectRefused(await exchange(serving.port, post()), 503, 'unknown_order');
+    returned = new Error('for the log');
+    const { status, body } = await exchange(serving.port, post());
+    expect([status, body]).toEqual([500, failure]);
+    expect(serving.errors).toEqual([returned]);
+    returned = undefined;
+    expect((await exchange(serving.port, post())).status).toBe(200);
+  });
+
   it('answers 503 when handlerTimeout has passed, and aborts the signal (G03)', async () => {
     let signal: AbortSignal | undefined;
     const serving = await serve(host, {

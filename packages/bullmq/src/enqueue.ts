@@ -6,6 +6,7 @@ import {
   identify,
   isWebhookError,
   keyedByTenant,
+  onlyQueues,
   readBound,
   WebhookError,
   withinBounds,
@@ -94,7 +95,7 @@ export function enqueue(
     }
   };
   // A key of the merchant's own may tell tenants apart by what the event says.
-  return key === undefined ? keyedByTenant(handler) : handler;
+  return key === undefined ? keyedByTenant(handler) : onlyQueues(handler);
 }
 
 function readJobOptions(queue: JobQueue, jobOptions: EnqueueOptions['jobOptions'] = {}): JobsOptions {

@@ -327,6 +327,13 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(await queue.getWaitingCount()).toBe(1);
   });
 
+  it('refuses a store around it, whose mark would say done before the worker has credited (N09)', () => {
+    for (const options of [{}, { key: ({ reference }: { reference: string }) => reference }])
+      expect(() => createReceiver({ secret: TEST_SECRET, idempotency: memoryStore() }, enqueue(openQueue(), options))).toThrow(
+        /^idempotency must not be given to a handler that only queues/,
+      );
+  });
+
   it('asks at set-up whose jobs these are where the secret is a function (N03)', () => {
     const secret = () => 'the-webhook-secret-of-acme';
     expect(() => createReceiver({ secret }, enqueue(openQueue()))).toThrow(/^tenant is missing/);

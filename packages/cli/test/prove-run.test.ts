@@ -258,6 +258,19 @@ describe('the service', () => {
     );
   });
 
+  it('behind a proxy that answers 404 with a page proves nothing by that', async () => {
+    const service = await startService((reference, response) => {
+      if (reference === 'order-2') return 'success';
+      response.writeHead(404, { 'Content-Type': 'text/html' }).end('<!DOCTYPE html><title>404 Not Found</title>');
+      return undefined;
+    });
+    const result = await paylink(['prove', ...FILES, '--ask', 'all', '--json'], { env: service.env, cwd: writeOrders(3, 3) });
+    const { verdicts, findings } = reportOf(result);
+    expect(verdicts).toMatchObject({ right: 1, unknown: 2, credited_without_payment: 0 });
+    expect(findings.map(({ reason }) => reason)).toEqual(Array(2).fill(expect.stringContaining('with a page of HTML')));
+    expect(result.code).toBe(1);
+  });
+
   it('that knows some of them leaves an order without a link right', async () => {
     const service = await startService((reference, response) => {
       if (reference !== 'order-0') return 'success';

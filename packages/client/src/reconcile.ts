@@ -240,7 +240,9 @@ async function creditOnce<Scope extends object>(
       // A store that begins late must not begin what nothing waits for any more.
       signal.throwIfAborted();
       try {
-        await onSuccess(payment, { ...scope, signal, ...(tenant === undefined ? {} : { tenant }) });
+        const returned = await onSuccess(payment, { ...scope, signal, ...(tenant === undefined ? {} : { tenant }) });
+        // `return` in place of `throw`.
+        if (returned instanceof Error) throw returned;
       } catch (error) {
         thrown = error;
         throw error;

@@ -183,6 +183,14 @@ describe('reconcile', () => {
     }
   });
 
+  it('takes an Error that onSuccess returns for thrown', async () => {
+    const returned = new WebhookError('unknown_order', { status: 503 });
+    const idempotency = memoryStore();
+    const run = (onSuccess: () => unknown) => reconcile({ client: reader(), references: ['r'], idempotency, onSuccess });
+    expect(await run(() => returned)).toMatchObject({ credited: [], errors: [{ reference: 'r', error: returned }] });
+    expect((await run(() => undefined)).credited).toEqual(['r']);
+  });
+
   it('hands on what a reader rejected with, whatever it is, and asks once', async () => {
     for (const fault of [undefined, null, 'down', { retryAfter: 1_000 }, { code: 'rate_limited' }]) {
       const client = reader(() => Promise.reject(fault));

@@ -5,11 +5,11 @@ import { Attempt } from './attempt.js';
 import { check, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import type { AnyHandler } from './handlers.js';
-import { toError } from './host-error.js';
+import { isError, toError } from './host-error.js';
 import { isDone, readIdempotency, runOnce, type Identity } from './idempotency.js';
 import type { AnyReceiverOptions } from './intake.js';
 import { readBound } from './option-checks.js';
-import { isKeyedByTenant, readTenant } from './tenant.js';
+import { doesQueue, isKeyedByTenant, readTenant } from './tenant.js';
 
 type HandlingOptions = Pick<AnyReceiverOptions, 'confirm' | 'handlerTimeout' | 'idempotency' | 'tenant'> & {
   readonly secret?: unknown;
@@ -109,7 +109,7 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
 /** One merchant's order number must not count as another's, and nothing in the delivery says whose it is. */
 function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions, handlers: unknown, hasKey = false): void {
   if (typeof secret !== 'function' || tenant !== undefined) return;
-  const keyed = doesQueue(handlers);
+  const keyed = isAny(handlers, isKeyedByTenant);
   // A key of the merchant's own speaks for the store; `confirm` still has to know by whose API key to ask.
   check(
     confirm === undefined && !keyed && (idempotency === undefined || hasKey),
@@ -123,29 +123,30 @@ function checkTenants({ secret, tenant, confirm, idempotency }: HandlingOptions,
 /** The worker gives its store the same key: what the receiver has marked as done would never be credited. */
 function checkQueued({ idempotency }: HandlingOptions, handlers: unknown): void {
   check(
-    idempotency === undefined || !doesQueue(handlers),
+    idempotency === undefined || !isAny(handlers, doesQueue),
     'idempotency',
     'must not be given to a handler that only queues the event: its mark would say done before the credit. Give it to the worker',
   );
 }
 
-function doesQueue(handlers: unknown): boolean {
-  return [handlers].concat(Object.values(handlers as object)).some(isKeyedByTenant);
+function isAny(handlers: unknown, is: (handler: unknown) => boolean): boolean {
+  return [handlers].concat(Object.values(handlers as object)).some(is);
 }
 
 function handled(value: unknown): Handled {
   return { outcome: 'handled', value };
 }
 
-/** Calls the handler, and lets only Errors out of it. */
+/** Calls the handler, and lets only Errors out of it. An Error that it returns counts as thrown: `return` in place of `throw`. */
 function invoke(handler: AnyHandler, event: WebhookEvent, context: object): unknown {
   const rethrow = (error: unknown): never => {
     throw toError(error);
   };
+  const accept = (value: unknown): unknown => (isError(value) ? rethrow(value) : value);
   try {
     const value = handler(event, context);
     // As a real promise: some libraries return an object that has only `then`.
-    return isPromise(value) ? Promise.resolve(value).then(undefined, rethrow) : value;
+    return isPromise(value) ? Promise.resolve(value).then(accept, rethrow) : accept(value);
   } catch (error) {
     return rethrow(error);
   }

@@ -39,7 +39,7 @@ export function hostError(error: unknown): unknown {
   return speaks(error as Error) ? new HandlerError('the webhook handler failed', error) : error;
 }
 
-function isError(thrown: unknown): boolean {
+export function isError(thrown: unknown): boolean {
   // By the tag too: `instanceof` fails for an error of another realm.
   return thrown instanceof Error || isWebhookError(thrown) || Object.prototype.toString.call(thrown) === '[object Error]';
 }

@@ -6,7 +6,7 @@ import { sha256 } from '#hmac';
 import { check, fault, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 
-export { keyedByTenant, readTenant, type TenantOf, type TenantOption } from './tenant.js';
+export { keyedByTenant, onlyQueues, readTenant, type TenantOf, type TenantOption } from './tenant.js';
 export { checkNames, readBound } from './option-checks.js';
 export { withinBounds, type Bounds } from './deadline.js';
 export { check, ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';

@@ -56,9 +56,11 @@ export function importSecrets(list: SecretList, warn?: Warn): readonly HmacKey[]
 function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
   const bytes = isBytes(secret) ? secret : new TextEncoder().encode(checkText(secret, option));
   check(bytes.length > 0, option, 'is empty: any sender could sign');
+  const text = new TextDecoder().decode(bytes);
+  // As in Buffer.from(String(process.env.WEBHOOK_SECRET)). Any other bytes are a key.
+  check(!PLACEHOLDERS[0]!.test(text), option, PLACEHOLDER);
   if (isProduction()) {
-    const isFixture = FIXTURES.includes(new TextDecoder().decode(bytes));
-    check(!isFixture, option, 'is the public one of @paylink/testing: any of its readers could sign');
+    check(!FIXTURES.includes(text), option, 'is the public one of @paylink/testing: any of its readers could sign');
     if (bytes.length < 16) warn?.(`[paylink] ${option} is under 16 bytes, so it could be guessed`);
   }
   return new HmacKey(bytes);
@@ -66,6 +68,8 @@ function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
 
 /** What other services and tools write in front of a secret. */
 const PREFIX = /^(whsec_|whsk_|v1,|base64:|hex:)/i;
+
+const PLACEHOLDER = 'is a placeholder: how is it read from the environment?';
 
 const PLACEHOLDERS: readonly RegExp[] = [
   // What is read from a variable that was never set, or stands in for a value that is still to come.
@@ -87,7 +91,7 @@ function checkText(secret: unknown, option: string): string {
   check(trimmed === secret, option, 'must not start or end with whitespace: remove it where the secret is stored');
   const bare = secret.replace(PREFIX, '');
   check(bare !== '' || secret === '', option, 'is only the prefix of a secret: copy all of it from the merchant portal');
-  check(!PLACEHOLDERS.some((form) => form.test(bare)), option, 'is a placeholder: how is it read from the environment?');
+  check(!PLACEHOLDERS.some((form) => form.test(bare)), option, PLACEHOLDER);
   check(!secret.startsWith('sk_live_'), option, 'is an API key (sk_live_…): the merchant portal shows another value for webhooks');
   check(isWellFormed(secret), option, 'is not well-formed Unicode: pass its bytes');
   return secret;

@@ -34,6 +34,7 @@ export function readTenant<Host>(option: TenantOption<Host> | undefined): Tenant
 
 // Registered, since a bundle can hold this file twice.
 const KEYED = Symbol.for('paylink.keyed');
+const QUEUES = Symbol.for('paylink.queues');
 
 /**
  * Marks a handler that itself keys what it does by tenant, kind and reference, as one that enqueues a job does: a receiver whose
@@ -45,4 +46,14 @@ export function keyedByTenant<Handler extends (...args: never[]) => unknown>(han
 
 export function isKeyedByTenant(handler: unknown): boolean {
   return (handler as { readonly [KEYED]?: true } | undefined)?.[KEYED] === true;
+}
+
+/** Marks a handler that only queues the event: a mark of the receiver's own store would say done before the credit. */
+export function onlyQueues<Handler extends (...args: never[]) => unknown>(handler: Handler): Handler {
+  return Object.assign(handler, { [QUEUES]: true });
+}
+
+/** Whether a worker runs the event: one that keys what it does has a worker too. */
+export function doesQueue(handler: unknown): boolean {
+  return isKeyedByTenant(handler) || (handler as { readonly [QUEUES]?: true } | undefined)?.[QUEUES] === true;
 }

@@ -39,6 +39,8 @@ describe('a secret that cannot be one', () => {
     ['the text null', 'B04', 'null', /placeholder/],
     ['the text [object Object]', 'B04', '[object Object]', /placeholder/],
     ['changeme', 'B04', 'CHANGEME', /placeholder/],
+    ['the bytes of undefined', 'B04', Buffer.from('undefined'), /is a placeholder/],
+    ['the bytes of [object Object]', 'B04', Buffer.from('[object Object]'), /is a placeholder/],
     ...['whsec_', 'whsk_', 'v1,', 'base64:', 'hex:', 'WHSEC_'].map(
       (prefix) => [`the bare prefix ${prefix}`, 'N18', prefix, /only the prefix of a secret/] as const,
     ),

@@ -30,7 +30,7 @@ const read = new WeakSet<FetchRequest>();
  */
 export async function readBody(request: FetchRequest, limits: BodyLimits, bounded?: boolean): Promise<Uint8Array> {
   const declared = request.headers.get('content-length');
-  // On Bun to ask for a body is to make a stream of it, which costs as much as the check of a signature.
+  // On Bun, reading `request.body` makes a stream, which costs as much as the check of a signature.
   const body = bounded && declared !== null ? undefined : request.body;
   if (request.bodyUsed === true || body?.locked === true) throw consumed(read.has(request));
   if (declared === null) throwIfLeft(request);

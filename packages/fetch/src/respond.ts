@@ -9,6 +9,8 @@ export type Respond<Host> = (delivery: FetchDelivery, host: Host) => Promise<Res
 /**
  * Makes the receiver of a host whose replies are Responses, for an adapter that makes its own deliveries.
  *
+ * @param answerOf what a handler answered, by what it returned and its context: for a host with other ways to answer than to return a
+ *   Response. Asked under a store alone, before the commit
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function createResponder<
@@ -16,9 +18,13 @@ export function createResponder<
   Payment extends ConfirmedPayment,
   Scope extends object,
   Host extends object,
->(options: ReceiverOptions<Events, Payment, Scope, Host>, handlers: ReceiverHandlers<Events, Payment, Scope, Host>): Respond<Host> {
+>(
+  options: ReceiverOptions<Events, Payment, Scope, Host>,
+  handlers: ReceiverHandlers<Events, Payment, Scope, Host>,
+  answerOf: (value: unknown, host: Host) => unknown = (value) => value,
+): Respond<Host> {
   const { idempotency } = Object(options) as Partial<typeof options>;
-  const held = idempotency === undefined ? handlers : holdBack(handlers);
+  const held = idempotency === undefined ? handlers : holdBack(handlers, answerOf as never);
   const receiver = createReceiver<Events, Payment, Scope, Host>(options, held);
   return (delivery, host) =>
     receiver.receive(delivery, host).then(

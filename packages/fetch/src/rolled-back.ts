@@ -1,4 +1,4 @@
-/** A Response that says no must not leave the work done that it says no to. */
+/** Work whose handler returned a Response that is not 2xx is rolled back. */
 
 /** Undoes the work under a store, and carries the response out. */
 export class RolledBack extends Error {
@@ -21,18 +21,20 @@ export function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]';
 }
 
-/** Handlers, a map or one function, of which a returned Response that is not 2xx is thrown, so that the store rolls the work back. */
-export function holdBack<Handlers extends object>(handlers: Handlers): Handlers {
-  const hold = (handler: unknown): unknown => (typeof handler === 'function' ? held(handler as Handler) : handler);
+/** Wraps handlers, a map or one function: a returned Response that is not 2xx is thrown, so that the store rolls the work back. */
+export function holdBack<Handlers extends object>(handlers: Handlers, answerOf: AnswerOf): Handlers {
+  const hold = (handler: unknown): unknown => (typeof handler === 'function' ? held(handler as Handler, answerOf) : handler);
   if (typeof handlers !== 'object' || handlers === null) return hold(handlers) as Handlers;
   return Object.fromEntries(Object.entries(handlers).map(([kind, handler]) => [kind, hold(handler)])) as Handlers;
 }
 
 type Handler = (event: unknown, context: unknown) => unknown;
+/** What a handler answered: a host may have other ways than to return it. */
+type AnswerOf = (value: unknown, context: unknown) => unknown;
 
-function held(handler: Handler): Handler {
+function held(handler: Handler, answerOf: AnswerOf): Handler {
   const holding: Handler = async (event, context) => {
-    const value = await handler(event, context);
+    const value = answerOf(await handler(event, context), context);
     if (isResponse(value) && !value.ok) throw new RolledBack(value);
     return value;
   };

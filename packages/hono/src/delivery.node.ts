@@ -8,14 +8,14 @@ const BODY_CONSUMED_HINT =
   'Put the webhook above middleware that reads the body by c.req.json(), text(), parseBody() or a validator; middleware may ' +
   'read c.req.raw.clone().';
 
-/** Reads from the message of node:http on Hono's server for Node, which would else have to make a whole Request of it. */
+/** Reads from the message of node:http on Hono's server for Node, which would otherwise build a whole Request. */
 export function deliveryOf(c: Context): FetchDelivery {
   const { incoming } = (c.env ?? {}) as { readonly incoming?: IncomingMessage };
   if (!Array.isArray(incoming?.rawHeaders)) return deliveryOfRequest(c.req.raw);
   const delivery = deliveryOfIncoming(incoming, BODY_CONSUMED_HINT);
   const closes = incoming.httpVersionMajor < 2;
   if (isClaimed(incoming)) return { ...delivery, closes };
-  // What is not read after a refusal Hono's server reads for a moment, and then ends the connection.
+  // After a refusal Hono's server reads the rest for a moment, then ends the connection.
   const body = (limits: BodyLimits): Promise<Uint8Array> =>
     delivery.body(limits).catch((error: unknown) => bodyLeft(c, incoming, limits, error));
   return { ...delivery, closes, body };

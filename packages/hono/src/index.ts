@@ -56,32 +56,36 @@ function handling(
   options: ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>,
   handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>,
 ): Handler {
-  const respond = createResponder(options, handlers);
+  const answers = new WeakMap<Context, () => Response | undefined>();
+  const respond = createResponder(options, handlers, (value, { c }) => {
+    const isRefusal = value instanceof Response && !value.ok;
+    return isRefusal ? value : (answers.get(c)?.() ?? value);
+  });
   const mayRespond = options.idempotency === undefined;
   return async (c) => {
     const delivery = deliveryOf(c);
-    if (!mayRespond) return respond(delivery, { c });
-    const answer = watchAnswer(c);
+    const given = watchAnswer(c, delivery);
+    answers.set(c, given);
     const response = await respond(delivery, { c });
-    return response.status === 200 ? (answer.given(delivery) ?? response) : response;
+    return mayRespond && response.status === 200 ? (given() ?? response) : response;
   };
 }
 
-/** Sees what a handler does to `c` in place of returning a Response, as on hosts with a response object: Hono would not look at it. */
-function watchAnswer(c: Context) {
+/**
+ * Sees what a handler does to `c` in place of returning a Response, as on hosts with a response object: Hono would not look at it. Gives
+ * the answer of a handler that set one of its own, or that set a status of 400 and above.
+ */
+function watchAnswer(c: Context, delivery: FetchDelivery): () => Response | undefined {
   const { finalized, status } = c;
   let refusal = 0;
   c.status = (code) => {
     refusal = code;
     status(code);
   };
-  return {
-    /** The answer of a handler that set one of its own, or that set a status of 400 and above. */
-    given(delivery: FetchDelivery): Response | undefined {
-      if (c.finalized && !finalized) return c.res;
-      if (refusal < 400) return undefined;
-      return toResponse(delivery, errorReply({ code: 'handler_failed', status: refusal }));
-    },
+  return () => {
+    if (c.finalized && !finalized) return c.res;
+    if (refusal < 400) return undefined;
+    return toResponse(delivery, errorReply({ code: 'handler_failed', status: refusal }));
   };
 }
 
@@ -97,7 +101,7 @@ function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
     await next();
     // Hono answers with the status that an error carries: 200 of an HTTP client's error would acknowledge a failed credit.
     if (c.error !== undefined && c.res.status < 400) {
-      // Otherwise its headers would be in the next one.
+      // Setting c.res copies the headers of the one before.
       c.res = undefined;
       c.res = toResponse(delivery, errorReply(new WebhookError('handler_failed')));
     }

@@ -271,10 +271,20 @@ describe('middleware in front of the webhook on Node', () => {
   });
 });
 
-it('answers 200 for what is committed, whatever status a handler of JavaScript sets under a store', async () => {
-  const webhook = paymentWebhook({ secret, idempotency: memoryStore() }, (_event, { c }) => (c as Context).status(503));
+// The types keep these from a handler under a store; JavaScript does not.
+it.each<readonly [string, (c: Context) => unknown, status: number, body: unknown]>([
+  ['sets a status that refuses', (c) => c.status(503), 503, { error: 'handler_failed' }],
+  ['sets `c.res` to a refusal', (c) => void (c.res = c.json({ error: 'of the shop' }, 409)), 409, { error: 'of the shop' }],
+  ['returns a refusal', (c) => c.json({ error: 'of the shop' }, 422), 422, { error: 'of the shop' }],
+])('marks nothing under a store where a handler %s', async (_does, act, status, body) => {
+  const handler = vi.fn<(c: Context) => unknown>(act);
+  const webhook = paymentWebhook({ secret, idempotency: memoryStore() }, (_event, { c }) => handler(c as Context));
   const url = await listen(new Hono().post(path, webhook));
+  expect(await answerOf(delivery.send(url))).toEqual([status, body]);
+  handler.mockReturnValue(undefined);
   expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
+  expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
+  expect(handler).toHaveBeenCalledTimes(2);
 });
 
 it('gives the body in one go where Bun’s server is the environment', async () => {

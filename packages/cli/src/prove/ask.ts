@@ -154,7 +154,10 @@ function answerOf(reading: PaymentReading): Answer {
   if ('payment' in reading) return answerBy(reading.payment);
   const { error } = reading;
   if (!isPaylinkError(error)) return { error: error instanceof Error ? error.message : String(error) };
-  return error.code === 'not_found' ? { status: 'none' } : { error: error.code };
+  if (error.code !== 'not_found') return { error: error.code };
+  // Of a proxy or a wrong address: some refuse a reference that holds a slash. The service itself has no pages here.
+  if (typeof error.body === 'string' && /^\s*</.test(error.body)) return { error: 'not_found, with a page of HTML' };
+  return { status: 'none' };
 }
 
 function answerBy(payment: Payment): Answer {

@@ -1,4 +1,4 @@
-/** A value as JSON keeps it: dates as `{ $date }`, bytes as `{ $bytes }` in base64. */
+/** A value as JSON keeps it: dates as `{ $date }`, bytes as `{ $bytes }` in base64. A name of the value's own that begins with $ has one more. */
 export function toJson(value: unknown): unknown {
   if (value instanceof Date) return { $date: value.toISOString() };
   if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString('base64') };
@@ -7,7 +7,7 @@ export function toJson(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, entry]) => entry !== undefined)
-      .map(([name, entry]) => [name, toJson(entry)]),
+      .map(([name, entry]) => [name.replace(/^\$/, '$$$$'), toJson(entry)]),
   );
 }
 
@@ -18,5 +18,5 @@ export function fromJson(value: unknown): unknown {
   const { $date, $bytes } = value as { $date?: unknown; $bytes?: unknown };
   if (typeof $date === 'string') return new Date($date);
   if (typeof $bytes === 'string') return Buffer.from($bytes, 'base64');
-  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, fromJson(entry)]));
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name.replace(/^\$\$/, '$$'), fromJson(entry)]));
 }
