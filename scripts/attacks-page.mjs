@@ -23,7 +23,7 @@ const SECTIONS = {
   K: 'Packaging',
   L: 'The API client',
   M: 'Emulator and testing',
-  N: 'Found by attacks on what had landed',
+  N: 'Further attacks on stores, tenants and set-up',
 };
 
 function readRows() {

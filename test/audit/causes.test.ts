@@ -92,7 +92,7 @@ function pageOf(audited: ReadonlyMap<string, AuditReport>): string {
 
 const INTRODUCTION = `# The audit against other packages
 
-\`paylink audit\` is held to account by receivers that are wrong in one way each, by correct ones, and by packages of the field as their
+\`paylink audit\` is tested on receivers with one fault each, on correct ones, and on other packages, set up as their
 documentation shows them. This page is written by the test that audits them, \`test/audit/causes.test.ts\`, from the versions that are
 installed; \`npx vitest run test/audit/causes.test.ts -u\` writes it again.
 

@@ -324,7 +324,7 @@ export const hosts: readonly Host[] = [
     shows: 'src/functions.ts',
     orders: 'src/orders.ts',
     note:
-      'Azure’s Core Tools cannot be had from a registry. In the test a server stands for the Functions host: it gives the real ' +
+      'Azure’s Core Tools are not on npm. In the test a server stands for the Functions host: it gives the real ' +
       '`@azure/functions` the body as bytes, as the host does, and the library makes the request and takes the response.',
     ours: ['@paylink/fetch'],
     others: ['@azure/functions'],

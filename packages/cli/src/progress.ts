@@ -1,7 +1,7 @@
 import type { Output } from './output.js';
 import type { Printable } from './safe-text.js';
 
-/** In a pipe, a line after as many milliseconds. */
+/** Milliseconds between two lines in a pipe. */
 const SELDOM = 10_000;
 /** On a terminal, sooner than one reads. */
 const OFTEN = 100;

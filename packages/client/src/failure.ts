@@ -1,4 +1,4 @@
-/** What a PaylinkError says of one try. It must not say the API key, nor a body in its message. */
+/** What a PaylinkError says of one try. No failure holds the API key, and no message holds a body. */
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
 import type { Settings } from './options.js';
 import type { Call } from './request.js';

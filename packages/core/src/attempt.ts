@@ -9,7 +9,7 @@ export class Attempt {
   #controller: AbortController | undefined;
   #expired: WebhookError | undefined;
 
-  /** Made when it is first read: most handlers never do, and it costs more than the check of a signature. */
+  /** Made at the first read: most handlers never read it, and an AbortController costs more than verifying a signature. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#expired !== undefined) this.#controller.abort(this.#expired);

@@ -11,9 +11,9 @@ const BLOCK = 64;
 const DIGEST = 32;
 const SMALL = 32_768;
 
-/** Where an array reads hex on its own: a `write` takes Deno as long as a hash. */
+/** Whether arrays can read hex: on Deno, `Buffer.write` of a digest takes as long as its hash. */
 const readsHex = 'setFromHex' in Uint8Array.prototype;
-/** How a digest is written between two calls, as a text, which costs less than a Buffer: in hex, or as a character for each byte. */
+/** How a digest is passed on: as a text, which costs less than a Buffer. */
 const DIGITS = readsHex ? 'hex' : 'binary';
 
 interface HexArray {

@@ -4,7 +4,7 @@ import { check } from './errors.js';
 const LONGEST_TIMER = 2_147_483_647;
 
 /**
- * A misspelt option would be a protection that is silently off.
+ * A misspelt option would silently switch a protection off.
  *
  * @param name of what holds the options
  * @throws ConfigurationError that lists the valid options.

@@ -84,7 +84,7 @@ export interface GateOptions<Events extends EventSchemas, Host, Pass extends 'pa
 export type GateEvent<Events extends EventSchemas, Pass extends 'pass' | undefined> =
   ConfiguredEvent<Events> | (Pass extends 'pass' ? UnrecognizedEvent : never);
 
-/** The names of options, held to their types: a name that is missing here would refuse an option that there is. */
+/** The names of options, held to their types: an option that is missing here would be refused as unknown. */
 type Names<Options> = { readonly [Name in keyof Options]-?: null };
 
 const VERIFIER_OPTIONS: Names<VerifierOptions<NoEvents, unknown>> = { secret: null, events: null, headers: null, logger: null };

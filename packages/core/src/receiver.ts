@@ -1,6 +1,6 @@
 /**
- * The way of a delivery. Intake: headers, body, signature, event. Handling: tenant, store, confirmation, handler. Each step has
- * one owner, and no step knows the next one's business.
+ * The path of a delivery. Intake: headers, body, signature, event. Handling: tenant, store, confirmation, handler. Each step is
+ * a module that knows nothing of the next.
  */
 import type { ConfirmedPayment } from './confirm.js';
 import type { Delivery } from './delivery.js';

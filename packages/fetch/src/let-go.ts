@@ -1,4 +1,4 @@
-/** Bodies of which no more is wanted. */
+/** Drops the rest of a body that is not wanted. */
 
 /** A reader of a request's body. */
 export interface BodyReader {

@@ -2,7 +2,7 @@ type Handler = (event: unknown, context: unknown) => unknown;
 
 /**
  * Handlers, a map or one function, of which a returned `{ statusCode: 503 }` is thrown: it means that the notification was not taken, so
- * a store rolls the work back, the invocation fails, and the service tries again.
+ * a store rolls the work back, the invocation fails, and nothing is acknowledged.
  */
 export function throwRefusals<Handlers extends object>(handlers: Handlers): Handlers {
   if (typeof handlers === 'function') return throwing(handlers) as Handlers;

@@ -72,7 +72,7 @@ export class DoneReads {
   }
 }
 
-/** Milliseconds, and keys: small enough that a mark which another process deletes, or a restore or failover loses, is missed soon. */
+/** Milliseconds, and keys: small enough that a mark deleted by another process, or lost in a restore or failover, counts as missing within seconds. */
 const LIFETIME = 5_000;
 const MOST = 10_000;
 

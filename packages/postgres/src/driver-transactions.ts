@@ -108,10 +108,17 @@ function runnerOf(target: object): Runner | undefined {
 async function runBy(target: object, sql: string): Promise<readonly unknown[]> {
   const run = runnerOf(target);
   if (run === undefined) {
-    throw new ConfigurationError('query', 'is missing: the store knows no way to run SQL in the transactions of this database');
+    throw new ConfigurationError(
+      'query',
+      'is missing: give postgresStore `query: async (tx, sql) => rows`, which runs SQL in a transaction of this database',
+    );
   }
   const answer = await run(sql);
   const rows = Array.isArray(answer) ? answer : (answer as { readonly rows?: unknown } | undefined)?.rows;
-  if (!Array.isArray(rows)) throw new ConfigurationError('query', `is missing: what this database gives for SQL has no rows`);
+  if (!Array.isArray(rows))
+    throw new ConfigurationError(
+      'query',
+      'is missing: this database gives no rows for SQL. Give postgresStore `query: async (tx, sql) => rows`',
+    );
   return rows as readonly unknown[];
 }

@@ -142,7 +142,7 @@ SELECT count(*)::int AS forgotten FROM old`;
     return `to_regclass('${this.#table.replaceAll("'", "''")}')`;
   }
 
-  /** Of the table too, so that two stores of one database do not lock each other out. */
+  /** It depends on the table too, so that two stores of one database do not lock each other out. */
   #lockOf(hex: string): string {
     return BigInt.asIntN(64, BigInt(`0x${hex}`) ^ this.#lockOfTable).toString();
   }

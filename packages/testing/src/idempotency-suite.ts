@@ -366,7 +366,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectUntouched(store, key);
   },
 
-  async 'is of one mind where the abort and the end of the work fall together'(store) {
+  async 'reports done only with a mark where the abort and the end of the work coincide'(store) {
     for (const order of ['the abort first', 'the end first'] as const) {
       const key = newKey();
       const controller = new AbortController();
@@ -383,7 +383,7 @@ const always: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'takes no notice of work that fails after the abort'(store) {
+  async 'ignores work that fails after the abort'(store) {
     const key = newKey();
     const controller = new AbortController();
     const { work, begun, fail } = heldWork();

@@ -23,12 +23,12 @@ export async function driveFrauds(
     await expectRefusal(shop, { headers: event, body: claim }, unpaid.reference, tell);
   });
 
-  await story.step('… with a signature made with a secret of his own', async (tell) => {
+  await story.step("… with a signature made with a secret of the thief's own", async (tell) => {
     const signature = await sign(claim, 'a secret that the thief made up');
     await expectRefusal(shop, { headers: { ...event, 'X-Service-Signature': signature }, body: claim }, unpaid.reference, tell);
   });
 
-  await story.step('… with the genuine signature of the paid order, and his order in the text', async (tell) => {
+  await story.step("… with the genuine signature of the paid order, and the thief's order in the text", async (tell) => {
     await expectRefusal(shop, { headers: genuine.notification.headers, body: claim }, unpaid.reference, tell);
   });
 

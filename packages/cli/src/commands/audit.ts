@@ -38,7 +38,7 @@ export function auditCommand(): Command {
     .description(
       'Sends forged, replayed, broken and genuine notifications to a running server, in whatever language it is written, and says what ' +
         'is wrong with it, what shows it and how to fix it. Audit only servers of your own, and not the one in production: genuine ' +
-        'notifications are among them, some hundred, and a server credits their order and some named after it.',
+        'notifications are among them, a few hundred: a server credits their order and others named after it.',
     )
     .option('--to <url>', 'the address of the webhook')
     .option(

@@ -68,6 +68,8 @@ function show({ matches, message, causes }: Diagnosis, output: Output): void {
   const isProven = causes.every(({ proven }) => proven);
   output.line();
   output.line(
-    isProven ? 'Tried: with that undone, the signature matches.' : 'Not certain: what was signed cannot be had back from this.',
+    isProven
+      ? 'Tried: with that undone, the signature matches.'
+      : 'Not certain: the signed bytes cannot be recovered from this body.',
   );
 }

@@ -36,7 +36,7 @@ export function listenCommand(): Command {
     .summary('stand in front of your webhook, record what arrives, and say why a signature does not match')
     .description(
       'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte; your ' +
-        'server verifies it as ever, and its answer goes back. Each delivery is recorded in a file of its own. With the webhook secret, ' +
+        'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own. With the webhook secret, ' +
         'a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
     )
     .option('--forward-to <url>', 'your own webhook')

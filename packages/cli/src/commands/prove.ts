@@ -60,7 +60,7 @@ export function proveCommand(): Command {
         .default('undecided'),
     )
     .option('--tenant <tenant>', 'the merchant whose orders these are, as the option `tenant` of your webhook')
-    .option('--partial', 'the orders are not all: credits and marks without an order are no finding')
+    .option('--partial', 'the orders are incomplete: credits and marks without an order are no finding')
     .option('--currency <code>', 'of orders without a currency of their own', 'XOF')
     .option('--concurrency <n>', 'how many questions are under way at a time', wholeNumber(1, 100), 4)
     .option('--rate <n>', 'how many questions in a second at most (default: what the service allows)', wholeNumber(1, 10_000))

@@ -195,7 +195,7 @@ export function routeFile(framework: 'next-app' | 'next-pages', module: string):
   const head = `import { payments } from '${module}';\n\n`;
   const orders = `payments({
   async credit(reference) {
-    // Until this credits the order, the service is answered 500, and sends the notification again.
+    // Until this credits the order, each notification is answered 500: nothing is acknowledged.
     throw new Error(\`no code credits order \${reference} yet\`);
   },
 })`;

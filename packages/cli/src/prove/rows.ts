@@ -1,4 +1,4 @@
-/** One row of each input, checked: what cannot be compared exactly is a fault that is said, and never taken for something near it. */
+/** One row of each input, checked: what cannot be compared exactly is reported as a fault, never rounded. */
 
 /** What an order is to be paid: this, or what the customer chooses between these. Whole numbers of the smallest unit. */
 export type Expected = { readonly amount: number } | { readonly least: number; readonly most: number };

@@ -18,7 +18,7 @@ export interface SettleOptions {
   readonly state: StateFolder;
   readonly ask: Ask;
   readonly hasMarks: boolean;
-  /** The orders are not all: credits and marks of others are no finding. */
+  /** The orders are incomplete: credits and marks of others are no finding. */
   readonly isPartial: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number, references: number) => void;

@@ -217,7 +217,7 @@ export class LineWriter {
   }
 }
 
-/** The same for the same inputs and settings, so that a state is never gone on with under others. */
+/** The same for the same inputs and settings, so that a state is never resumed with other settings. */
 export function nameOfRun(settings: unknown): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 }

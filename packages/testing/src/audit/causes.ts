@@ -112,7 +112,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   loses_unknown: {
     title: 'acknowledges orders that it does not know',
     severity: 'high',
-    fix: 'Answer 503 for an unknown order: the notification may arrive before the order is stored, and is then sent again.',
+    fix: 'Answer 503 for an unknown order: the notification may arrive before the order is stored; with a 200 it would be lost.',
   },
   credits_unknown: {
     title: 'credits orders that do not exist',
@@ -174,7 +174,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   refuses_duplicates: {
     title: 'refuses duplicates',
     severity: 'medium',
-    fix: 'Answer 200 to what is done already; the service would send it again and again.',
+    fix: 'Answer 200 to what is already done: a sender that retries would never stop.',
   },
   quotes_body: { title: 'quotes the body in its replies', severity: 'medium', fix: 'Answer with a fixed text.' },
   leaks_trace: {

@@ -1,4 +1,4 @@
-/** Which framework answers, by what its replies show; and how the raw body is had there. */
+/** Which framework answers, by what its replies show; and how to get the raw body there. */
 import type { WireReply } from '../wire.js';
 
 type Sign = readonly [framework: string, matches: (reply: WireReply) => boolean];

@@ -88,7 +88,7 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   if (status === 429) {
     return stop(
       'refused',
-      'The server limits how often it is asked (429): lift that for the audit, which asks some hundred times.',
+      'The server limits how often it is asked (429): lift that for the audit, which asks a few hundred times.',
     );
   }
   if (status === 415) {

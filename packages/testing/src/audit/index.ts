@@ -18,7 +18,7 @@ import { loadProbes, slowProbes } from './slow-probes.js';
 
 /**
  * Attacks a running receiver over sockets of its own, and says what is wrong with it and how to fix it. It sends forged and broken
- * deliveries and some hundred genuine ones, so run it against servers of your own, and not against the one in production.
+ * deliveries and a few hundred genuine ones, so run it against servers of your own, and not against the one in production.
  *
  * It stops within two seconds where the first genuine delivery is refused or not answered, and says why in `stopped`. The report holds no secret, no
  * signature and nothing of a reply but its status.

@@ -10,7 +10,7 @@ export interface AuditOptions {
   /** The receiver's webhook secret; a string stands for its UTF-8 bytes. */
   readonly secret: string | Uint8Array;
   /**
-   * The order of the genuine deliveries. **They reach the merchant's code**, some hundred times: name an order of your tests, which may
+   * The order of the genuine deliveries. **They reach the merchant's code**, a few hundred times: name an order of your tests, which may
    * be credited. A list names more such orders, each of which is credited once: a receiver that looks its orders up needs four more to
    * be judged by `credits` in full. Default `paylink-audit`, which a receiver that looks its orders up may refuse.
    */

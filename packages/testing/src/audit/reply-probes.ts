@@ -17,7 +17,7 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
-      'A replay and a retry of the service look the same. Acknowledge what is already done with 200 and do nothing: the service would send it again and again.',
+      'A replay and a retry of the service look the same. Acknowledge what is already done with 200 and do nothing: a sender that retries would never stop.',
     async perform({ serves }) {
       await serves();
       return { answer: await serves() };
