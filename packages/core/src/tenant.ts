@@ -45,7 +45,7 @@ export function keyedByTenant<Handler extends (...args: never[]) => unknown>(han
 }
 
 export function isKeyedByTenant(handler: unknown): boolean {
-  return (handler as { readonly [KEYED]?: true } | undefined)?.[KEYED] === true;
+  return has(KEYED, handler);
 }
 
 /** Marks a handler that only queues the event: a mark of the receiver's own store would say done before the credit. */
@@ -55,5 +55,9 @@ export function onlyQueues<Handler extends (...args: never[]) => unknown>(handle
 
 /** Whether a worker runs the event: one that keys what it does has a worker too. */
 export function doesQueue(handler: unknown): boolean {
-  return isKeyedByTenant(handler) || (handler as { readonly [QUEUES]?: true } | undefined)?.[QUEUES] === true;
+  return has(KEYED, handler) || has(QUEUES, handler);
+}
+
+function has(mark: symbol, handler: unknown): boolean {
+  return (handler as Readonly<Record<symbol, unknown>> | undefined)?.[mark] === true;
 }

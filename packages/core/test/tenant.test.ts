@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { signedDelivery } from '@paylink/testing';
-import { identify, keyedByTenant } from '../src/idempotency.js';
+import { identify, keyedByTenant, onlyQueues } from '../src/idempotency.js';
 import { createDispatcher, createReceiver, memoryStore, type IdempotencyStore, type ReceiverOptions } from '../src/index.js';
 import { deliver, received, secret } from './deliver.js';
 
@@ -244,6 +244,18 @@ describe('tenant', () => {
         );
         expect(() => createDispatcher({ idempotency }, handlers)).toThrow(/^idempotency must not be given/);
         expect(() => createReceiver({ secret, confirm }, handlers)).not.toThrow();
+      }
+    });
+
+    it('and refuses a store around a handler that only queues, by whatever key: its worker has the store', () => {
+      const queueing = onlyQueues(() => undefined);
+      expect(Object.getOwnPropertySymbols(queueing)).toEqual([Symbol.for('paylink.queues')]);
+      for (const handlers of [queueing, { 'payment.succeeded': queueing }]) {
+        expect(() => createReceiver({ secret, idempotency }, handlers)).toThrow(
+          /^idempotency must not be given to a handler that only queues/,
+        );
+        // Its own key may tell the tenants apart.
+        expect(() => createReceiver({ secret: secretByPath }, handlers)).not.toThrow();
       }
     });
 

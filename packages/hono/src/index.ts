@@ -59,7 +59,7 @@ function handling(
   const answers = new WeakMap<Context, () => Response | undefined>();
   const respond = createResponder(options, handlers, (value, { c }) => {
     const isRefusal = value instanceof Response && !value.ok;
-    return isRefusal ? value : (answers.get(c)?.() ?? value);
+    return isRefusal ? value : (answers.get(c)!() ?? value);
   });
   const mayRespond = options.idempotency === undefined;
   return async (c) => {

@@ -276,6 +276,24 @@ it.each<readonly [string, (c: Context) => unknown, status: number, body: unknown
   ['sets a status that refuses', (c) => c.status(503), 503, { error: 'handler_failed' }],
   ['sets `c.res` to a refusal', (c) => void (c.res = c.json({ error: 'of the shop' }, 409)), 409, { error: 'of the shop' }],
   ['returns a refusal', (c) => c.json({ error: 'of the shop' }, 422), 422, { error: 'of the shop' }],
+  [
+    'sets one refusal and returns another',
+    (c) => {
+      c.status(503);
+      return c.json({ error: 'of the shop' }, 422);
+    },
+    422,
+    { error: 'of the shop' },
+  ],
+  [
+    'sets a refusal and returns success',
+    (c) => {
+      c.status(503);
+      return new Response('{}');
+    },
+    503,
+    { error: 'handler_failed' },
+  ],
 ])('marks nothing under a store where a handler %s', async (_does, act, status, body) => {
   const handler = vi.fn<(c: Context) => unknown>(act);
   const webhook = paymentWebhook({ secret, idempotency: memoryStore() }, (_event, { c }) => handler(c as Context));
