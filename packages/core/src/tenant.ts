@@ -59,5 +59,5 @@ export function doesQueue(handler: unknown): boolean {
 }
 
 function has(mark: symbol, handler: unknown): boolean {
-  return (handler as Readonly<Record<symbol, unknown>> | undefined)?.[mark] === true;
+  return (handler as Readonly<Record<symbol, unknown>>)[mark] === true;
 }

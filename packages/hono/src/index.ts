@@ -61,13 +61,12 @@ function handling(
     const isRefusal = value instanceof Response && !value.ok;
     return isRefusal ? value : (answers.get(c)!() ?? value);
   });
-  const mayRespond = options.idempotency === undefined;
   return async (c) => {
     const delivery = deliveryOf(c);
     const given = watchAnswer(c, delivery);
     answers.set(c, given);
     const response = await respond(delivery, { c });
-    return mayRespond && response.status === 200 ? (given() ?? response) : response;
+    return response.status === 200 ? (given() ?? response) : response;
   };
 }
 
