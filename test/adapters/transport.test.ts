@@ -158,8 +158,8 @@ describe.each(hosts)('$name', (host) => {
     const readsOn = [1_000, 500];
     using limits = holdLimits(...readsOn);
     // More than the buffers of both sides hold: a server that reads nothing more would end this by a reset, and the reply with it.
-    // It may take as long as the test may.
-    await wire.write(Buffer.concat([head(BODY, { framing: 8_000_000 }), Buffer.alloc(8_000_000)]), 60_000);
+    // It may take as long as the test may. The last byte is never sent: Hono's server keeps a connection whose body it has read whole.
+    await wire.write(Buffer.concat([head(BODY, { framing: 8_000_001 }), Buffer.alloc(8_000_000)]), 60_000);
     wire.release();
     expectRefused(await wire.reply(), 413, 'body_too_large');
     readsOn.forEach(limits.release);
