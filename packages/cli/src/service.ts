@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { createClient, isPaylinkError, type PaylinkClient, type PaylinkError } from '@paylink/client';
 import { isLocalHost } from './audit/local-host.js';
 import { failure, isConfigurationError, usageFailure, type Failure } from './failure.js';
+import { showUrl } from './input.js';
 import type { Output } from './output.js';
 import {
   addApiKeyOptions,
@@ -10,6 +11,7 @@ import {
   BASE_URL_VARIABLE,
   findEmulatorApiKey,
   findGivenApiKey,
+  isOfProject,
   type ApiKeyFlags,
 } from './settings.js';
 
@@ -24,8 +26,9 @@ export function addServiceOptions(command: Command): Command {
 /** @throws Failure when the address or the key is missing, or cannot be one. */
 export async function connect(flags: ServiceFlags, output: Output): Promise<PaylinkClient> {
   const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
+  const url = URL.canParse(baseUrl ?? '') ? new URL(baseUrl!) : undefined;
   // What the emulator keeps is for emulators.
-  const isHere = URL.canParse(baseUrl ?? '') && isLocalHost(new URL(baseUrl!).hostname);
+  const isHere = url !== undefined && isLocalHost(url.hostname);
   const apiKey = await (isHere ? findEmulatorApiKey : findGivenApiKey)(flags, output);
   if (!baseUrl) {
     throw usageFailure(
@@ -43,6 +46,13 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
     baseUrl: flags.baseUrl === undefined ? BASE_URL_VARIABLE : '--base-url',
     apiKey: apiKey.source,
   };
+  // A folder that somebody else wrote could name any address, and be sent the key.
+  if (url !== undefined && !isHere && isOfProject(sources['baseUrl']!) && !isOfProject(apiKey.source)) {
+    throw usageFailure(
+      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only the .env of this folder names`,
+      'if that is right, give --base-url, or --dotenv .env',
+    );
+  }
   try {
     return createClient({ baseUrl, apiKey: apiKey.value });
   } catch (error) {

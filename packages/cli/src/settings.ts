@@ -45,6 +45,11 @@ export function addApiKeyOptions(command: Command): Command {
 /** The variables that were found in the project's own .env, which no flag has named. */
 const fromProject = new Set<string>();
 
+/** Whether a setting of this source, a variable's name, was found in the project's own .env. */
+export function isOfProject(source: string): boolean {
+  return fromProject.has(source);
+}
+
 /**
  * Takes over the variables of ours from a .env file, where the environment has none: from the one that was named, else from the
  * project's own, if there is one. Nothing else in it has an effect.
@@ -179,7 +184,7 @@ async function look({ what, flag, file, variables }: Places, output: Output): Pr
   if (path !== undefined) return { value: (await readText(path, fileName)).replace(/\r?\n$/, ''), source: fileName };
   const variable = variables.find((name) => process.env[name]);
   if (variable === undefined) return undefined;
-  if (fromProject.has(variable)) output.advise(`${what} is that of .env`);
+  if (isOfProject(variable)) output.advise(`${what} is that of .env`);
   return { value: process.env[variable]!, source: variable };
 }
 

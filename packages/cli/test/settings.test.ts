@@ -68,4 +68,31 @@ describe('the settings of the commands', () => {
     const away = await paylink(['payments', 'get', 'order-42', '--base-url', 'https://pay.example/api'], { cwd });
     expect(away).toMatchObject({ code: 2, stderr: expect.stringContaining('no API key') as string });
   });
+
+  it('sends no key from elsewhere to an address that only the .env of the folder names', async () => {
+    const get = ['payments', 'get', 'order-42'];
+    const address = 'PAYLINK_BASE_URL=https://0.0.0.0:1/api';
+    const strange = folderWith({ dotenv: `${address}\n` });
+    for (const [source, result] of [
+      ['PAYLINK_API_KEY', await paylink(get, { cwd: strange, env: { PAYLINK_API_KEY: API_KEY } })],
+      ['--api-key', await paylink([...get, '--api-key', API_KEY], { cwd: strange })],
+    ] as const) {
+      expect(result.code).toBe(2);
+      expect(result.stderr).toContain(`the key of ${source} would go to https://0.0.0.0:1/api, which only the .env`);
+      expect(result.stderr).not.toContain(API_KEY);
+    }
+    // Of one file both, or named by the person: it is asked, and nothing listens there.
+    const own = folderWith({ dotenv: `${address}\nPAYLINK_API_KEY=${API_KEY}\n` });
+    const env = { PAYLINK_API_KEY: API_KEY };
+    for (const asked of [
+      await paylink(get, { cwd: own }),
+      await paylink([...get, '--dotenv', '.env'], { cwd: strange, env }),
+      await paylink([...get, '--base-url', 'https://0.0.0.0:1/api'], { cwd: strange, env }),
+    ]) {
+      expect(asked).toMatchObject({ code: 1, stderr: expect.not.stringContaining('would go to') as string });
+    }
+    // An emulator is no stranger.
+    const here = folderWith({ dotenv: 'PAYLINK_BASE_URL=http://127.0.0.1:9/api\n' });
+    expect((await paylink(get, { cwd: here, env })).stderr).not.toContain('would go to');
+  });
 });
