@@ -16,8 +16,9 @@ export function throwRefusals<Handlers extends object>(handlers: Handlers): Hand
 function throwing(handler: Handler): Handler {
   const refusing: Handler = async (event, context) => {
     const value = await handler(event, context);
-    if (!isResult(value) || (value.statusCode >= 200 && value.statusCode < 300)) return value;
+    if (!isResult(value)) return value;
     const { statusCode } = value;
+    if (Number(statusCode) >= 200 && Number(statusCode) < 300) return value;
     throw new Error(
       `the handler returned { statusCode: ${statusCode} }, so the notification is not acknowledged; throw an error instead`,
     );
@@ -26,11 +27,15 @@ function throwing(handler: Handler): Handler {
   return Object.assign(refusing, handler);
 }
 
-const FIELDS = new Set(['statusCode', 'statusDescription', 'headers', 'multiValueHeaders', 'cookies', 'body', 'isBase64Encoded']);
+/**
+ * A result of Lambda, also with its status as text, which API Gateway takes too, or with a field of the merchant's own. Not the answer of
+ * an HTTP client, which has a `statusCode` too: that one is a stream, or has one for its body.
+ */
+function isResult(value: unknown): value is { readonly statusCode: number | string } {
+  const { statusCode, body } = Object(value) as { readonly statusCode?: unknown; readonly body?: unknown };
+  return ['number', 'string'].includes(typeof statusCode) && !isStream(value) && !isStream(body);
+}
 
-/** Not the answer of an HTTP client, which has a `statusCode` too. */
-function isResult(value: unknown): value is { readonly statusCode: number } {
-  if (typeof value !== 'object' || value === null) return false;
-  const { statusCode } = value as { readonly statusCode?: unknown };
-  return typeof statusCode === 'number' && Object.keys(value).every((field) => FIELDS.has(field));
+function isStream(value: unknown): boolean {
+  return typeof (value as { readonly pipe?: unknown } | null | undefined)?.pipe === 'function';
 }

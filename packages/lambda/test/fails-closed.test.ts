@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import { createVerifier, memoryStore } from '@paylink/core';
 import { keyedByTenant } from '@paylink/core/idempotency';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
@@ -33,8 +35,8 @@ it('says that something parsed the body first, where it is no text any more (F01
   logged.mockRestore();
 });
 
-it.each([199, 300, 302, 404, 503])(
-  'does not acknowledge what a handler refused by returning { statusCode: %i }',
+it.each([199, 300, 302, 404, 503, '503', '5xx', ''])(
+  'does not acknowledge what a handler refused by returning { statusCode: %s }',
   async (statusCode) => {
     const refuse = vi.fn(async () => ({ statusCode, body: '' }));
     const thrown = `the handler returned { statusCode: ${statusCode} }`;
@@ -52,7 +54,10 @@ it.each([
   { multiValueHeaders: {} },
   { cookies: [] },
   { body: '' },
+  { body: null },
+  { body: { error: 'no stock' } },
   { isBase64Encoded: false },
+  { reason: 'no stock' },
 ])('knows a refusal that has %j too', async (field) => {
   const refuse = (): object => ({ statusCode: 503, ...field });
   await expect(paymentWebhook({ secret }, refuse)(event)).rejects.toThrow('the handler returned { statusCode: 503 }');
@@ -65,15 +70,33 @@ it.each([undefined, null, 'credit', 5])('takes %j for no handlers', (handlers) =
 it.each([
   { statusCode: 200 },
   { statusCode: 299 },
-  { statusCode: 404, headers: {}, trailers: {}, opaque: null, body: null },
   { statusCode: 204 },
-  { statusCode: '503' },
+  { statusCode: '204' },
+  { statusCode: true },
+  { statusCode: {} },
   undefined,
   null,
   503,
 ])('acknowledges where a handler returned %j', async (value) => {
   const result = await paymentWebhook({ secret }, () => value)(event);
   expect([result.statusCode, result.body]).toEqual([200, '{"received":true}']);
+});
+
+it('acknowledges where a handler returned the answer of an HTTP client, whatever that said', async () => {
+  const server = createServer((_req, res) => res.writeHead(404).end('not here')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const ask = async (): Promise<unknown> => {
+    const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [IncomingMessage];
+    return response.resume();
+  };
+  // As undici's `request` gives it: a plain object, whose body is a stream.
+  const wrapped = async (): Promise<unknown> => ({ statusCode: 404, headers: {}, trailers: {}, opaque: null, body: await ask() });
+  try {
+    for (const handler of [ask, wrapped]) expect((await paymentWebhook({ secret }, handler)(event)).statusCode).toBe(200);
+  } finally {
+    server.close();
+  }
 });
 
 it('asks for `tenant` where a handler keys by it', () => {
