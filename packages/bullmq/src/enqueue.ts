@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { WebhookEvent } from '@paylink/core';
 import {
   check,
   checkNames,
   identify,
+  ownKey,
   isWebhookError,
   keyedByTenant,
   onlyQueues,
@@ -70,12 +70,7 @@ export function enqueue(
 
   const idOf = async (event: VerifiedEvent, tenant: string | undefined): Promise<string> => {
     if (key === undefined) return (await identify({ tenant, kind: kindOf(event), reference: event.reference })).key;
-    const identity: unknown = key(event as WebhookEvent, tenant === undefined ? {} : { tenant });
-    // Two payments of one identity would be one job.
-    if (typeof identity !== 'string' || identity === '') {
-      throw new TypeError('key must give a string that is not empty for every event');
-    }
-    return createHash('sha256').update(identity).digest('hex');
+    return ownKey(key(event as WebhookEvent, tenant === undefined ? {} : { tenant }), 'key');
   };
 
   const handler = async (

@@ -297,7 +297,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     }
   });
 
-  it.each(['', undefined, 7])(
+  it.each(['', undefined, 7, 'order \ud800'])(
     'makes no job of an event whose key is %j, since another payment would be the same job',
     async (identity) => {
       const queue = openQueue();

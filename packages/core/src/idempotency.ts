@@ -3,6 +3,7 @@
  * under the same store and key as a receiver.
  */
 import { sha256 } from '#hmac';
+import { isWellFormed } from './bytes.js';
 import { check, fault, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 
@@ -52,7 +53,7 @@ export type IdempotencyOption<Scope extends object, Host = unknown, Event = Webh
   | IdempotencyStore<Scope>
   | {
       readonly store: IdempotencyStore<Scope>;
-      /** Gives a string that is not empty. The context is the host's, with `tenant` where that option is set. */
+      /** Gives a string that is not empty and well-formed Unicode. The context is the host's, with `tenant` where that option is set. */
       readonly key: (event: Event, context: Host & TenantContext) => string;
     };
 
@@ -93,6 +94,16 @@ export async function identify({ tenant, kind, reference }: Identified): Promise
   return { key: await sha256(identity), turn: await turnOf(tenant, reference) };
 }
 
+/**
+ * Gives the key of what the merchant's own function, the option `option`, gave for an event.
+ *
+ * @throws TypeError for what would also stand for other events: no string, an empty one, one with half a surrogate pair.
+ */
+export async function ownKey(identity: unknown, option: string): Promise<string> {
+  if (typeof identity === 'string' && identity !== '' && isWellFormed(identity)) return sha256(identity);
+  throw new TypeError(`${option} must give a string that is not empty and has no half of a surrogate pair, for every event`);
+}
+
 function turnOf(tenant: string | false | undefined, reference: string): string | Promise<string> {
   return sha256(JSON.stringify([typeof tenant === 'string' ? tenant : null, reference]));
 }
@@ -123,11 +134,8 @@ export function readIdempotency<Scope extends object, Host, Event extends Identi
     async identify(event, host, tenant) {
       const { type, kind, reference } = event;
       if (key === undefined) return identify({ tenant, kind: type === 'unrecognized' ? kind! : type, reference });
-      const identity: unknown = key(event, { ...host, ...(tenant !== undefined && { tenant }) });
-      if (typeof identity !== 'string' || identity === '') {
-        throw new TypeError('idempotency.key must give a string that is not empty for every event');
-      }
-      return { key: await sha256(identity), turn: await turnOf(tenant, reference) };
+      const identity = key(event, { ...host, ...(tenant !== undefined && { tenant }) });
+      return { key: await ownKey(identity, 'idempotency.key'), turn: await turnOf(tenant, reference) };
     },
   };
 }

@@ -87,16 +87,19 @@ describe('idempotency', () => {
     expect(run.mock.calls.map(([key]) => key)).toEqual(keys.map(({ key }) => key));
   });
 
-  it.each(['', undefined, 42, null])('runs nothing under the key %j of the merchant’s own function', async (identity) => {
-    const run = vi.fn();
-    const handler = vi.fn();
-    const idempotency = { store: storeOf(run as never), key: () => identity as string };
-    await expect(createReceiver({ secret, idempotency, logger }, handler).receive(deliver(), {})).rejects.toThrow(
-      'idempotency.key must give a string that is not empty',
-    );
-    expect(run).not.toHaveBeenCalled();
-    expect(handler).not.toHaveBeenCalled();
-  });
+  it.each(['', undefined, 42, null, 'order \ud800'])(
+    'runs nothing under the key %j of the merchant’s own function',
+    async (identity) => {
+      const run = vi.fn();
+      const handler = vi.fn();
+      const idempotency = { store: storeOf(run as never), key: () => identity as string };
+      await expect(createReceiver({ secret, idempotency, logger }, handler).receive(deliver(), {})).rejects.toThrow(
+        'idempotency.key must give a string that is not empty',
+      );
+      expect(run).not.toHaveBeenCalled();
+      expect(handler).not.toHaveBeenCalled();
+    },
+  );
 
   it('gives the merchant’s own function what the host gives, and no tenant where there is none', async () => {
     const key = vi.fn(() => 'own');
