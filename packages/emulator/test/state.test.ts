@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
@@ -186,6 +187,19 @@ describe('the state file', () => {
     await (await start()).close();
     writeFileSync(`${state}.lock`, '99999999');
     await start();
+  });
+
+  it('is used by one of two emulators that start at once beside the lock of a killed one', async () => {
+    const folder = join(state, '..');
+    const count = 40;
+    for (let number = 0; number < count; number++) writeFileSync(join(folder, `${number}.lock`), '99999999');
+    const script = fileURLToPath(new URL('state-race-child.ts', import.meta.url));
+    // Time for both to load.
+    const args = ['--conditions=@paylink/source', '--import', 'tsx', script, folder, `${count}`, `${Date.now() + 3_000}`];
+    const race = promisify(execFile);
+    const both = await Promise.all([race(process.execPath, args), race(process.execPath, args)]);
+    const held = both.flatMap(({ stdout }) => JSON.parse(stdout) as number[]);
+    expect(held.sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, number) => number));
   });
 
   it('takes the lock of a killed emulator that had the same process id, as in a container', async () => {

@@ -2,6 +2,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -142,19 +143,41 @@ function readLines(path: string): Line[] {
   return rest.map((line) => JSON.parse(line) as Line);
 }
 
-/** Two emulators that write one file would each lose what the other writes. The lock of a dead process counts for nothing. */
+/**
+ * Two emulators that write one file would each lose what the other writes. The lock of a dead process counts for nothing. It appears with
+ * its content, and a dead one is moved away before it is looked at again, since another emulator may be starting at the same time.
+ */
 function takeLock(lock: string): void {
-  if (existsSync(lock)) {
-    const owner = Number(readFileSync(lock, 'utf8'));
-    if (owner === process.pid ? isOfThisProcess(lock) : isAlive(owner)) {
-      throw new ConfigurationError('state', `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`);
-    }
-    rmSync(lock, { force: true });
-  }
+  const own = `${lock}.${process.pid}`;
   try {
-    writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
+    refuseIfHeld(lock);
+    if (existsSync(lock)) {
+      renameSync(lock, own);
+      try {
+        refuseIfHeld(own, lock);
+      } catch (error) {
+        linkSync(own, lock);
+        throw error;
+      }
+    }
+    writeFileSync(own, String(process.pid), { mode: 0o600 });
+    linkSync(own, lock);
   } catch (error) {
-    throw new ConfigurationError('state', `cannot be locked: ${(error as Error).message}`);
+    if (error instanceof ConfigurationError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isTaken = code === 'EEXIST' || code === 'ENOENT';
+    throw new ConfigurationError('state', isTaken ? 'was just taken by another emulator' : `cannot be locked: ${message}`);
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** @throws ConfigurationError where the file is the lock of a process that runs */
+function refuseIfHeld(file: string, lock = file): void {
+  if (!existsSync(file)) return;
+  const owner = Number(readFileSync(file, 'utf8'));
+  if (owner === process.pid ? isOfThisProcess(file) : isAlive(owner)) {
+    throw new ConfigurationError('state', `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`);
   }
 }
 

@@ -1,0 +1,16 @@
+/** Opens one state file after the other, each at the same moment as another process does, and prints which ones it holds. */
+import { join } from 'node:path';
+import { openStateFile } from '../src/state/state-file.js';
+
+const [folder = '', count, begin] = process.argv.slice(2);
+const held: number[] = [];
+for (let number = 0; number < Number(count); number++) {
+  while (Date.now() < Number(begin) + number * 20);
+  try {
+    openStateFile(join(folder, `${number}`));
+    held.push(number);
+  } catch {
+    // The other one has it.
+  }
+}
+console.log(JSON.stringify(held));
