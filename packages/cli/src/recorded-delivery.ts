@@ -1,5 +1,6 @@
 /** Real deliveries as files: what arrived, byte for byte, to be replayed later. */
 import { randomBytes } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { usageFailure } from './failure.js';
 import { readText } from './input.js';
@@ -16,12 +17,27 @@ export interface RecordedDelivery {
 
 const FORMAT = 'paylink delivery 1';
 
-/** Writes a delivery into a private file of the folder, and gives its path. The file holds a genuine signature: keep it private. */
-export async function record(folder: string, { body, ...delivery }: RecordedDelivery): Promise<string> {
-  const name = `${delivery.receivedAt.replace(/[:.]/g, '-')}-${randomBytes(3).toString('hex')}.json`;
-  const path = join(folder, name);
-  await writeWhole(path, `${JSON.stringify({ format: FORMAT, ...delivery, body: body.toString('base64') }, null, 2)}\n`);
-  return path;
+/** Records into a folder, and gives the file's path, or nothing where the folder is full. */
+export type Recorder = (delivery: RecordedDelivery) => Promise<string | undefined>;
+
+/**
+ * Writes each delivery into a private file of the folder. A file holds a genuine signature: keep it private. Nothing is ever deleted:
+ * whoever finds the tunnel's address could push a genuine delivery out by forged ones.
+ *
+ * @param limit how many bytes of recordings the folder may hold
+ */
+export async function openRecorder(folder: string, limit: number): Promise<Recorder> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  let held = sizes.reduce((sum, size) => sum + size, 0);
+  return async ({ body, ...delivery }) => {
+    const text = `${JSON.stringify({ format: FORMAT, ...delivery, body: body.toString('base64') }, null, 2)}\n`;
+    if (held + Buffer.byteLength(text) > limit) return undefined;
+    held += Buffer.byteLength(text);
+    const path = join(folder, `${delivery.receivedAt.replace(/[:.]/g, '-')}-${randomBytes(3).toString('hex')}.json`);
+    await writeWhole(path, text);
+    return path;
+  };
 }
 
 /** @throws Failure where the file is not a recorded delivery */

@@ -48,6 +48,23 @@ describe('paylink listen', () => {
     expect(shop.credited).toEqual(['order-42', 'order-42']);
   });
 
+  it('records no more than --record-limit, forwards on, and deletes nothing', async () => {
+    const shop = await openShop();
+    const folder = newFolder();
+    writeFileSync(join(folder, 'before.json'), ' '.repeat(400_000));
+    const args = ['listen', '--forward-to', shop.url, '--port', '0', '--record', '.', '--record-limit', '1'];
+    const running = start(args, { WEBHOOK_SECRET: SECRET }, folder);
+    const [, url = ''] = await running.until(/Listening at (\S+),/);
+    // 533,336 bytes as base64, of which one has room beside what was there.
+    const large = 'x'.repeat(400_000);
+    for (let time = 0; time < 2; time++) expect((await deliver(url, large, sign(large))).status).toBe(413);
+    await running.until(/\(400000 bytes\) → 413 {2}not recorded: the folder is full, see --record-limit\n/);
+    expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
+    // What is small still has room.
+    expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toHaveLength(3);
+    expect(shop.credited).toEqual(['order-42']);
+  });
+
   it('leaves the .gitignore of a folder that the user names as it is, and says what follows', async () => {
     const shop = await openShop();
     const folder = newFolder();

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Finding } from '../src/prove/finding.js';
 import { COMMAND, newFolder, paylink, start, type Result } from './paylink.js';
 import { startService } from './prove/service.js';
+import { inTerminal } from './terminal.js';
 
 interface Report {
   readonly complete: boolean;
@@ -316,6 +317,15 @@ describe('an input that cannot be read', () => {
     expect(reportOf(one).verdicts).toMatchObject({ not_asked: 1 });
     const two = await paylink(['prove', '--orders', '-', '--credits', '-', '--ask', 'none'], { cwd: folder, stdin: fine });
     expect(two).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot both be read from stdin') as string });
+  });
+
+  it('writes findings as CSV to a terminal with what the terminal would act on escaped, and to a pipe as they are', async () => {
+    const folder = write({ 'orders.csv': 'reference,amount\norder-1,100\n', 'credits.csv': 'reference,amount\nb\u001b[2Jb,100\n' });
+    const args = ['prove', ...FILES, '--ask', 'none', '--csv'];
+    const { output } = await inTerminal(args, {}, [], folder);
+    expect(output).toContain('credit_without_order,b\\x1b[2Jb,');
+    expect(output).not.toContain('\u001b[2J');
+    expect((await paylink(args, { cwd: folder })).stdout).toContain('credit_without_order,b\u001b[2Jb,');
   });
 
   it('says of a row by its number what is wrong with it, and judges the others', async () => {

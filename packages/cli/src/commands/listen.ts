@@ -9,7 +9,7 @@ import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
 import { makePrivateFolder } from '../kept-secrets.js';
 import type { Output } from '../output.js';
-import { readRecorded, record, type RecordedDelivery } from '../recorded-delivery.js';
+import { openRecorder, readRecorded, type RecordedDelivery, type Recorder } from '../recorded-delivery.js';
 import { text } from '../safe-text.js';
 import { untilStopped } from '../until-stopped.js';
 import { addSecretOptions, findSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
@@ -18,11 +18,14 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly forwardTo?: string;
   readonly port: number;
   readonly record: string;
+  readonly recordLimit: number;
   readonly replay?: readonly string[];
 }
 
 const DEFAULT_PORT = 4020;
 const DEFAULT_FOLDER = '.paylink/deliveries';
+// Some 50,000 deliveries of the service.
+const DEFAULT_MEGABYTES = 100;
 // Far above what the service sends, and little enough to hold in memory.
 const BODY_LIMIT = 1_000_000;
 const TIMEOUT = 30_000;
@@ -36,12 +39,18 @@ export function listenCommand(): Command {
     .summary('stand in front of your webhook, record what arrives, and say why a signature does not match')
     .description(
       'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte; your ' +
-        'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own. With the webhook secret, ' +
+        'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own, until --record-limit. With the webhook secret, ' +
         'a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
     )
     .option('--forward-to <url>', 'your own webhook')
     .option('--port <port>', 'where it listens; 0 is any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--record <folder>', 'where deliveries are recorded, for the owner only', DEFAULT_FOLDER)
+    .option(
+      '--record-limit <megabytes>',
+      'record no more once the folder holds this much',
+      wholeNumber(1, 1_000_000),
+      DEFAULT_MEGABYTES,
+    )
     .option('--replay <file>', 'send a recorded delivery to --forward-to, and end; can be repeated', collect);
   addSecretOptions(command);
   runs<Flags>(command, listen);
@@ -79,8 +88,9 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   if (!isIgnored) {
     output.note(text`${flags.record} has a .gitignore of its own: let git ignore the deliveries, which hold signatures`);
   }
+  const record = await openRecorder(flags.record, flags.recordLimit * 1_000_000);
   const server = createServer((req, res) => {
-    void take(req, res, { target, secret, output, folder: flags.record }).catch((error: unknown) => {
+    void take(req, res, { target, secret, output, record }).catch((error: unknown) => {
       output.error(error instanceof Error ? error.message : String(error));
       if (!res.headersSent) answer(res, 500);
     });
@@ -111,7 +121,7 @@ interface Scene {
 async function take(
   req: IncomingMessage,
   res: ServerResponse,
-  { folder, ...scene }: Scene & { readonly folder: string },
+  { record, ...scene }: Scene & { readonly record: Recorder },
 ): Promise<void> {
   // The rest is read and dropped, since a sender whose connection is closed sees no 413.
   const body = await readBody(req.iterator({ destroyOnReturn: false }));
@@ -121,7 +131,7 @@ async function take(
     return;
   }
   const delivery = { receivedAt: new Date().toISOString(), method: req.method ?? 'POST', headers: headersOf(req), body };
-  const file = await record(folder, delivery);
+  const file = await record(delivery);
   const forwarded = await forward(delivery, scene.target);
   // 503: the service may retry once the merchant's server is back.
   if (typeof forwarded === 'string') answer(res, 503);
@@ -160,7 +170,7 @@ function forward({ method, headers, body }: RecordedDelivery, target: URL): Prom
 /** A line for each delivery, and why its signature does not match; never the signature, the secret or the body. */
 async function tell(
   delivery: RecordedDelivery,
-  { secret, output, forwarded, file }: Scene & { readonly forwarded: Forwarded | string; readonly file: string },
+  { secret, output, forwarded, file }: Scene & { readonly forwarded: Forwarded | string; readonly file: string | undefined },
 ): Promise<void> {
   const { paint } = output;
   const problem = secret === undefined ? undefined : await problemOf(delivery, secret);
@@ -176,10 +186,11 @@ async function tell(
     ...(status === undefined ? { error: forwarded } : { status }),
     ...(secret === undefined ? {} : { signature: problem === undefined ? 'matches' : 'does not match' }),
     ...(problem === undefined ? {} : { diagnosis: problem }),
-    file,
+    ...(file === undefined ? {} : { file }),
   });
+  const where = file ?? 'not recorded: the folder is full, see --record-limit';
   output.line(
-    text`${paint.dim(delivery.receivedAt.slice(11, 19))}  ${event} (${delivery.body.length} bytes) → ${isAcknowledged ? paint.green(outcome) : paint.red(outcome)}  ${paint.dim(file)}`,
+    text`${paint.dim(delivery.receivedAt.slice(11, 19))}  ${event} (${delivery.body.length} bytes) → ${isAcknowledged ? paint.green(outcome) : paint.red(outcome)}  ${paint.dim(where)}`,
   );
   if (problem !== undefined) output.line(text`          ${paint.red('signature:')} ${problem}`);
 }

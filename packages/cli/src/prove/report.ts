@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { usageFailure } from '../failure.js';
 import type { Output } from '../output.js';
-import { text, type Printable } from '../safe-text.js';
+import { escapeText, text, type Printable } from '../safe-text.js';
 import { FINDINGS, type Finding } from './finding.js';
 import { VERDICTS } from './judge.js';
 import type { Proof } from './prove.js';
@@ -99,12 +99,13 @@ const COLUMNS = [
   'mark',
 ] as const;
 
-/** @param target a file, or stdout where it is `true` */
+/** @param target a file, or stdout where it is `true`: escaped where that is a terminal */
 export async function writeCsv(target: string | true, findings: AsyncIterable<Finding>, output: Output): Promise<void> {
   const stream = target === true ? process.stdout : createWriteStream(target, { mode: 0o600 });
   const failed = target === true ? undefined : once(stream, 'error').then(([error]) => error as NodeJS.ErrnoException);
+  const shown = target === true && process.stdout.isTTY ? escapeText : (line: string): string => line;
   const write = async (cells: readonly Cell[]): Promise<void> => {
-    if (stream.write(`${output.redact(cells.map(quote).join(','))}\r\n`)) return;
+    if (stream.write(`${shown(output.redact(cells.map(quote).join(',')))}\r\n`)) return;
     await Promise.race([once(stream, 'drain'), failed]);
   };
   await write(COLUMNS);

@@ -10,7 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdir, mkdtemp, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,22 +78,31 @@ export class StateFolder {
     }
   }
 
+  /** It appears with its content; a dead one is moved away and looked at again, since another run may be starting at the same time. */
   async #takeLock(): Promise<void> {
     const path = this.#at('lock');
-    for (let tries = 1; ; tries++) {
-      try {
-        await writeFile(path, `${process.pid}\n`, { flag: 'wx', mode: 0o600 });
-        this.#lock = path;
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-        const holder = Number(await readFile(path, 'utf8').catch(() => ''));
-        // A command has one run. In a container its pid is often that of the process that was killed before it.
-        if (tries > 1 || (holder !== process.pid && isAlive(holder))) {
-          throw usageFailure(`--state: another run (process ${holder}) is at work in ${this.path}`, `if it is not: remove ${path}`);
+    const own = this.#at(`lock.${process.pid}`);
+    const held = (holder: string): Error =>
+      usageFailure(`--state: another run (${holder}) is at work in ${this.path}`, `if it is not: remove ${path}`);
+    try {
+      const holder = await holderOf(path);
+      if (holder !== undefined) {
+        if (isAtWork(holder)) throw held(`process ${holder}`);
+        await rename(path, own);
+        const moved = await holderOf(own);
+        if (moved !== undefined && isAtWork(moved)) {
+          await link(own, path);
+          throw held(`process ${moved}`);
         }
-        await rm(path, { force: true });
       }
+      await writeFile(own, `${process.pid}\n`, { mode: 0o600 });
+      await link(own, path);
+      this.#lock = path;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw code === 'EEXIST' || code === 'ENOENT' ? held('it has just begun') : error;
+    } finally {
+      await rm(own, { force: true });
     }
   }
 
@@ -222,8 +231,17 @@ export function nameOfRun(settings: unknown): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 }
 
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
+/** The process of a lock; undefined where there is no lock. */
+async function holderOf(lock: string): Promise<number | undefined> {
+  return readFile(lock, 'utf8').then(Number, (error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+/** A command has one run. In a container its pid is often that of the process that was killed before it. */
+function isAtWork(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
     process.kill(pid, 0);
     return true;
