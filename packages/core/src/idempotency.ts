@@ -100,8 +100,8 @@ export async function identify({ tenant, kind, reference }: Identified): Promise
  * @throws TypeError for what would also stand for other events: no string, an empty one, one with half a surrogate pair.
  */
 export async function ownKey(identity: unknown, option: string): Promise<string> {
-  if (typeof identity === 'string' && identity !== '' && isWellFormed(identity)) return sha256(identity);
-  throw new TypeError(`${option} must give a string that is not empty and has no half of a surrogate pair, for every event`);
+  if (typeof identity === 'string' && identity && isWellFormed(identity)) return sha256(identity);
+  throw new TypeError(`${option} must give a string that is not empty and well-formed for every event`);
 }
 
 function turnOf(tenant: string | false | undefined, reference: string): string | Promise<string> {
@@ -159,15 +159,15 @@ export async function runOnce<Scope extends object>(
 ): Promise<'done' | 'duplicate'> {
   // Of the last run: a store may run the work again, after a serialisation failure for one.
   let succeeded = false;
-  let thrown: { readonly error: unknown } | undefined;
+  let thrown: unknown[] = [];
   const watched = async (scope: Scope): Promise<void> => {
     succeeded = false;
-    thrown = undefined;
+    thrown = [];
     try {
       await work(scope);
       succeeded = true;
     } catch (error) {
-      thrown = { error };
+      thrown = [error];
       throw error;
     }
   };
@@ -176,7 +176,7 @@ export async function runOnce<Scope extends object>(
   try {
     result = await store.run(key, watched, options);
   } catch (error) {
-    if (wasThrown(thrown, error) || (isWebhookError(error) && error.code === 'nothing_written')) throw error;
+    if (thrown.includes(error) || (isWebhookError(error) && error.code === 'nothing_written')) throw error;
     throw unavailable(error);
   }
   if (result === 'in_progress')
@@ -186,19 +186,15 @@ export async function runOnce<Scope extends object>(
   throw unavailable(new Error('the store said done, but the work has not succeeded'));
 }
 
-function wasThrown(thrown: { readonly error: unknown } | undefined, error: unknown): boolean {
-  return thrown !== undefined && thrown.error === error;
-}
-
 /** Whether the key is done. @throws WebhookError `store_unavailable`. */
 export async function isDone(store: Pick<IdempotencyStore, 'isDone'>, key: string): Promise<boolean> {
   try {
     const done: unknown = await store.isDone(key);
     if (typeof done === 'boolean') return done;
+    throw new TypeError('isDone gave no boolean');
   } catch (error) {
     throw unavailable(error);
   }
-  throw unavailable(new TypeError('isDone gave no boolean'));
 }
 
 function unavailable(cause: unknown): WebhookError {
