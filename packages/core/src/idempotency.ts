@@ -159,15 +159,15 @@ export async function runOnce<Scope extends object>(
 ): Promise<'done' | 'duplicate'> {
   // Of the last run: a store may run the work again, after a serialisation failure for one.
   let succeeded = false;
-  let thrown: unknown[] = [];
+  const thrown = new Set<unknown>();
   const watched = async (scope: Scope): Promise<void> => {
     succeeded = false;
-    thrown = [];
+    thrown.clear();
     try {
       await work(scope);
       succeeded = true;
     } catch (error) {
-      thrown = [error];
+      thrown.add(error);
       throw error;
     }
   };
@@ -176,7 +176,7 @@ export async function runOnce<Scope extends object>(
   try {
     result = await store.run(key, watched, options);
   } catch (error) {
-    if (thrown.includes(error) || (isWebhookError(error) && error.code === 'nothing_written')) throw error;
+    if (thrown.has(error) || (isWebhookError(error) && error.code === 'nothing_written')) throw error;
     throw unavailable(error);
   }
   if (result === 'in_progress')
