@@ -67,7 +67,7 @@ export class PaylinkError extends Error {
     for (const [name, value] of Object.entries(details)) {
       if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true });
     }
-    if (mayHaveCreated) leaveOpen(this);
+    if (mayHaveCreated) noteMayHaveCreated(this);
   }
 
   /**
@@ -82,7 +82,7 @@ PaylinkError.prototype.name = 'PaylinkError';
 Object.defineProperty(PaylinkError.prototype, BRAND, { value: true });
 
 /** Notes on the error of a creation that the link may exist. */
-export function leaveOpen(error: PaylinkError): void {
+export function noteMayHaveCreated(error: PaylinkError): void {
   // Not enumerable: it is for code that calls again, and what is logged of an error stays as it is.
   Object.defineProperty(error, 'mayHaveCreated', { value: true, configurable: true });
 }

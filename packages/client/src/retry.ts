@@ -1,5 +1,5 @@
 import { pause, within } from './deadline.js';
-import { isPaylinkError, leaveOpen, PaylinkError } from './errors.js';
+import { isPaylinkError, noteMayHaveCreated, PaylinkError } from './errors.js';
 
 /** Whether the service asks to wait: with 429, or with a Retry-After. */
 export function isLimited({ code, retryAfter }: PaylinkError): boolean {
@@ -47,7 +47,7 @@ export async function retry<T>(patience: Patience, attempt: (signal: AbortSignal
       if (!isPaylinkError(error)) throw error;
       // A later try can be refused because of what an earlier one has made.
       mayHaveCreated ||= isAsked && idempotencyKey !== undefined && leavesOpen(error);
-      if (mayHaveCreated) leaveOpen(error);
+      if (mayHaveCreated) noteMayHaveCreated(error);
       const isUnderWay = mayHaveCreated && error.code === 'conflict';
       if (tries > retries || !(isUnderWay || WORTH_RETRYING.has(error.code))) throw error;
       if (!retryLimited && isLimited(error)) throw error;

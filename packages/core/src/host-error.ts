@@ -5,7 +5,7 @@ import { isWebhookError } from './errors.js';
  * The fields by which an error words a reply: of Express, Koa, Fastify, Nest, h3 and http-errors (status to expose), Boom,
  * superagent and axios (output, response), Hono (getResponse, res), Elysia (toResponse), Next.js (digest).
  */
-const SPEAKING = [
+const REPLY_FIELDS = [
   ...['status', 'statusCode', 'statusText', 'statusMessage', 'headers', 'expose', 'body', 'reply'],
   ...['output', 'response', 'getResponse', 'getStatus', 'res', 'toResponse', 'digest'],
 ];
@@ -36,7 +36,7 @@ export function hostError(error: unknown): unknown {
   if (error instanceof HandlerError) return error;
   // Without it as the cause, which a logger would read.
   if (!isReadable(error as Error)) return new HandlerError('the webhook handler threw an error that cannot be read');
-  return speaks(error as Error) ? new HandlerError('the webhook handler failed', error) : error;
+  return mayWordReply(error as Error) ? new HandlerError('the webhook handler failed', error) : error;
 }
 
 export function isError(thrown: unknown): boolean {
@@ -53,10 +53,10 @@ function isReadable(error: Error): boolean {
   }
 }
 
-function speaks(error: Error): boolean {
+function mayWordReply(error: Error): boolean {
   // Koa 2 answers 404 to ENOENT, and Koa writes to an error.
   const { code } = error as { readonly code?: unknown };
-  return code === 'ENOENT' || !Object.isExtensible(error) || SPEAKING.some((field) => field in error);
+  return code === 'ENOENT' || !Object.isExtensible(error) || REPLY_FIELDS.some((field) => field in error);
 }
 
 /** What the handler threw, in a line for the log. */

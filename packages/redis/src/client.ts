@@ -53,15 +53,15 @@ type Call = (script: string, keys: string[], values: string[]) => Promise<unknow
 
 function callsOf(client: RedisClient): { readonly byText: Call; readonly byDigest: Call } {
   const shape = client as Partial<IoredisClient & NodeRedisClient> | null | undefined;
-  const speaks = typeof shape?.get === 'function' && typeof shape.eval === 'function';
-  if (speaks && typeof shape.evalsha === 'function') {
+  const isClient = typeof shape?.get === 'function' && typeof shape.eval === 'function';
+  if (isClient && typeof shape.evalsha === 'function') {
     const redis = client as IoredisClient;
     return {
       byText: (script, keys, values) => redis.eval(script, keys.length, ...keys, ...values),
       byDigest: (script, keys, values) => redis.evalsha(script, keys.length, ...keys, ...values),
     };
   }
-  if (speaks && typeof shape.evalSha === 'function') {
+  if (isClient && typeof shape.evalSha === 'function') {
     const redis = client as NodeRedisClient;
     return {
       byText: (script, keys, values) => redis.eval(script, { keys, arguments: values }),

@@ -87,7 +87,7 @@ function row({ name, ok, message }: Check, { paint }: Output): Printable[] {
   return [ok === undefined ? paint.dim('–') : ok ? paint.green('ok') : paint.red('FAILED'), name, message];
 }
 
-interface Patient {
+interface Endpoint {
   readonly url: URL;
   readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -96,7 +96,7 @@ interface Patient {
 }
 
 /** The checks in the order in which one fault hides another; it ends where nothing more can be learnt. */
-async function examine({ url, secret, headers, timeout, deliver }: Patient): Promise<Check[]> {
+async function examine({ url, secret, headers, timeout, deliver }: Endpoint): Promise<Check[]> {
   const checks: Check[] = [];
   const check = (name: string, ok: boolean | undefined, message: string): boolean => {
     checks.push({ name, ok, message });

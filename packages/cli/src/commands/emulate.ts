@@ -181,13 +181,13 @@ function generated({ apiKey, webhookSecret }: Emulator, given: Given): { apiKey?
   };
 }
 
-interface Scene {
+interface Context {
   readonly flags: Flags;
   readonly given: Given;
   readonly output: Output;
 }
 
-function introduce(emulator: Emulator, { flags, given, output }: Scene): void {
+function introduce(emulator: Emulator, { flags, given, output }: Context): void {
   const { paint } = output;
   const webhook = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook');
   output.line(text`${paint.bold('The Payment Link Service, on your machine.')} No money moves.`);

@@ -111,7 +111,7 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   return EXIT.ok;
 }
 
-interface Scene {
+interface Context {
   readonly target: URL;
   readonly secret: string | undefined;
   readonly output: Output;
@@ -121,7 +121,7 @@ interface Scene {
 async function take(
   req: IncomingMessage,
   res: ServerResponse,
-  { record, ...scene }: Scene & { readonly record: Recorder },
+  { record, ...context }: Context & { readonly record: Recorder },
 ): Promise<void> {
   // The rest is read and dropped, since a sender whose connection is closed sees no 413.
   const body = await readBody(req.iterator({ destroyOnReturn: false }));
@@ -132,11 +132,11 @@ async function take(
   }
   const delivery = { receivedAt: new Date().toISOString(), method: req.method ?? 'POST', headers: headersOf(req), body };
   const file = await record(delivery);
-  const forwarded = await forward(delivery, scene.target);
+  const forwarded = await forward(delivery, context.target);
   // 503: the service may retry once the merchant's server is back.
   if (typeof forwarded === 'string') answer(res, 503);
   else res.writeHead(forwarded.status, forwarded.headers).end(forwarded.body);
-  await tell(delivery, { ...scene, forwarded, file });
+  await tell(delivery, { ...context, forwarded, file });
 }
 
 interface Forwarded {
@@ -170,7 +170,7 @@ function forward({ method, headers, body }: RecordedDelivery, target: URL): Prom
 /** A line for each delivery, and why its signature does not match; never the signature, the secret or the body. */
 async function tell(
   delivery: RecordedDelivery,
-  { secret, output, forwarded, file }: Scene & { readonly forwarded: Forwarded | string; readonly file: string | undefined },
+  { secret, output, forwarded, file }: Context & { readonly forwarded: Forwarded | string; readonly file: string | undefined },
 ): Promise<void> {
   const { paint } = output;
   const problem = secret === undefined ? undefined : await problemOf(delivery, secret);
@@ -213,12 +213,12 @@ function valuesOf({ headers }: RecordedDelivery, wanted: string): string[] {
   return headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
 }
 
-async function replay(files: readonly string[], scene: Scene): Promise<number> {
+async function replay(files: readonly string[], context: Context): Promise<number> {
   const deliveries = await Promise.all(files.map(async (file) => ({ file, delivery: await readRecorded(file) })));
   let isRight = true;
   for (const { file, delivery } of deliveries) {
-    const forwarded = await forward(delivery, scene.target);
-    await tell(delivery, { ...scene, forwarded, file });
+    const forwarded = await forward(delivery, context.target);
+    await tell(delivery, { ...context, forwarded, file });
     isRight &&= typeof forwarded !== 'string' && forwarded.status >= 200 && forwarded.status <= 299;
   }
   return isRight ? EXIT.ok : EXIT.failed;

@@ -99,14 +99,14 @@ async function inTurn(times: number, send: () => Promise<Sent>, output: Output):
   return deliveries;
 }
 
-interface Occasion {
+interface Context {
   readonly url: URL;
   readonly event: string;
   readonly reference: string | undefined;
   readonly output: Output;
 }
 
-function conclude(deliveries: readonly Sent[], { url, event, reference, output }: Occasion): number {
+function conclude(deliveries: readonly Sent[], { url, event, reference, output }: Context): number {
   const accepted = deliveries.filter(isAccepted).length;
   const ok = accepted === deliveries.length;
   output.table(deliveries.map((sent, index) => row(sent, index + 1, output)));

@@ -2,7 +2,7 @@
 import { acknowledges, type Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
-import { isAcknowledged, isLimited, statusOf, type Laboratory } from './laboratory.js';
+import { isAcknowledged, isLimited, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 import { LIMITED, type AuditResult } from './report.js';
 
@@ -15,12 +15,12 @@ export class StoppedServing extends Error {
 }
 
 /** Tries one thing, and then whether the server still serves. @throws StoppedServing */
-export async function attempt(probe: Probe, laboratory: Laboratory): Promise<AuditResult> {
+export async function attempt(probe: Probe, session: AuditSession): Promise<AuditResult> {
   const started = performance.now();
-  const observation = await observe(probe, laboratory);
-  laboratory.throwIfEnded();
+  const observation = await observe(probe, session);
+  session.throwIfEnded();
   for (const answer of [observation.answer, ...(observation.others ?? [])]) {
-    if (typeof answer !== 'string') laboratory.replies.push({ to: probe.name, reply: answer });
+    if (typeof answer !== 'string') session.replies.push({ to: probe.name, reply: answer });
   }
   const { id, name, what, expected, advice } = probe;
   const result = (verdict: Verdict): AuditResult => ({
@@ -38,8 +38,8 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
   if (!verdict.passed || verdict.skipped !== undefined) return result(verdict);
   // An acknowledged delivery shows that it serves.
   if (probe.category === 'genuine' && isAcknowledged(observation.answer)) return result(verdict);
-  const after = await stillServes(laboratory);
-  laboratory.throwIfEnded();
+  const after = await stillServes(session);
+  session.throwIfEnded();
   if (isAcknowledged(after)) return result(verdict);
   // It serves: it says so itself.
   if (isLimited(after)) return result(NOT_JUDGED);
@@ -53,7 +53,7 @@ export async function attempt(probe: Probe, laboratory: Laboratory): Promise<Aud
   return stopped;
 }
 
-async function stillServes({ serves, wait }: Laboratory): Promise<WireAnswer> {
+async function stillServes({ serves, wait }: AuditSession): Promise<WireAnswer> {
   const once = (): Promise<WireAnswer> => serves().catch((): WireAnswer => 'closed');
   const first = await once();
   if (isAcknowledged(first) || isLimited(first)) return first;
@@ -61,9 +61,9 @@ async function stillServes({ serves, wait }: Laboratory): Promise<WireAnswer> {
   return once();
 }
 
-async function observe(probe: Probe, laboratory: Laboratory): Promise<Observation> {
+async function observe(probe: Probe, session: AuditSession): Promise<Observation> {
   try {
-    return await probe.perform(laboratory);
+    return await probe.perform(session);
   } catch (error) {
     // The connection failed in the middle of an audit: as if the server had closed it. Any other error is the caller's.
     if (typeof (error as { readonly code?: unknown } | null)?.code !== 'string') throw error;
@@ -80,7 +80,7 @@ const NOT_JUDGED: Verdict = { passed: true, skipped: LIMITED, advice: 'Lift the 
 function judge(probe: Probe, { answer, fault, others = [] }: Observation): Verdict {
   if ([answer, ...others].some(isLimited)) return NOT_JUDGED;
   if (fault === undefined && (probe.onlyFault === true || isRight(probe, answer))) return { passed: true };
-  const [severity, cause] = gravityOf(probe, answer);
+  const [severity, cause] = severityAndCauseOf(probe, answer);
   if (severity === 'note') return { passed: true, note: titleOf(probe, answer) };
   return { passed: false, severity, cause, ...(fault === undefined ? {} : { detail: fault }) };
 }
@@ -94,7 +94,7 @@ function isRight({ expected, mayClose, category }: Probe, answer: WireAnswer): b
 }
 
 /** A forged delivery that is answered wrongly harms less than one that is accepted. */
-function gravityOf({ category, severity, fault, onlyFault }: Probe, answer: WireAnswer): [Severity, CauseId] {
+function severityAndCauseOf({ category, severity, fault, onlyFault }: Probe, answer: WireAnswer): [Severity, CauseId] {
   const status = statusOf(answer);
   if (onlyFault === true || severity === 'note' || category === 'genuine' || isAcknowledged(answer)) {
     return category === 'genuine' && status === undefined && severity !== 'note' && fault !== 'one_at_a_time'

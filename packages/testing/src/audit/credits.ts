@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import { CAUSES, type CauseId } from './causes.js';
-import { isAcknowledged, isLimited, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
+import { isAcknowledged, isLimited, PATIENCE, statusOf, type AuditSession } from './session.js';
 import { SETTLE } from './options.js';
 import { LIMITED, type AuditResult, type AuditStop } from './report.js';
 
@@ -34,7 +34,7 @@ export interface CreditJudgement {
 }
 
 interface Circumstances {
-  readonly laboratory: Laboratory;
+  readonly session: AuditSession;
   readonly books: Books;
   /** More orders that may be credited. */
   readonly references: readonly string[];
@@ -47,15 +47,15 @@ interface Circumstances {
 
 /** Runs after the first genuine delivery was acknowledged. */
 export async function judgeCredits(circumstances: Circumstances): Promise<CreditJudgement> {
-  const { laboratory, books, references, before, settle, onResult } = circumstances;
-  const { material, serves } = laboratory;
+  const { session, books, references, before, settle, onResult } = circumstances;
+  const { material, serves } = session;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
   /** `answers` are those to what was sent for it: credits say nothing of a delivery that the server turned away unread. */
   const add = (id: string, what: string, cause: CauseId, fault: string | undefined, answers: readonly WireAnswer[] = []) =>
     void results.push(onResult(resultOf({ id, what, cause, fault, severity: CAUSES[cause].severity, answers })));
   const settledOn = (reference: string, isThere: (count: number) => boolean, limits: Partial<Limits> = {}): Promise<number> =>
-    settled(laboratory, () => books.count(reference), isThere, { milliseconds: settle, asks: 1, ...limits });
+    settled(session, () => books.count(reference), isThere, { milliseconds: settle, asks: 1, ...limits });
   const bodyOf = (reference: string, more = {}): Buffer => Buffer.from(JSON.stringify({ reference, ...more }));
 
   const after = await settledOn(material.reference, (count) => count > before);
@@ -105,8 +105,8 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   if (raced !== undefined) {
     const start = await books.count(raced);
     const body = bodyOf(raced);
-    const bytes = laboratory.request(laboratory.genuineLines(body), body);
-    const send = (): Promise<WireAnswer> => laboratory.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+    const bytes = session.request(session.genuineLines(body), body);
+    const send = (): Promise<WireAnswer> => session.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
     const answers = await Promise.all(Array.from({ length: 20 }, send));
     const last = await serves(body);
     const count = (await settledOn(raced, (now) => now > start + 1)) - start;
@@ -118,8 +118,8 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   if (lost !== undefined) {
     const start = await books.count(lost);
     const body = bodyOf(lost);
-    const wire = await laboratory.open();
-    await wire.write(laboratory.request(laboratory.genuineLines(body), body));
+    const wire = await session.open();
+    await wire.write(session.request(session.genuineLines(body), body));
     wire.reset();
     // Beside a delivery that is still at work a retry would show a race, and not what the receiver remembers.
     await settledOn(lost, (now) => now > start, { asks: 10 });
@@ -154,9 +154,9 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     let known = start;
     for (const [what, id, event, more] of sent) {
       const body = bodyOf(unpaid, more);
-      const [type, , signature] = laboratory.genuineLines(body);
+      const [type, , signature] = session.genuineLines(body);
       const lines = [type!, ...(event === undefined ? [] : [[material.names.event, event] as const]), signature!];
-      const got = await laboratory.exchangePatiently(laboratory.request(lines, body)).catch((): WireAnswer => 'closed');
+      const got = await session.exchangePatiently(session.request(lines, body)).catch((): WireAnswer => 'closed');
       const count = await settledOn(unpaid, (now) => now > known, { milliseconds: unpaidSettle });
       add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined, [got]);
       known = count;
@@ -196,7 +196,7 @@ interface Limits {
 
 /** Asks until what is feared or hoped for has come, or until the time is over. */
 async function settled(
-  { wait }: Laboratory,
+  { wait }: AuditSession,
   ask: () => Promise<number>,
   isThere: (count: number) => boolean,
   { milliseconds, asks }: Limits,

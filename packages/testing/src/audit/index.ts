@@ -6,8 +6,8 @@ import { rawAttacks } from '../attacks/raw.js';
 import { headerNames } from '../delivery-forms.js';
 import { attempt, StoppedServing } from './attempt.js';
 import { booksOf, judgeCredits, watchNonsense } from './credits.js';
-import { greet } from './greeting.js';
-import { createLaboratory, type Laboratory } from './laboratory.js';
+import { deliverFirst } from './first-delivery.js';
+import { openSession, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
 import { readOptions, type AuditOptions, type ReadOptions } from './options.js';
 import { pooled } from './pool.js';
@@ -36,8 +36,8 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   // Every connection listens to it, a hundred at once and more.
   setMaxListeners(0, either);
   const target = { url, timeout, signal: either };
-  const laboratory = createLaboratory(target, material, read.requestHeaders ?? {});
-  const audit = new Audit(read, laboratory);
+  const session = openSession(target, material, read.requestHeaders ?? {});
+  const audit = new Audit(read, session);
   let stopped: AuditStop | undefined;
   try {
     stopped = await audit.run();
@@ -54,7 +54,7 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     over.abort();
   }
   const { results, notJudged } = audit;
-  const replies = laboratory.replies.map(({ reply }) => reply);
+  const replies = session.replies.map(({ reply }) => reply);
   return reportOf({ url, results: [...results.slice(0, 1), ...sorted(results.slice(1))], replies, notJudged, stopped, started });
 }
 
@@ -62,31 +62,31 @@ class Audit {
   readonly results: AuditResult[] = [];
   readonly notJudged: string[] = [];
   readonly #options: ReadOptions;
-  readonly #laboratory: Laboratory;
+  readonly #session: AuditSession;
   #total = 0;
 
-  constructor(options: ReadOptions, laboratory: Laboratory) {
+  constructor(options: ReadOptions, session: AuditSession) {
     this.#options = options;
-    this.#laboratory = laboratory;
+    this.#session = session;
   }
 
   /** @returns why it ended early */
   async run(): Promise<AuditStop | undefined> {
     const { url, concurrency, reference, moreReferences, credits, firstAnswer, settle } = this.#options;
-    const laboratory = this.#laboratory;
+    const session = this.#session;
     const books = credits === undefined ? undefined : booksOf(credits);
     const probes = probesOf(this.#options);
     this.#total = 1 + probes.length + replyProbes.length + loadProbes.length + slowProbes.length;
 
     const before = (await books?.count(reference)) ?? 0;
     const nonsense = books && (await watchNonsense(books));
-    const greeting = await greet(laboratory, url, firstAnswer);
-    greeting.results.forEach(this.#add);
-    if (greeting.stop !== undefined) return greeting.stop;
+    const first = await deliverFirst(session, url, firstAnswer);
+    first.results.forEach(this.#add);
+    if (first.stop !== undefined) return first.stop;
 
     if (books === undefined) this.notJudged.push(...WITHOUT_CREDITS);
     else {
-      const judged = await judgeCredits({ laboratory, books, references: moreReferences, before, settle, onResult: this.#add });
+      const judged = await judgeCredits({ session, books, references: moreReferences, before, settle, onResult: this.#add });
       this.notJudged.push(...judged.notJudged);
       if (judged.stop !== undefined) return judged.stop;
     }
@@ -94,13 +94,13 @@ class Audit {
     await this.#try(replyProbes, 1);
     await this.#try(slowProbes, slowProbes.length);
     await this.#try(loadProbes, 1);
-    for (const result of [...leaks(laboratory), ...((await nonsense?.()) ?? []), ...notTried(this.#options)]) this.#add(result);
+    for (const result of [...leaks(session), ...((await nonsense?.()) ?? []), ...notTried(this.#options)]) this.#add(result);
     return undefined;
   }
 
   async #try(probes: readonly Probe[], concurrency: number): Promise<void> {
     const before = this.results.length;
-    const results = await pooled(probes, concurrency, async (probe) => this.#add(await attempt(probe, this.#laboratory)));
+    const results = await pooled(probes, concurrency, async (probe) => this.#add(await attempt(probe, this.#session)));
     // As they were tried and not as they ended, so that two audits of one receiver read alike.
     this.results.splice(before, results.length, ...results);
   }

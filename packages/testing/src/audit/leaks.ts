@@ -1,13 +1,13 @@
 /** What no reply of a whole audit may hold. */
 import type { Material, Severity } from '../attacks/attack.js';
 import type { CauseId } from './causes.js';
-import type { Laboratory } from './laboratory.js';
+import type { AuditSession } from './session.js';
 import type { AuditResult } from './report.js';
 
 const TRACES =
   /\n\s+at .+:\d+:\d+|Traceback \(most recent call last\)|\n\s+at [\w.$]+\([\w.]+:\d+\)|goroutine \d+ \[running\]|Stack trace:|\.(?:php|rb|py):\d+/;
 
-export function leaks({ replies, material }: Laboratory): AuditResult[] {
+export function leaks({ replies, material }: AuditSession): AuditResult[] {
   const texts = replies.map(({ to, reply }) => ({ to, text: `${reply.bytes.toString('latin1')}\n${reply.body}` }));
   const search = (found: (text: string) => boolean): string[] => texts.flatMap(({ to, text }) => (found(text) ? [to] : [])).sort();
   const secrets = secretsOf(material);

@@ -3,7 +3,7 @@ import type { Attack, AttackCategory, Severity } from '../attacks/attack.js';
 import type { RawAttack } from '../attacks/raw.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
-import { isAcknowledged, PATIENCE, type Laboratory } from './laboratory.js';
+import { isAcknowledged, PATIENCE, type AuditSession } from './session.js';
 
 export interface Probe {
   readonly id: string;
@@ -19,7 +19,7 @@ export interface Probe {
   /** Whether the status is judged by another probe. */
   readonly onlyFault?: boolean;
   readonly advice: string;
-  perform(laboratory: Laboratory): Promise<Observation>;
+  perform(session: AuditSession): Promise<Observation>;
 }
 
 /** What was seen. */
@@ -50,18 +50,18 @@ export function probeOfRaw({ bytes, status, accepts, method, mustClose, ...attac
   return {
     ...attack,
     expected: [status, ...accepts],
-    async perform(laboratory) {
-      const { exchange, exchangePatiently } = laboratory;
-      const sent = bytes(laboratory);
-      if (mustClose === true) return answerAndClose(laboratory, sent);
+    async perform(session) {
+      const { exchange, exchangePatiently } = session;
+      const sent = bytes(session);
+      if (mustClose === true) return answerAndClose(session, sent);
       return { answer: await (attack.category === 'genuine' ? exchangePatiently(sent) : exchange(sent, method)) };
     },
   };
 }
 
 /** Whether a server that acknowledges the bytes answers nothing more on their connection. */
-async function answerAndClose(laboratory: Laboratory, bytes: Uint8Array): Promise<Observation> {
-  const { open, answerOn, request, genuineLines, material } = laboratory;
+async function answerAndClose(session: AuditSession, bytes: Uint8Array): Promise<Observation> {
+  const { open, answerOn, request, genuineLines, material } = session;
   const wire = await open();
   try {
     void wire.write(bytes);

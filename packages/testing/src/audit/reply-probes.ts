@@ -1,7 +1,7 @@
 /** What the replies say: to whom, how much, and in which order a receiver works. */
 import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
-import { asksForRetry, isAcknowledged, PATIENCE, statusOf, type Laboratory } from './laboratory.js';
+import { asksForRetry, isAcknowledged, PATIENCE, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 
 const REFUSED = [401, 400, 403];
@@ -105,7 +105,7 @@ export const replyProbes: readonly Probe[] = [
   },
 ];
 
-async function compareRefusals({ material, request, genuineLines, exchangePatiently }: Laboratory): Promise<Observation> {
+async function compareRefusals({ material, request, genuineLines, exchangePatiently }: AuditSession): Promise<Observation> {
   const [type, event] = genuineLines();
   const send = (signature?: string): Promise<WireAnswer> => {
     const lines = [type!, event!, ...(signature === undefined ? [] : [[material.names.signature, signature] as const])];

@@ -1,7 +1,7 @@
 /** Bodies that are slow, cut off or endless: what these cost a server. */
 import { ACKNOWLEDGED } from '../attacks/attack.js';
 import { chunked, type Wire, type WireAnswer } from '../wire.js';
-import { PATIENCE, statusOf, type Laboratory } from './laboratory.js';
+import { PATIENCE, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 
 type Traits = Pick<Probe, 'category' | 'expected' | 'mayClose' | 'severity' | 'fault' | 'advice'>;
@@ -27,18 +27,18 @@ export const slowProbes: readonly Probe[] = [
     name: 'D06 gives a body that stops its time and no more',
     what: 'a body that stops in the middle',
     ...slow,
-    perform: (laboratory) => incomplete(laboratory, () => Promise.resolve()),
+    perform: (session) => incomplete(session, () => Promise.resolve()),
   },
   {
     id: 'D10',
     name: 'D10 gives a body that trickles its time and no more',
     what: 'a body that trickles in',
     ...slow,
-    perform: (laboratory) =>
-      incomplete(laboratory, async (wire) => {
-        const end = performance.now() + laboratory.timeout;
+    perform: (session) =>
+      incomplete(session, async (wire) => {
+        const end = performance.now() + session.timeout;
         while (wire.ending === undefined && performance.now() < end) {
-          await laboratory.wait(200);
+          await session.wait(200);
           await wire.write(' ');
         }
       }),
@@ -56,8 +56,8 @@ export const loadProbes: readonly Probe[] = [
     name: 'D07 ends a request whose sender announces that no more will come',
     what: 'a sender that ends in the middle of the body',
     ...cut,
-    perform: (laboratory) =>
-      incomplete(laboratory, async (wire) => {
+    perform: (session) =>
+      incomplete(session, async (wire) => {
         wire.finish();
       }),
   },
@@ -66,10 +66,10 @@ export const loadProbes: readonly Probe[] = [
     name: 'D07 survives senders that go away in the middle of the body',
     what: 'senders that go away in the middle of the body',
     ...cut,
-    async perform(laboratory) {
+    async perform(session) {
       for (let time = 0; time < 10; time++) {
-        const wire = await laboratory.open();
-        await wire.write(firstHalf(laboratory));
+        const wire = await session.open();
+        await wire.write(firstHalf(session));
         wire.reset();
       }
       return { answer: 'closed' };
@@ -109,14 +109,14 @@ export const loadProbes: readonly Probe[] = [
     fault: 'one_at_a_time',
     advice:
       'Each slow sender must cost a connection and a little memory, and no worker: limit the time of a body, or put a server in front that reads whole requests before it passes them on.',
-    async perform(laboratory) {
+    async perform(session) {
       const began = performance.now();
-      await laboratory.serves();
+      await session.serves();
       const patience = Math.max(PATIENCE, SLOWER * (performance.now() - began));
-      const senders = await Promise.all(Array.from({ length: SLOW_SENDERS }, () => laboratory.open()));
+      const senders = await Promise.all(Array.from({ length: SLOW_SENDERS }, () => session.open()));
       try {
-        await Promise.all(senders.map((sender) => sender.write(firstHalf(laboratory), 1_000)));
-        return { answer: await laboratory.serves(undefined, patience).catch((): WireAnswer => 'closed') };
+        await Promise.all(senders.map((sender) => sender.write(firstHalf(session), 1_000)));
+        return { answer: await session.serves(undefined, patience).catch((): WireAnswer => 'closed') };
       } finally {
         for (const sender of senders) sender.destroy();
       }
@@ -127,7 +127,7 @@ export const loadProbes: readonly Probe[] = [
 /** Past any sensible limit: 32 MB. */
 const ENDLESS = 512;
 
-async function uploadEndlessly({ request, genuineLines, open, timeout }: Laboratory): Promise<Observation> {
+async function uploadEndlessly({ request, genuineLines, open, timeout }: AuditSession): Promise<Observation> {
   const wire = await open();
   let [isRead, isAnswered, taken] = [false, false, 0];
   try {
@@ -161,7 +161,7 @@ async function uploadEndlessly({ request, genuineLines, open, timeout }: Laborat
   }
 }
 
-async function expectContinue({ material, request, genuineLines, open, answerOn }: Laboratory): Promise<Observation> {
+async function expectContinue({ material, request, genuineLines, open, answerOn }: AuditSession): Promise<Observation> {
   const wire = await open();
   try {
     const whole = request([...genuineLines(), ['Expect', '100-continue']], material.body);
@@ -176,18 +176,18 @@ async function expectContinue({ material, request, genuineLines, open, answerOn 
 }
 
 /** A genuine delivery without its end, and what the sender does then. */
-async function incomplete(laboratory: Laboratory, then: (wire: Wire) => Promise<unknown>): Promise<Observation> {
-  const wire = await laboratory.open();
+async function incomplete(session: AuditSession, then: (wire: Wire) => Promise<unknown>): Promise<Observation> {
+  const wire = await session.open();
   try {
-    await wire.write(firstHalf(laboratory));
-    const [answer] = await Promise.all([laboratory.answerOn(wire, laboratory.timeout).finally(wire.destroy), then(wire)]);
+    await wire.write(firstHalf(session));
+    const [answer] = await Promise.all([session.answerOn(wire, session.timeout).finally(wire.destroy), then(wire)]);
     return { answer };
   } finally {
     wire.destroy();
   }
 }
 
-function firstHalf({ material, request, genuineLines }: Laboratory): Buffer {
+function firstHalf({ material, request, genuineLines }: AuditSession): Buffer {
   const whole = Buffer.concat([material.body, Buffer.alloc(10_000, 0x20)]);
   const head = request(genuineLines(whole), Buffer.alloc(0), { framing: [['Content-Length', String(whole.length)]] });
   return Buffer.concat([head, material.body.subarray(0, 8)]);

@@ -10,7 +10,7 @@ export interface Target {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface Laboratory extends Craft {
+export interface AuditSession extends Craft {
   readonly timeout: number;
   /** Every reply of the receiver, with what it was to. */
   readonly replies: { readonly to: string; readonly reply: WireReply }[];
@@ -43,7 +43,7 @@ const RETRIES = [50, 150, 300, 600];
 /** How long an answer may take where no body is slow, in milliseconds. */
 export const PATIENCE = 5_000;
 
-export function createLaboratory(target: Target, material: Material, requestHeaders: Readonly<Record<string, string>>): Laboratory {
+export function openSession(target: Target, material: Material, requestHeaders: Readonly<Record<string, string>>): AuditSession {
   const { url, timeout, signal } = target;
   const craft = craftOf(material, url.host, url.pathname + url.search, Object.entries(requestHeaders));
 
@@ -59,14 +59,14 @@ export function createLaboratory(target: Target, material: Material, requestHead
     }
   };
 
-  const exchangeWithin: Laboratory['exchangeWithin'] = async (milliseconds, bytes) => {
+  const exchangeWithin: AuditSession['exchangeWithin'] = async (milliseconds, bytes) => {
     const wire = await open(milliseconds);
     return on(wire, bytes, () => wire.answer('POST', milliseconds));
   };
 
   const genuine = (body: Uint8Array): Uint8Array => craft.request(craft.genuineLines(body), body);
 
-  const answerOn: Laboratory['answerOn'] = async (wire, patience, method = 'POST') => {
+  const answerOn: AuditSession['answerOn'] = async (wire, patience, method = 'POST') => {
     const answer = await wire.answer(method, patience);
     if (answer !== 'no answer') return answer;
     await exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)).catch(() => 'closed');
@@ -78,7 +78,7 @@ export function createLaboratory(target: Target, material: Material, requestHead
     return on(wire, bytes, () => answerOn(wire, patience, method));
   };
 
-  const exchangePatiently: Laboratory['exchangePatiently'] = async (bytes, patience) => {
+  const exchangePatiently: AuditSession['exchangePatiently'] = async (bytes, patience) => {
     for (const pause of RETRIES) {
       const answer = await exchange(bytes, 'POST', patience);
       if (!asksForRetry(answer)) return answer;

@@ -2,11 +2,11 @@
 import type { WireAnswer } from '../wire.js';
 import { attacks } from '../attacks/index.js';
 import { ACKNOWLEDGED, UNKNOWN_SECRET, type Material } from '../attacks/attack.js';
-import { isAcknowledged, statusOf, type Laboratory } from './laboratory.js';
+import { isAcknowledged, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
 import type { AuditResult, AuditStop } from './report.js';
 
-export interface Greeting {
+export interface FirstDelivery {
   readonly results: readonly AuditResult[];
   /** Why there is nothing more to try. */
   readonly stop?: AuditStop;
@@ -19,18 +19,18 @@ const WAY_IN = 400;
  * @param milliseconds how long the connection and the answer may take
  * @throws Error when there is no connection to the server.
  */
-export async function greet(laboratory: Laboratory, url: URL, milliseconds: number): Promise<Greeting> {
+export async function deliverFirst(session: AuditSession, url: URL, milliseconds: number): Promise<FirstDelivery> {
   const started = performance.now();
   const left = (): number => Math.max(WAY_IN, Math.round(started + milliseconds - performance.now()));
   let answer: WireAnswer;
   try {
-    await laboratory.reach(milliseconds);
-    answer = await laboratory.firstAnswer(left());
+    await session.reach(milliseconds);
+    answer = await session.firstAnswer(left());
   } catch (error) {
     throw connectionError(error, url);
   }
-  laboratory.throwIfEnded();
-  if (typeof answer !== 'string') laboratory.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
+  session.throwIfEnded();
+  if (typeof answer !== 'string') session.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
   const passed = isAcknowledged(answer);
   const durationMs = Math.round(performance.now() - started);
   const result = (stop?: AuditStop): AuditResult => ({
@@ -47,8 +47,8 @@ export async function greet(laboratory: Laboratory, url: URL, milliseconds: numb
     durationMs,
   });
   if (passed) return { results: [result()] };
-  const [others, forged] = await Promise.all([wayIn(laboratory, left()), forgedAnswer(laboratory, left())]);
-  laboratory.throwIfEnded();
+  const [others, forged] = await Promise.all([wayIn(session, left()), forgedAnswer(session, left())]);
+  session.throwIfEnded();
   const stop = stopOn(answer, forged, milliseconds);
   return { results: [result(stop), ...others], stop };
 }
@@ -129,16 +129,16 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   );
 }
 
-async function forgedAnswer(laboratory: Laboratory, milliseconds: number): Promise<WireAnswer> {
-  const { material, request, genuineLines } = laboratory;
+async function forgedAnswer(session: AuditSession, milliseconds: number): Promise<WireAnswer> {
+  const { material, request, genuineLines } = session;
   const [type, event] = genuineLines();
   const forged = [material.names.signature, material.mac(material.body, UNKNOWN_SECRET)] as const;
-  return laboratory.exchangeWithin(milliseconds, request([type!, event!, forged], material.body)).catch(() => 'closed' as const);
+  return session.exchangeWithin(milliseconds, request([type!, event!, forged], material.body)).catch(() => 'closed' as const);
 }
 
 /** Where the genuine delivery was refused: what is accepted in its place, by a receiver that verifies something else. */
-async function wayIn(laboratory: Laboratory, milliseconds: number): Promise<AuditResult[]> {
-  const { material } = laboratory;
+async function wayIn(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
+  const { material } = session;
   const kit = attacks({ ...kitOptions(material) });
   const first = (test: (what: string, id: string) => boolean) => kit.filter(({ what, id }) => test(what, id));
   const tries = [
@@ -151,8 +151,8 @@ async function wayIn(laboratory: Laboratory, milliseconds: number): Promise<Audi
     tries.map(async (attack): Promise<AuditResult | undefined> => {
       const probe = probeOf(attack);
       const { headers, rawBody } = attack.delivery;
-      const bytes = laboratory.request(Object.entries(headers), rawBody);
-      const answer = await laboratory.exchangeWithin(milliseconds, bytes).catch(() => 'closed' as const);
+      const bytes = session.request(Object.entries(headers), rawBody);
+      const answer = await session.exchangeWithin(milliseconds, bytes).catch(() => 'closed' as const);
       if (!isAcknowledged(answer)) return undefined;
       const { id, name, what, expected, severity, fault, advice } = probe;
       const actual = statusOf(answer);
