@@ -319,6 +319,14 @@ describe('an input that cannot be read', () => {
     expect(two).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot both be read from stdin') as string });
   });
 
+  it('tells the delimiter of stdin by the whole first line, though a pipe gives it in parts', () => {
+    const folder = write({ 'credits.csv': fine });
+    const script = `(printf 'refer'; sleep 2; printf 'ence;amount\\norder-1;1,00\\n') | "$NODE" "$COMMAND" prove --orders - --credits credits.csv --ask none --json`;
+    const env = { ...process.env, NODE: process.execPath, COMMAND };
+    const { stdout } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', env });
+    expect((JSON.parse(stdout) as Report).findings[0]!.reason).toContain('has the amount "1,00"');
+  });
+
   it('writes findings as CSV to a terminal with what the terminal would act on escaped, and to a pipe as they are', async () => {
     const folder = write({ 'orders.csv': 'reference,amount\norder-1,100\n', 'credits.csv': 'reference,amount\nb\u001b[2Jb,100\n' });
     const args = ['prove', ...FILES, '--ask', 'none', '--csv'];

@@ -26,8 +26,7 @@ export async function* readCsv<Column extends string>(
 ): AsyncGenerator<CsvRow<Column>, void, undefined> {
   const bytes = path === '-' ? takeStdin(option) : createReadStream(path, { highWaterMark: 1 << 18 });
   const pieces = decoded(bytes, path, option);
-  const first = await pieces.next();
-  const start = first.done === true ? '' : first.value;
+  const start = await firstLine(pieces);
   const parser = parse({
     delimiter: delimiterOf(start),
     relax_column_count_less: true,
@@ -95,6 +94,17 @@ async function* decoded(bytes: AsyncIterable<Buffer>, path: string, option: stri
     throw typeof code === 'string' ? usageFailure(`${option}: ${nameOf(path)} cannot be read (${code})`) : error;
   }
   yield decode();
+}
+
+/** As many pieces as hold the first line: a pipe may give it in parts. */
+async function firstLine(pieces: AsyncIterator<string>): Promise<string> {
+  let start = '';
+  while (!/[\r\n]/.test(start) && start.length <= LONGEST_ROW) {
+    const piece = await pieces.next();
+    if (piece.done === true) break;
+    start += piece.value;
+  }
+  return start;
 }
 
 async function* withFirst(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
