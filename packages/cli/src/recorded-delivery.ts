@@ -16,6 +16,8 @@ export interface RecordedDelivery {
 }
 
 const FORMAT = 'paylink delivery 1';
+/** The time of arrival and six random digits: other files of the folder do not count. */
+const NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{6}\.json$/;
 
 /** Records into a folder, and gives the file's path, or nothing where the folder is full. */
 export type Recorder = (delivery: RecordedDelivery) => Promise<string | undefined>;
@@ -27,8 +29,15 @@ export type Recorder = (delivery: RecordedDelivery) => Promise<string | undefine
  * @param limit how many bytes of recordings the folder may hold
  */
 export async function openRecorder(folder: string, limit: number): Promise<Recorder> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  const names = (await readdir(folder)).filter((name) => NAME.test(name));
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
   let held = sizes.reduce((sum, size) => sum + size, 0);
   return async ({ body, ...delivery }) => {
     const text = `${JSON.stringify({ format: FORMAT, ...delivery, body: body.toString('base64') }, null, 2)}\n`;

@@ -51,7 +51,8 @@ describe('paylink listen', () => {
   it('records no more than --record-limit, forwards on, and deletes nothing', async () => {
     const shop = await openShop();
     const folder = newFolder();
-    writeFileSync(join(folder, 'before.json'), ' '.repeat(400_000));
+    writeFileSync(join(folder, '2026-01-31T12-00-00-000Z-0a1b2c.json'), ' '.repeat(400_000));
+    writeFileSync(join(folder, 'somebody-elses.json'), ' '.repeat(2_000_000));
     const args = ['listen', '--forward-to', shop.url, '--port', '0', '--record', '.', '--record-limit', '1'];
     const running = start(args, { WEBHOOK_SECRET: SECRET }, folder);
     const [, url = ''] = await running.until(/Listening at (\S+),/);
@@ -61,7 +62,7 @@ describe('paylink listen', () => {
     await running.until(/\(400000 bytes\) → 413 {2}not recorded: the folder is full, see --record-limit\n/);
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
     // What is small still has room.
-    expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toHaveLength(3);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toHaveLength(4);
     expect(shop.credited).toEqual(['order-42']);
   });
 
