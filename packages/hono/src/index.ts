@@ -58,8 +58,9 @@ function handling(
 ): Handler {
   const answers = new WeakMap<Context, () => Response | undefined>();
   const respond = createResponder(options, handlers, (value, { c }) => {
-    const isRefusal = value instanceof Response && !value.ok;
-    return isRefusal ? value : (answers.get(c)!() ?? value);
+    // A returned Error is thrown by core, so that `onError` sees it.
+    const isOwn = value instanceof Error || (value instanceof Response && !value.ok);
+    return isOwn ? value : (answers.get(c)!() ?? value);
   });
   return async (c) => {
     const delivery = deliveryOf(c);

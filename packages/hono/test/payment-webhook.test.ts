@@ -305,6 +305,22 @@ it.each<readonly [string, (c: Context) => unknown, status: number, body: unknown
   expect(handler).toHaveBeenCalledTimes(2);
 });
 
+it('throws an Error that is returned beside a status, so that `onError` sees it', async () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const error = new Error('db down');
+  const webhook = paymentWebhook({ secret, idempotency: memoryStore() }, (_event, { c }) => {
+    (c as Context).status(503);
+    return error;
+  });
+  const seen: unknown[] = [];
+  const app = new Hono().post(path, webhook).onError((thrown, c) => {
+    seen.push(thrown);
+    return c.text('', 500);
+  });
+  expect((await delivery.send(await listen(app))).status).toBe(500);
+  expect(seen).toEqual([error]);
+});
+
 it('gives the body in one go where Bun’s server is the environment', async () => {
   vi.stubGlobal('Bun', {});
   const inOneGo: boolean[] = [];

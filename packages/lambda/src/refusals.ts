@@ -27,13 +27,18 @@ function throwing(handler: Handler): Handler {
   return Object.assign(refusing, handler);
 }
 
+const FIELDS = new Set(['statusCode', 'statusDescription', 'headers', 'multiValueHeaders', 'cookies', 'body', 'isBase64Encoded']);
+
 /**
- * A result of Lambda, also with its status as text, which API Gateway takes too, or with a field of the merchant's own. Not the answer of
- * an HTTP client, which has a `statusCode` too: that one is a stream, or has one for its body.
+ * A result of Lambda, also with its status as text, which API Gateway takes too. With fields of the merchant's own only where the status
+ * is one of HTTP: a row of a database can have a `statusCode` as well. Not the answer of an HTTP client, which is a stream or has one
+ * for its body, and no Error, which core throws as it is.
  */
 function isResult(value: unknown): value is { readonly statusCode: number | string } {
-  const { statusCode, body } = Object(value) as { readonly statusCode?: unknown; readonly body?: unknown };
-  return ['number', 'string'].includes(typeof statusCode) && !isStream(value) && !isStream(body);
+  if (Object.prototype.toString.call(value) !== '[object Object]') return false;
+  const { statusCode, body } = value as { readonly statusCode?: unknown; readonly body?: unknown };
+  if (!['number', 'string'].includes(typeof statusCode) || isStream(value) || isStream(body)) return false;
+  return /^[1-5]\d\d$/.test(String(statusCode)) || Object.keys(value as object).every((field) => FIELDS.has(field));
 }
 
 function isStream(value: unknown): boolean {

@@ -73,6 +73,8 @@ it.each([
   { statusCode: 204 },
   { statusCode: '204' },
   { statusCode: true },
+  { id: 7, reference: 'order-42', statusCode: 'PAID' },
+  { id: 7, statusCode: 3 },
   { statusCode: {} },
   undefined,
   null,
@@ -80,6 +82,12 @@ it.each([
 ])('acknowledges where a handler returned %j', async (value) => {
   const result = await paymentWebhook({ secret }, () => value)(event);
   expect([result.statusCode, result.body]).toEqual([200, '{"received":true}']);
+});
+
+it('throws a returned Error as it is, whatever status it carries', async () => {
+  const error = Object.assign(new Error('db down'), { statusCode: 503 });
+  const cause = await paymentWebhook({ secret }, () => error)(event).catch((thrown: unknown) => (thrown as Error).cause);
+  expect(cause).toBe(error);
 });
 
 it('acknowledges where a handler returned the answer of an HTTP client, whatever that said', async () => {
