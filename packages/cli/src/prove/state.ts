@@ -85,18 +85,20 @@ export class StateFolder {
     const held = (holder: string): Error =>
       usageFailure(`--state: another run (${holder}) is at work in ${this.path}`, `if it is not: remove ${path}`);
     try {
+      // Of a run that was killed here and had the same process id.
+      await rm(own, { force: true });
       const holder = await holderOf(path);
       if (holder !== undefined) {
         if (isAtWork(holder)) throw held(`process ${holder}`);
         await rename(path, own);
         const moved = await holderOf(own);
         if (moved !== undefined && isAtWork(moved)) {
-          await link(own, path);
+          await place(own, path);
           throw held(`process ${moved}`);
         }
       }
       await writeFile(own, `${process.pid}\n`, { mode: 0o600 });
-      await link(own, path);
+      await place(own, path);
       this.#lock = path;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -229,6 +231,17 @@ export class LineWriter {
 /** The same for the same inputs and settings, so that a state is never resumed with other settings. */
 export function nameOfRun(settings: unknown): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex');
+}
+
+/** Gives the file its other name. @throws EEXIST where there is one of that name */
+async function place(own: string, path: string): Promise<void> {
+  try {
+    await link(own, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
+    // A file system without hard links. A lock that is still empty counts as that of a dead process there.
+    await writeFile(path, await readFile(own), { flag: 'wx', mode: 0o600 });
+  }
 }
 
 /** The process of a lock; undefined where there is no lock. */

@@ -150,26 +150,48 @@ function readLines(path: string): Line[] {
 function takeLock(lock: string): void {
   const own = `${lock}.${process.pid}`;
   try {
+    // Of a process that was killed here and had the same id.
+    rmSync(own, { force: true });
     refuseIfHeld(lock);
-    if (existsSync(lock)) {
-      renameSync(lock, own);
-      try {
-        refuseIfHeld(own, lock);
-      } catch (error) {
-        linkSync(own, lock);
-        throw error;
-      }
-    }
+    if (existsSync(lock)) moveAway(lock, own);
     writeFileSync(own, String(process.pid), { mode: 0o600 });
-    linkSync(own, lock);
+    place(own, lock);
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isTaken = code === 'EEXIST' || code === 'ENOENT';
-    throw new ConfigurationError('state', isTaken ? 'was just taken by another emulator' : `cannot be locked: ${message}`);
+    throw new ConfigurationError('state', `cannot be locked: ${(error as Error).message}`);
   } finally {
     rmSync(own, { force: true });
   }
+}
+
+function moveAway(lock: string, own: string): void {
+  try {
+    renameSync(lock, own);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? justTaken() : error;
+  }
+  try {
+    refuseIfHeld(own, lock);
+  } catch (error) {
+    place(own, lock);
+    throw error;
+  }
+}
+
+/** Gives the file its other name, unless there is one of that name. */
+function place(own: string, lock: string): void {
+  try {
+    linkSync(own, lock);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw justTaken();
+    // A file system without hard links. A lock that is still empty counts as that of a dead process there.
+    writeFileSync(lock, readFileSync(own), { flag: 'wx', mode: 0o600 });
+  }
+}
+
+function justTaken(): ConfigurationError {
+  return new ConfigurationError('state', 'was just taken by another emulator');
 }
 
 /** @throws ConfigurationError where the file is the lock of a process that runs */
