@@ -272,6 +272,27 @@ describe('the service', () => {
     expect(result.code).toBe(1);
   });
 
+  it.each([['404 page not found'], ['']])(
+    'behind a proxy that answers 404 %j to an encoded slash proves nothing by that',
+    async (page) => {
+      const service = await startService((reference, response) => {
+        if (reference === 'order-1') return 'success';
+        response.writeHead(404).end(reference === 'shop/3' ? '{"error":"not_found"}' : page);
+        return undefined;
+      });
+      const folder = write({
+        'orders.csv': 'reference,amount\norder-1,100\nshop/2,100\nshop/3,100\n',
+        'credits.csv': 'reference\norder-1\n',
+      });
+      const result = await paylink(['prove', ...FILES, '--json'], { env: service.env, cwd: folder });
+      expect(reportOf(result)).toMatchObject({
+        verdicts: { right: 2, unknown: 1 },
+        findings: [{ reference: 'shop/2', reason: expect.stringContaining('without JSON') as string }],
+      });
+      expect(result.code).toBe(1);
+    },
+  );
+
   it('that knows some of them leaves an order without a link right', async () => {
     const service = await startService((reference, response) => {
       if (reference !== 'order-0') return 'success';

@@ -155,8 +155,11 @@ function answerOf(reading: PaymentReading): Answer {
   const { error } = reading;
   if (!isPaylinkError(error)) return { error: error instanceof Error ? error.message : String(error) };
   if (error.code !== 'not_found') return { error: error.code };
-  // Of a proxy or a wrong address: some refuse a reference that holds a slash. The service itself has no pages here.
+  // Of a proxy or a wrong address. The service itself has no pages here.
   if (typeof error.body === 'string' && /^\s*</.test(error.body)) return { error: 'not_found, with a page of HTML' };
+  // Some proxies answer 404 to an encoded slash, in their own words or none.
+  const isSlashed = encodeURIComponent(reading.reference).includes('%2F');
+  if (isSlashed && Object(error.body) !== error.body) return { error: 'not_found, without JSON, to a reference with a slash' };
   return { status: 'none' };
 }
 
