@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { sign } from '@paylink/core';
+import { isLocalHost } from './audit/local-host.js';
 import { isConfigurationError, usageFailure } from './failure.js';
 import { readText } from './input.js';
 import { KEPT_SECRETS, readKeptSecrets } from './kept-secrets.js';
@@ -133,13 +134,30 @@ export async function findEmulatorApiKey(flags: ApiKeyFlags, output: Output): Pr
   return { value: apiKey, source: KEPT_SECRETS };
 }
 
-/** The address of the merchant's PostgreSQL; its password is hidden from the output from now on. */
+/**
+ * The address of the merchant's PostgreSQL; its password is hidden from the output from now on.
+ *
+ * @throws Failure where a password from elsewhere would go to an address that only the project's own .env names
+ */
 export function findDatabaseUrl(flag: string | undefined, output: Output): string | undefined {
   const url = flag ?? process.env[DATABASE_VARIABLE];
   if (!url) return undefined;
   output.hide(url);
-  const password = URL.canParse(url) ? new URL(url).password : '';
+  const { hostname, password } = URL.canParse(url) ? new URL(url) : { hostname: '', password: '' };
   output.hide(password, decoded(password));
+  // The driver would take the password of the environment for it.
+  if (
+    flag === undefined &&
+    isOfProject(DATABASE_VARIABLE) &&
+    password === '' &&
+    process.env['PGPASSWORD'] &&
+    !isLocalHost(hostname)
+  ) {
+    throw usageFailure(
+      `the password of PGPASSWORD would go to ${hostname || 'a database'}, which only the .env of this folder names`,
+      'if that is right, give --database-url, or --dotenv .env',
+    );
+  }
   if (flag !== undefined && password !== '') {
     output.advise(
       `--database-url stays in the shell history and shows in the process list; ${DATABASE_VARIABLE} in the environment does not`,

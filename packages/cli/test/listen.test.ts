@@ -59,7 +59,7 @@ describe('paylink listen', () => {
     // 533,336 bytes as base64, of which one has room beside what was there.
     const large = 'x'.repeat(400_000);
     for (let time = 0; time < 2; time++) expect((await deliver(url, large, sign(large))).status).toBe(413);
-    await running.until(/\(400000 bytes\) → 413 {2}not recorded: the folder is full, see --record-limit\n/);
+    await running.until(/\(400000 bytes\) → 413 {2}not recorded: it does not fit into the folder, see --record-limit\n/);
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
     // What is small still has room.
     expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toHaveLength(4);

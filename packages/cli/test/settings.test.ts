@@ -91,6 +91,14 @@ describe('the settings of the commands', () => {
     ]) {
       expect(asked).toMatchObject({ code: 1, stderr: expect.not.stringContaining('would go to') as string });
     }
+    const database = folderWith({ dotenv: 'DATABASE_URL=postgres://app@0.0.0.0:1/shop\n' });
+    const prove = ['prove', '--orders', 'SELECT 1', '--credits', 'SELECT 1', '--ask', 'none'];
+    const stopped = await paylink(prove, { cwd: database, env: { PGPASSWORD: 'a-password-of-the-environment' } });
+    expect(stopped).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('PGPASSWORD would go to 0.0.0.0, which only') as string,
+    });
+    expect((await paylink(prove, { cwd: database })).stderr).not.toContain('would go to');
     // An emulator is no stranger.
     const here = folderWith({ dotenv: 'PAYLINK_BASE_URL=http://127.0.0.1:9/api\n' });
     expect((await paylink(get, { cwd: here, env })).stderr).not.toContain('would go to');

@@ -186,9 +186,9 @@ async function tell(
     ...(status === undefined ? { error: forwarded } : { status }),
     ...(secret === undefined ? {} : { signature: problem === undefined ? 'matches' : 'does not match' }),
     ...(problem === undefined ? {} : { diagnosis: problem }),
-    ...(file === undefined ? {} : { file }),
+    ...(file === undefined ? { recorded: false } : { file }),
   });
-  const where = file ?? 'not recorded: the folder is full, see --record-limit';
+  const where = file ?? 'not recorded: it does not fit into the folder, see --record-limit';
   output.line(
     text`${paint.dim(delivery.receivedAt.slice(11, 19))}  ${event} (${delivery.body.length} bytes) → ${isAcknowledged ? paint.green(outcome) : paint.red(outcome)}  ${paint.dim(where)}`,
   );
