@@ -75,6 +75,8 @@ it.each([
   { statusCode: true },
   { id: 7, reference: 'order-42', statusCode: 'PAID' },
   { id: 7, statusCode: 3 },
+  { id: 7, statusCode: 1503 },
+  { id: 7, statusCode: 5031 },
   { statusCode: {} },
   undefined,
   null,
