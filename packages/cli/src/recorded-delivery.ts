@@ -24,7 +24,7 @@ export type Recorder = (delivery: RecordedDelivery) => Promise<string | undefine
 
 /**
  * Writes each delivery into a private file of the folder. A file holds a genuine signature: keep it private. Nothing is ever deleted:
- * whoever finds the tunnel's address could push a genuine delivery out by forged ones.
+ * a sender who finds the tunnel's address could push a genuine delivery out by forged ones.
  *
  * @param limit how many bytes of recordings the folder may hold
  */

@@ -46,7 +46,7 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
     baseUrl: flags.baseUrl === undefined ? BASE_URL_VARIABLE : '--base-url',
     apiKey: apiKey.source,
   };
-  // A folder that somebody else wrote could name any address, and be sent the key.
+  // The .env of a cloned project could name any address, and be sent the key.
   if (url !== undefined && !isHere && isOfProject(sources['baseUrl']!) && !isOfProject(apiKey.source)) {
     throw usageFailure(
       `the key of ${apiKey.source} would go to ${showUrl(url)}, which only the .env of this folder names`,

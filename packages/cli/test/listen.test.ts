@@ -52,7 +52,7 @@ describe('paylink listen', () => {
     const shop = await openShop();
     const folder = newFolder();
     writeFileSync(join(folder, '2026-01-31T12-00-00-000Z-0a1b2c.json'), ' '.repeat(400_000));
-    writeFileSync(join(folder, 'somebody-elses.json'), ' '.repeat(2_000_000));
+    writeFileSync(join(folder, 'package.json'), ' '.repeat(2_000_000));
     const args = ['listen', '--forward-to', shop.url, '--port', '0', '--record', '.', '--record-limit', '1'];
     const running = start(args, { WEBHOOK_SECRET: SECRET }, folder);
     const [, url = ''] = await running.until(/Listening at (\S+),/);

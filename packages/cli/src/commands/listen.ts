@@ -39,8 +39,8 @@ export function listenCommand(): Command {
     .summary('stand in front of your webhook, record what arrives, and say why a signature does not match')
     .description(
       'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte; your ' +
-        'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own, until --record-limit. With the webhook secret, ' +
-        'a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
+        'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own, until --record-limit. ' +
+        'With the webhook secret, a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
     )
     .option('--forward-to <url>', 'your own webhook')
     .option('--port <port>', 'where it listens; 0 is any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
