@@ -61,7 +61,7 @@ export async function readRecorded(path: string): Promise<RecordedDelivery> {
       return { receivedAt: String(receivedAt), method, headers: headers as [string, string][], body: Buffer.from(body, 'base64') };
     }
   } catch {
-    // Answered below, as any other content.
+    // No JSON: refused below, as JSON of another form is.
   }
   throw usageFailure(`--replay: ${path} is no delivery that paylink listen has recorded`);
 }
