@@ -17,6 +17,7 @@ export interface ChildMessage {
   readonly closed?: boolean;
   readonly memory?: Memory;
   readonly turned?: boolean;
+  readonly exceptions?: readonly string[];
 }
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -70,6 +71,12 @@ export class Child {
   turn(): Promise<boolean> {
     this.#process.send('turn');
     return this.told('turned');
+  }
+
+  /** What it has thrown since this was first asked, caught or not. */
+  exceptions(): Promise<readonly string[]> {
+    this.#process.send('exceptions');
+    return this.told('exceptions');
   }
 
   terminate(): void {

@@ -34,6 +34,18 @@ describe.each(oneOfEach)('$name', (host) => {
     await expect(wire.reply()).rejects.toThrow(/closed by/);
     expect(await child.exit()).not.toBe(0);
   });
+
+  it('throws nothing, not even what is caught, on the way of a genuine delivery', async () => {
+    child = new Child(host.name);
+    const port = await child.told('port');
+    // The first delivery loads and prepares what the others use.
+    expectAcknowledged(await (await begin(port, genuine('order-quick'))).reply());
+    expect(await child.exceptions()).toEqual([]);
+    expectAcknowledged(await (await begin(port, genuine('order-quick'))).reply());
+    expect(await child.exceptions()).toEqual([]);
+    expect((await (await begin(port, head(BODY, { lines: [['X-Service-Signature', 'none']] }))).reply()).status).toBe(401);
+    expect(await child.exceptions()).not.toEqual([]);
+  });
 });
 
 describe.each(readers)('$name', (host) => {

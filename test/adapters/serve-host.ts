@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRET } from './deliveries.js';
 import { hosts } from './hosts/index.js';
 import type { ChildMessage } from './child.js';
+import { watchExceptions } from './thrown-exceptions.js';
 
 const [name = '', bodyLimit = '65536'] = process.argv.slice(2);
 const host = hosts.find((one) => one.name === name)!;
@@ -31,7 +32,16 @@ process.once('SIGTERM', () => {
   });
 });
 
+let exceptions: (() => Promise<readonly string[]>) | undefined;
+
 process.on('message', (asked) => {
+  if (asked === 'exceptions') {
+    void (async () => {
+      exceptions ??= await watchExceptions();
+      tell({ exceptions: await exceptions() });
+    })();
+    return;
+  }
   if (asked !== 'memory') {
     tell({ turned: true });
     return;

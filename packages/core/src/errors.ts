@@ -51,10 +51,11 @@ Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
  */
 export function isWebhookError(error: unknown): error is WebhookError {
   try {
-    const branded = error as WebhookError & Record<symbol, unknown>;
-    return branded[BRAND] === true && isCode(branded.code) && isFailure(branded.status);
+    // What a handler returned comes here too, and that is nearly always undefined: to throw and catch takes longer than to verify.
+    const branded = error as (WebhookError & Record<symbol, unknown>) | null | undefined;
+    return branded?.[BRAND] === true && isCode(branded.code) && isFailure(branded.status);
   } catch {
-    // Nothing at all, or a getter or a proxy that throws.
+    // A getter or a proxy that throws.
     return false;
   }
 }

@@ -9,12 +9,24 @@ import { GatherPieces } from './gather-pieces.js';
 interface PossiblyParsed {
   readonly rawBody?: unknown;
   readonly body?: unknown;
+  readonly _readableState?: Claimable;
+}
+
+interface Claimable {
   [CLAIMED]?: true;
 }
 
 // Two webhooks on one request would both read a body that is still arriving, and both credit. For the whole process, since an
 // application can hold two copies of this module.
 const CLAIMED = Symbol.for('paylink.claimed');
+
+/**
+ * What carries the mark. Express gives each request another prototype, and V8 makes a new hidden class for every property that is
+ * added after that; the state of its stream stays as it is.
+ */
+function claimable(req: PossiblyParsed): Claimable {
+  return req._readableState ?? (req as Claimable);
+}
 
 /**
  * Reads the raw body once.
@@ -40,7 +52,7 @@ export function readBody(
 
   // Nearly always the body came in one packet with the headers. Then it is in the stream's buffer once Node has parsed that
   // packet, which is before the event loop's next turn: no listener, no timer, no copy.
-  req[CLAIMED] = true;
+  claimable(req)[CLAIMED] = true;
   return nextTurn().then(() => {
     // A listener that was there before has received it by now.
     if (isConsumed(stream)) throw consumed(req, hint);
@@ -48,14 +60,15 @@ export function readBody(
     // Nothing in the buffer: the body is empty, or a layer such as serverless-http made the request and gives it when it is read.
     if (stream !== req || !req.complete || req.readableLength === 0) return readSlowly(req, stream, limits);
     if (req.readableLength > limits.bodyLimit) throw new WebhookError('body_too_large');
-    // By its length: since Node 26, and on Bun and Deno, a bare `read()` gives the first piece only (nodejs/node#60441).
-    return req.read(req.readableLength) as Buffer;
+    // By a length: since Node 26, and on Bun and Deno, a bare `read()` gives the first piece only (nodejs/node#60441). By one more
+    // than there is, since that ends the stream: else Node listens for its end, and drains it, after the reply.
+    return (req.read(req.readableLength + 1) as Buffer | null) ?? readSlowly(req, stream, limits);
   });
 }
 
 /** Whether a webhook has begun to read the request. */
 export function isClaimed(req: IncomingMessage & PossiblyParsed): boolean {
-  return req[CLAIMED] === true;
+  return claimable(req)[CLAIMED] === true;
 }
 
 // Not the global one: a test's fake timers replace it, and jsdom has none.

@@ -48,6 +48,24 @@ describe('a body that has come with its headers', () => {
     expect(await read(req)).toBe('the signed bytes');
   });
 
+  it('ends its stream, so that nothing is left to drain after the reply', async () => {
+    const req = requestOf();
+    await read(req);
+    await turn();
+    expect(req.readableEnded).toBe(true);
+    expect(req.listenerCount('end')).toBe(0);
+  });
+
+  it('is read whole where its stream ends later than the message', async () => {
+    const req = unfinished();
+    req.push(BODY);
+    req.complete = true;
+    const reading = read(req);
+    await turn();
+    req.push(null);
+    expect(await reading).toBe(BODY.toString());
+  });
+
   it('is read where a layer in front of Node gives it only when it is asked for', async () => {
     const req = unfinished({ 'content-length': String(BODY.length) });
     req.complete = true;
@@ -215,8 +233,13 @@ describe('a body that something has read first', () => {
   });
 
   it('is refused where a webhook of another copy of this module reads it (F21)', async () => {
-    const req = Object.assign(requestOf(), { [Symbol.for('paylink.claimed')]: true });
+    vi.resetModules();
+    const another = await import('../src/read-body.js');
+    expect(another.isClaimed).not.toBe(isClaimed);
+    const req = requestOf();
+    const first = another.readBody(req, req, limits, HINT);
     expect(isClaimed(req)).toBe(true);
     await expect(read(req)).rejects.toEqual(refusal('body_consumed', /^another paymentWebhook/));
+    expect(Buffer.from(await first)).toEqual(BODY);
   });
 });
