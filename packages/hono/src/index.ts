@@ -48,25 +48,27 @@ export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknow
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }
 
+/** What a handler did to `c`: with the context, since a WeakMap of contexts would keep the engine's collector busy. */
+const ANSWER = Symbol('answer');
+
 interface Host {
   readonly c: Context;
+  readonly [ANSWER]?: () => Response | undefined;
 }
 
 function handling(
   options: ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>,
   handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>,
 ): Handler {
-  const answers = new WeakMap<Context, () => Response | undefined>();
-  const respond = createResponder(options, handlers, (value, { c }) => {
+  const respond = createResponder(options, handlers, (value, context) => {
     // A returned Error is thrown by core, so that `onError` sees it.
     const isOwn = value instanceof Error || (value instanceof Response && !value.ok);
-    return isOwn ? value : (answers.get(c)!() ?? value);
+    return isOwn ? value : (context[ANSWER]!() ?? value);
   });
   return async (c) => {
     const delivery = deliveryOf(c);
     const given = watchAnswer(c, delivery);
-    answers.set(c, given);
-    const response = await respond(delivery, { c });
+    const response = await respond(delivery, { c, [ANSWER]: given });
     return response.status === 200 ? (given() ?? response) : response;
   };
 }
