@@ -3,11 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Lets no parser of the instance read a body. Gives the stream that preParsing hooks have left of a request's. */
 export function leaveUnread(instance: FastifyInstance): (request: FastifyRequest) => Readable | undefined {
-  // Beside the request: a hook may set `request.body` to anything.
-  const payloads = new WeakMap<FastifyRequest, Readable>();
+  // Not in `request.body`, which a hook may set to anything; nor in a WeakMap of requests, which V8 is slow to collect.
+  const payloadKey = Symbol('payload');
+  type WithPayload = FastifyRequest & { [payloadKey]?: Readable };
+  instance.decorateRequest(payloadKey, null);
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (request, payload, parsed) => {
-    payloads.set(request, payload);
+    (request as WithPayload)[payloadKey] = payload;
     parsed(null, payload);
   });
   // Fastify answers 415 to a type that it cannot read; the contract does not list the header, so it must not matter. Nor is it left out:
@@ -16,5 +18,5 @@ export function leaveUnread(instance: FastifyInstance): (request: FastifyRequest
     request.raw.headers['content-type'] = 'application/octet-stream';
     next();
   });
-  return (request) => payloads.get(request);
+  return (request) => (request as WithPayload)[payloadKey] ?? undefined;
 }
