@@ -4,7 +4,8 @@
  */
 export class Aborts {
   readonly #signal: AbortSignal;
-  readonly #waiting = new Set<() => void>();
+  /** Two or three at a time. */
+  readonly #waiting: (() => void)[] = [];
 
   private constructor(signal: AbortSignal) {
     this.#signal = signal;
@@ -32,8 +33,11 @@ export class Aborts {
 
   /** Calls back at the abort, in the order of the calls, until the given function is called. */
   on(callback: () => void): () => void {
-    this.#waiting.add(callback);
-    return () => this.#waiting.delete(callback);
+    this.#waiting.push(callback);
+    return () => {
+      const index = this.#waiting.indexOf(callback);
+      if (index >= 0) this.#waiting.splice(index, 1);
+    };
   }
 
   /** Settles as `running` does, or rejects with the signal's reason at the abort, after a call of `onAbort`. */
@@ -60,6 +64,6 @@ export class Aborts {
   }
 
   readonly #onAbort = (): void => {
-    for (const callback of this.#waiting) callback();
+    while (this.#waiting.length > 0) this.#waiting.shift()!();
   };
 }

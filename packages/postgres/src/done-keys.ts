@@ -93,14 +93,12 @@ export class RecentlyDone {
     this.#connectionsLost = connectionsLost;
   }
 
-  has(key: string): boolean {
-    const expiry = this.#expiryOf(key);
-    return expiry !== undefined && performance.now() < expiry;
-  }
-
-  /** Whether the key is remembered, or was until its time was over: most likely it is still done. */
-  hasSeen(key: string): boolean {
-    return this.#expiryOf(key) !== undefined;
+  /** `done`, or `lapsed` where the key's time is over: most likely it is still done. */
+  recall(key: string): 'done' | 'lapsed' | undefined {
+    this.#leaveEra();
+    const expiry = this.#newer.get(key) ?? this.#older.get(key);
+    if (expiry === undefined) return undefined;
+    return performance.now() < expiry ? 'done' : 'lapsed';
   }
 
   /** To be read before the database is asked whether a key is done, and given to `add` with the answer. */
@@ -122,11 +120,6 @@ export class RecentlyDone {
 
   clear(): void {
     this.#clears += 1;
-  }
-
-  #expiryOf(key: string): number | undefined {
-    this.#leaveEra();
-    return this.#newer.get(key) ?? this.#older.get(key);
   }
 
   #leaveEra(): void {

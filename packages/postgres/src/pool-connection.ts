@@ -22,7 +22,8 @@ export class PoolPlaces {
   #limit: number;
   #held = 0;
   #lost = 0;
-  readonly #waiting = new Set<() => void>();
+  /** No Set: V8 makes a new table every few changes, and the old ones hold on to the runs that waited then. */
+  readonly #waiting: (() => void)[] = [];
 
   private constructor(pool: PoolCounts) {
     this.#pool = pool;
@@ -39,23 +40,21 @@ export class PoolPlaces {
     return found;
   }
 
-  /** Waits for a place, which `leave` gives back. @throws the signal's reason */
-  async enter(aborts: Aborts): Promise<void> {
+  /** Waits for a place, where none is free; `leave` gives it back. @throws the signal's reason */
+  enter(aborts: Aborts): Promise<void> | undefined {
     if (this.#held < this.#limit) {
       this.#held += 1;
-      return;
+      return undefined;
     }
     let wake!: () => void;
     const woken = new Promise<void>((resolve) => (wake = resolve));
-    this.#waiting.add(wake);
-    let stopWaiting!: () => void;
-    const aborted = new Promise<void>((resolve) => (stopWaiting = aborts.on(resolve)));
-    await Promise.race([woken, aborted]);
-    stopWaiting();
-    if (!aborts.aborted) return;
-    // It was given a place in the moment of the abort.
-    if (!this.#waiting.delete(wake)) this.leave();
-    aborts.throwIfAborted();
+    this.#waiting.push(wake);
+    return aborts.race(woken, () => {
+      const index = this.#waiting.indexOf(wake);
+      if (index >= 0) this.#waiting.splice(index, 1);
+      // It was given a place in the moment of the abort.
+      else this.leave();
+    });
   }
 
   leave(): void {
@@ -64,11 +63,9 @@ export class PoolPlaces {
   }
 
   #wake(): void {
-    for (const wake of this.#waiting) {
-      if (this.#held >= this.#limit) return;
+    while (this.#held < this.#limit && this.#waiting.length > 0) {
       this.#held += 1;
-      this.#waiting.delete(wake);
-      wake();
+      this.#waiting.shift()!();
     }
   }
 

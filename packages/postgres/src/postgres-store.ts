@@ -82,14 +82,15 @@ function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number):
       const key = digestOf(anyKey);
       // Not yet, as long as it runs here: should another process have done it, the run finds that out. Its duplicates must not take
       // connections that other orders wait for.
-      return recent.has(key) || (!turns.isRunning(key) && look(key));
+      return recent.recall(key) === 'done' || (!turns.isRunning(key) && look(key));
     },
     async run(anyKey, work, options) {
       const key = digestOf(anyKey);
-      if (recent.has(key)) return 'duplicate';
+      const remembered = recent.recall(key);
+      if (remembered === 'done') return 'duplicate';
       const { signal } = options;
       const turn = options.turn === undefined ? undefined : digestOf(options.turn);
-      const wasDone = recent.hasSeen(key);
+      const wasDone = remembered === 'lapsed';
       if ((looks > 0 || wasDone) && !turns.isRunning(key)) {
         // The claim would find a duplicate too, but takes a connection: in a flood of replays many looks share one.
         const isDone = await withinBounds(look(key), { signals: [signal] });
