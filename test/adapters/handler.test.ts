@@ -185,6 +185,22 @@ describe.each(handlerHosts)('$name', (host) => {
     expect((await exchange(serving.port, post())).status).toBe(200);
   });
 
+  it('takes a Response that is not 2xx, of a service that the handler called, for no success, and marks nothing (G01)', async () => {
+    let answer = new Response(null, { status: 503 });
+    const serving = await serve(host, { options: { idempotency: memoryStore() }, handler: () => Promise.resolve(answer) });
+    const { status } = await exchange(serving.port, post());
+    // Where replies are Responses, it is the reply.
+    if (status !== 503) {
+      expect(status).toBe(500);
+      const message = 'the handler returned a Response of status 503. Where that is no failure, return nothing';
+      expect(serving.errors).toEqual([expect.objectContaining({ message })]);
+    }
+    answer = new Response(null, { status: 204 });
+    expect((await exchange(serving.port, post())).status).toBeLessThan(300);
+    answer = new Response(null, { status: 503 });
+    expect((await exchange(serving.port, post())).status).toBe(200);
+  });
+
   it('answers 503 when handlerTimeout has passed, and aborts the signal (G03)', async () => {
     let signal: AbortSignal | undefined;
     const serving = await serve(host, {

@@ -1,6 +1,7 @@
 import {
   check,
   checkNames,
+  failureOf,
   isDone,
   isWebhookError,
   readBound,
@@ -241,8 +242,8 @@ async function creditOnce<Scope extends object>(
       signal.throwIfAborted();
       try {
         const returned = await onSuccess(payment, { ...scope, signal, ...(tenant === undefined ? {} : { tenant }) });
-        // `return` in place of `throw`.
-        if (returned instanceof Error) throw returned;
+        const failure = failureOf(returned);
+        if (failure !== undefined) throw failure;
       } catch (error) {
         thrown = error;
         throw error;

@@ -183,11 +183,14 @@ describe('reconcile', () => {
     }
   });
 
-  it('takes an Error that onSuccess returns for thrown', async () => {
+  it('takes an Error that onSuccess returns for thrown, and a Response that is not 2xx for no success', async () => {
     const returned = new WebhookError('unknown_order', { status: 503 });
     const idempotency = memoryStore();
     const run = (onSuccess: () => unknown) => reconcile({ client: reader(), references: ['r'], idempotency, onSuccess });
     expect(await run(() => returned)).toMatchObject({ credited: [], errors: [{ reference: 'r', error: returned }] });
+    const answer = await run(() => Promise.resolve(new Response(null, { status: 503 })));
+    expect(answer.credited).toEqual([]);
+    expect((answer.errors[0]!.error as Error).message).toMatch(/^the handler returned a Response of status 503/);
     expect((await run(() => undefined)).credited).toEqual(['r']);
   });
 

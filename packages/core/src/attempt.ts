@@ -1,6 +1,17 @@
 import { fault, type WebhookError } from './errors.js';
+import type { RunOptions } from './idempotency.js';
 
 type Waiting = 'secret_unavailable' | 'store_unavailable' | 'confirm_unavailable' | 'handler_timeout';
+
+const ATTEMPT = Symbol('attempt');
+
+/** One function for all runs: with one for each, V8 keeps what a run holds until the next full collection of garbage. */
+const SIGNAL = {
+  enumerable: true,
+  get(this: { readonly [ATTEMPT]: Attempt }) {
+    return this[ATTEMPT].signal;
+  },
+};
 
 /** One attempt to handle an event: what it waits for, whether its time is over, and the signal that says so. */
 export class Attempt {
@@ -26,6 +37,12 @@ export class Attempt {
         return attempt.signal;
       },
     };
+  }
+
+  /** With the signal made where the store reads it: one that knows the key from memory never does. */
+  runOptions(turn: string): RunOptions {
+    const options = Object.defineProperty({ turn }, ATTEMPT, { value: this });
+    return Object.defineProperty(options, 'signal', SIGNAL) as unknown as RunOptions;
   }
 
   /** Starts the next step, unless the reply has gone out: nothing may take effect after it. */

@@ -5,7 +5,8 @@ import { Attempt } from './attempt.js';
 import { check, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import type { AnyHandler } from './handlers.js';
-import { isError, toError } from './host-error.js';
+import { failureOf } from './failure.js';
+import { toError } from './host-error.js';
 import { isDone, readIdempotency, runOnce, type Identity } from './idempotency.js';
 import type { AnyReceiverOptions } from './intake.js';
 import { readBound } from './option-checks.js';
@@ -79,14 +80,7 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
         attempt.waitingFor = 'store_unavailable';
       };
       const { key, turn } = identity!;
-      const runOptions = {
-        // Made where the store reads it: one that knows the key from memory never does.
-        get signal() {
-          return attempt.signal;
-        },
-        turn,
-      };
-      const run = () => runOnce(idempotency.store, key, work, runOptions);
+      const run = () => runOnce(idempotency.store, key, work, attempt.runOptions(turn));
       const result = await attempt.step('store_unavailable', run);
       return result === 'done' ? handled(value) : { outcome: result };
     };
@@ -137,12 +131,15 @@ function handled(value: unknown): Handled {
   return { outcome: 'handled', value };
 }
 
-/** Calls the handler, and lets only Errors out of it. An Error that it returns counts as thrown: `return` in place of `throw`. */
+/** Calls the handler, and lets only Errors out of it. */
 function invoke(handler: AnyHandler, event: WebhookEvent, context: object): unknown {
   const rethrow = (error: unknown): never => {
     throw toError(error);
   };
-  const accept = (value: unknown): unknown => (isError(value) ? rethrow(value) : value);
+  const accept = (value: unknown): unknown => {
+    const failure = failureOf(value);
+    return failure === undefined ? value : rethrow(failure);
+  };
   try {
     const value = handler(event, context);
     // As a real promise: some libraries return an object that has only `then`.

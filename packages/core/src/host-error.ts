@@ -1,5 +1,5 @@
 /** What a handler threw, in a form in which it cannot word the host's reply. */
-import { isWebhookError } from './errors.js';
+import { isError } from './failure.js';
 
 /**
  * The fields by which an error words a reply: of Express, Koa, Fastify, Nest, h3 and http-errors (status to expose), Boom,
@@ -37,11 +37,6 @@ export function hostError(error: unknown): unknown {
   // Without it as the cause, which a logger would read.
   if (!isReadable(error as Error)) return new HandlerError('the webhook handler threw an error that cannot be read');
   return mayWordReply(error as Error) ? new HandlerError('the webhook handler failed', error) : error;
-}
-
-export function isError(thrown: unknown): boolean {
-  // By the tag too: `instanceof` fails for an error of another realm.
-  return thrown instanceof Error || isWebhookError(thrown) || Object.prototype.toString.call(thrown) === '[object Error]';
 }
 
 /** Whether no getter or proxy throws at a host or a logger that reads the error. */

@@ -10,6 +10,7 @@ import type { WebhookEvent } from './event.js';
 export { keyedByTenant, onlyQueues, readTenant, type TenantOf, type TenantOption } from './tenant.js';
 export { checkNames, readBound } from './option-checks.js';
 export { withinBounds, type Bounds } from './deadline.js';
+export { failureOf } from './failure.js';
 export { check, ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';
 
 /** How a store's `run` ended: the effect is durable, it was durable before, or another run of the key is under way. */

@@ -69,6 +69,22 @@ describe('a dispatcher', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
+  it('takes a Response that is not 2xx for no success, at once and later, and hands other values on', async () => {
+    const idempotency = memoryStore();
+    const dispatch = (handler: () => unknown): Promise<unknown> =>
+      createDispatcher({ idempotency, logger }, handler).dispatch(proven(), {});
+    for (const status of [302, 404, 503]) {
+      const refusal = status === 302 ? Response.redirect('https://shop.example/', 302) : new Response(null, { status });
+      await expect(dispatch(() => refusal)).rejects.toThrow(`the handler returned a Response of status ${status}.`);
+      await expect(dispatch(() => Promise.resolve(refusal))).rejects.toThrow(`of status ${status}.`);
+    }
+    // Not by a field alone: other libraries give such results too.
+    for (const value of [{ ok: false, status: 503 }, new Response(null, { status: 204 })]) {
+      expect(await createDispatcher({}, () => value).dispatch(proven(), {})).toEqual({ outcome: 'handled', value });
+    }
+    expect(await dispatch(() => 'credited')).toEqual({ outcome: 'handled', value: 'credited' });
+  });
+
   it('leaves a signed status that contradicts the kind to `confirm`, where there is one', async () => {
     const outcomes: DeliveryOutcome[] = [];
     const confirm = { getPayment: (reference: string) => Promise.resolve({ reference, status: 'success' }) };

@@ -1,7 +1,7 @@
 import { createReceiver, type ConfirmedPayment, type EventSchemas, type Reply } from '@paylink/core';
 import type { ReceiverHandlers, ReceiverOptions } from '@paylink/core';
 import type { FetchDelivery } from './delivery.js';
-import { holdBack, isResponse, RolledBack } from './rolled-back.js';
+import { carryResponses, responseOf, type AnswerOf } from './returned.js';
 
 /** Takes a delivery to its Response. Rejects with what a handler threw. */
 export type Respond<Host> = (delivery: FetchDelivery, host: Host) => Promise<Response>;
@@ -24,13 +24,13 @@ export function createResponder<
   answerOf: (value: unknown, host: Host) => unknown = (value) => value,
 ): Respond<Host> {
   const { idempotency } = Object(options) as Partial<typeof options>;
-  const held = idempotency === undefined ? handlers : holdBack(handlers, answerOf as never);
-  const receiver = createReceiver<Events, Payment, Scope, Host>(options, held);
+  const carrying = carryResponses(handlers, idempotency === undefined ? undefined : (answerOf as AnswerOf));
+  const receiver = createReceiver<Events, Payment, Scope, Host>(options, carrying);
   return (delivery, host) =>
     receiver.receive(delivery, host).then(
-      (reply) => (isResponse(reply.value) ? reply.value : toResponse(delivery, reply)),
+      (reply) => responseOf(reply.value) ?? toResponse(delivery, reply),
       (error: unknown) => {
-        const response = RolledBack.responseOf(error);
+        const response = responseOf(error);
         if (response !== undefined) return response;
         throw error;
       },
