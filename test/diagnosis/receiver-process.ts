@@ -9,7 +9,8 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** A receiver in another process, and a merchant's service and a stranger as its clients. */
 export class ReceiverProcess {
   readonly #process: ChildProcess;
-  readonly #agent = new http.Agent({ keepAlive: true });
+  // Lets an idle connection go long before the server does, after 5 s: a request that is sent at that moment gets no reply.
+  readonly #agent = new http.Agent({ keepAlive: true, timeout: 1_000 });
   readonly #port: Promise<number>;
   #fire: Promise<void> | undefined;
   #firing = false;
