@@ -1,12 +1,12 @@
 import { fault, type WebhookError } from './errors.js';
-import type { RunOptions } from './idempotency.js';
 
 type Waiting = 'secret_unavailable' | 'store_unavailable' | 'confirm_unavailable' | 'handler_timeout';
 
 const ATTEMPT = Symbol('attempt');
 
-/** One function for all runs: with one for each, V8 keeps what a run holds until the next full collection of garbage. */
+/** One getter for all attempts: with one for each, V8 keeps what an attempt holds until the next full collection of garbage. */
 const SIGNAL = {
+  configurable: true,
   enumerable: true,
   get(this: { readonly [ATTEMPT]: Attempt }) {
     return this[ATTEMPT].signal;
@@ -27,22 +27,10 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  contextOf(host: unknown, extras: object): object {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- inside the getter `this` is the context
-    const attempt = this;
-    return {
-      ...(host as object),
-      ...extras,
-      get signal() {
-        return attempt.signal;
-      },
-    };
-  }
-
-  /** With the signal made where the store reads it: one that knows the key from memory never does. */
-  runOptions(turn: string): RunOptions {
-    const options = Object.defineProperty({ turn }, ATTEMPT, { value: this });
-    return Object.defineProperty(options, 'signal', SIGNAL) as unknown as RunOptions;
+  /** Adds the signal, which is made where it is read. */
+  withSignal<Target extends object>(target: Target): Target & { readonly signal: AbortSignal } {
+    Object.defineProperty(target, ATTEMPT, { value: this });
+    return Object.defineProperty(target, 'signal', SIGNAL) as Target & { readonly signal: AbortSignal };
   }
 
   /** Starts the next step, unless the reply has gone out: nothing may take effect after it. */

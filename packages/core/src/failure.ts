@@ -7,8 +7,9 @@ import { isWebhookError } from './errors.js';
  */
 export function failureOf(returned: unknown): Error | undefined {
   if (isError(returned)) return returned;
-  const { ok, status } = Object(returned) as Partial<Response>;
-  if (ok !== false || !isTagged(returned, 'Response')) return undefined;
+  if (!isTagged(returned, 'Response')) return undefined;
+  const { ok, status } = returned as Partial<Response>;
+  if (ok !== false) return undefined;
   return new Error(`the handler returned a Response of status ${status}. Where that is no failure, return nothing`);
 }
 

@@ -52,7 +52,7 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
   return (event, handler, host, { shown = host, signal: cancel, tenant: queuedTenant } = {}) => {
     const attempt = new Attempt();
     const callHandler = (extras: object): unknown =>
-      attempt.step('handler_timeout', () => invoke(handler, event, attempt.contextOf(shown, extras)));
+      attempt.step('handler_timeout', () => invoke(handler, event, attempt.withSignal({ ...(shown as object), ...extras })));
 
     const guarded = async (): Promise<Handled> => {
       const source = event.type === 'payment.succeeded' ? confirm : undefined;
@@ -80,7 +80,7 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
         attempt.waitingFor = 'store_unavailable';
       };
       const { key, turn } = identity!;
-      const run = () => runOnce(idempotency.store, key, work, attempt.runOptions(turn));
+      const run = () => runOnce(idempotency.store, key, work, attempt.withSignal({ turn }));
       const result = await attempt.step('store_unavailable', run);
       return result === 'done' ? handled(value) : { outcome: result };
     };
