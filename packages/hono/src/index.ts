@@ -48,27 +48,27 @@ export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknow
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }
 
-/** What a handler did to `c`: with the context, since a WeakMap of contexts would keep the engine's collector busy. */
+/** What a handler did to `c`. On `c`, since a WeakMap of contexts keeps V8's collector busy. */
 const ANSWER = Symbol('answer');
 
 interface Host {
-  readonly c: Context;
-  readonly [ANSWER]?: () => Response | undefined;
+  readonly c: Context & { [ANSWER]?: () => Response | undefined };
 }
 
 function handling(
   options: ReceiverOptions<NoEvents, ConfirmedPayment, object, Host>,
   handlers: ReceiverHandlers<NoEvents, ConfirmedPayment, object, Host>,
 ): Handler {
-  const respond = createResponder(options, handlers, (value, context) => {
+  const respond = createResponder(options, handlers, (value, { c }) => {
     // A returned Error is thrown by core, so that `onError` sees it.
     const isOwn = value instanceof Error || (value instanceof Response && !value.ok);
-    return isOwn ? value : (context[ANSWER]!() ?? value);
+    return isOwn ? value : (c[ANSWER]!() ?? value);
   });
-  return async (c) => {
+  return async (c: Host['c']) => {
     const delivery = deliveryOf(c);
     const given = watchAnswer(c, delivery);
-    const response = await respond(delivery, { c, [ANSWER]: given });
+    c[ANSWER] = given;
+    const response = await respond(delivery, { c });
     return response.status === 200 ? (given() ?? response) : response;
   };
 }
