@@ -83,7 +83,5 @@ function notProven(): never {
  * for a request whose body the host has kept, which may never end.
  */
 async function untilEnded(req: IncomingMessage): Promise<void> {
-  if (!isClaimed(req)) return;
-  req.read(0);
-  await nextTurn();
+  if (isClaimed(req)) await nextTurn();
 }

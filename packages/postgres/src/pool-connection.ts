@@ -22,7 +22,6 @@ export class PoolPlaces {
   #limit: number;
   #held = 0;
   #lost = 0;
-  /** No Set: V8 makes a new table every few changes, and the old ones hold on to the runs that waited then. */
   readonly #waiting: (() => void)[] = [];
 
   private constructor(pool: PoolCounts) {
