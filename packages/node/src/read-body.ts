@@ -95,7 +95,8 @@ function isConsumed(stream: Readable): boolean {
 /** Reads a body that is still arriving: raw-body counts and collects, and the time limit is ours. */
 function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const gathered = stream.pipe(new GatherPieces(limits.bodyLimit));
+    const length = req.headers['content-length'] ?? null;
+    const gathered = new GatherPieces(Math.min(limits.bodyLimit, Number(length) || Infinity));
     const timer = setTimeout(() => {
       settle(new WebhookError('body_timeout'));
     }, limits.bodyTimeout);
@@ -104,17 +105,18 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
     };
     // Listeners stay: a stream may fail once more after this has settled.
     stream.on('close', onClose).on('error', onClose);
-
-    const length = req.headers['content-length'] ?? null;
-    getRawBody(gathered, { limit: limits.bodyLimit, length }, (error: getRawBody.RawBodyError | null, body) => {
+    getRawBody(gathered as unknown as Readable, { limit: limits.bodyLimit, length }, (error: getRawBody.RawBodyError | null, body) => {
       settle(error === null ? undefined : translate(error), body);
     });
+    // Resumed, since a middleware may have paused it.
+    stream.on('data', gathered.write).on('end', gathered.end).resume();
 
     function settle(error: WebhookError | undefined, body?: Buffer): void {
       clearTimeout(timer);
-      gathered.destroy();
-      if (error === undefined) resolve(body!);
-      else reject(error);
+      stream.off('data', gathered.write).off('end', gathered.end);
+      if (error === undefined) return resolve(body!);
+      stream.pause();
+      reject(error);
     }
   });
 }

@@ -1,59 +1,84 @@
-import { buffer } from 'node:stream/consumers';
-import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { GatherPieces } from '../src/gather-pieces.js';
 
-/** The pieces that come out of those that are written, before and after the end. */
-async function gathered(limit: number, ...pieces: Buffer[]): Promise<readonly [before: number[], after: number[]]> {
-  const gather = new GatherPieces(limit);
-  const lengths: number[] = [];
-  gather.on('data', (piece: Buffer) => lengths.push(piece.length));
+/** The blocks that come out of the pieces that are written, before and after the end. */
+function gathered(expected: number, ...pieces: unknown[]): readonly [before: Buffer[], after: Buffer[]] {
+  const gather = new GatherPieces(expected);
+  const blocks: Buffer[] = [];
+  gather.on('data', (block: Buffer) => blocks.push(block));
   for (const piece of pieces) gather.write(piece);
-  await turn();
-  const before = lengths.splice(0);
+  const before = blocks.splice(0);
   gather.end();
-  await turn();
-  return [before, lengths];
+  return [before, blocks];
+}
+
+function lengths(expected: number, ...pieces: Buffer[]): number[][] {
+  return gathered(expected, ...pieces).map((blocks) => blocks.map((block) => block.length));
 }
 
 const pieces = (count: number, length: number): Buffer[] => Array.from({ length: count }, () => Buffer.alloc(length));
 
 describe('small pieces', () => {
-  it('come out in blocks, in their order and with every byte', async () => {
-    const bytes = Buffer.from(Array.from({ length: 10_000 }, (_, index) => index % 251));
-    const gather = new GatherPieces(1_000_000);
-    for (let at = 0; at < bytes.length; at += 7) gather.write(bytes.subarray(at, at + 7));
-    gather.end();
-    expect((await buffer(gather)).equals(bytes)).toBe(true);
+  it('come out in blocks, in their order and with every byte', () => {
+    const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
+    const sent = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) => bytes.subarray(index * 7, index * 7 + 7));
+    expect(Buffer.concat(gathered(Infinity, ...sent).flat()).equals(bytes)).toBe(true);
   });
 
-  it('are kept until their block is full, and the rest until the end', async () => {
+  it('are kept until their block is full, and the rest until the end', () => {
     // 64 pieces of 64 bytes fill a block to the last byte.
-    expect(await gathered(1_000_000, ...pieces(64, 64))).toEqual([[], [4_096]]);
-    expect(await gathered(1_000_000, ...pieces(130, 64))).toEqual([[4_096, 4_096], [128]]);
+    expect(lengths(Infinity, ...pieces(64, 64))).toEqual([[], [4_096]]);
+    expect(lengths(Infinity, ...pieces(130, 64))).toEqual([[4_096, 4_096], [128]]);
   });
 
-  it('fill each block to its last byte, also where one is longer than a block', async () => {
-    expect(await gathered(1_000_000, Buffer.alloc(10), Buffer.alloc(5_000), Buffer.alloc(10))).toEqual([[4_096], [924]]);
-    expect(await gathered(1_000_000, Buffer.alloc(5_000), Buffer.alloc(10))).toEqual([[5_000], [10]]);
-    expect(await gathered(1_000_000, ...pieces(10, 1_500))).toEqual([[4_096, 4_096, 4_096], [2_712]]);
+  it('fill blocks that are as long as what has come, from 4 kB up to 16 kB', () => {
+    expect(lengths(Infinity, ...pieces(66, 1_024))).toEqual([[4_096, 4_096, 8_192, 16_384, 16_384, 16_384], [2_048]]);
   });
 
-  it('come out at once after the limit, so that the count behind it sees them', async () => {
-    expect(await gathered(100, ...pieces(2, 50))).toEqual([[], [100]]);
-    expect(await gathered(100, ...pieces(4, 50))).toEqual([[150, 50], []]);
+  it('fill no block that is longer than what is still expected', () => {
+    const blocks = gathered(5_000, ...pieces(50, 100)).flat();
+    expect(blocks.map((block) => block.length)).toEqual([4_096, 904]);
+    expect(blocks.map((block) => block.buffer.byteLength)).toEqual([4_096, 904]);
   });
 
-  it('are copied: what becomes of the piece that was written is not seen', async () => {
+  it('fill each block to its last byte, also where one is longer than a block', () => {
+    expect(lengths(Infinity, Buffer.alloc(10), Buffer.alloc(5_000), Buffer.alloc(10))).toEqual([[4_096], [924]]);
+    expect(lengths(Infinity, Buffer.alloc(20_000), Buffer.alloc(10))).toEqual([[20_000], [10]]);
+  });
+
+  it('come out at once after more than is expected, so that the count behind it sees them', () => {
+    expect(lengths(100, ...pieces(2, 50))).toEqual([[], [100]]);
+    expect(lengths(100, ...pieces(4, 50))).toEqual([[100, 50, 50], []]);
+  });
+
+  it('are copied: what becomes of the piece that was written is not seen', () => {
     const piece = Buffer.from('genuine');
     const gather = new GatherPieces(100);
+    const seen = vi.fn();
+    gather.on('data', (block: Buffer) => seen(block.toString()));
     gather.write(piece);
     piece.fill('x');
     gather.end();
-    expect((await buffer(gather)).toString()).toBe('genuine');
+    expect(seen).toHaveBeenCalledWith('genuine');
   });
 
-  it('make nothing of nothing', async () => {
-    expect(await gathered(100)).toEqual([[], []]);
+  it('may be texts and other bytes, as a stream of a hook gives them', () => {
+    expect(Buffer.concat(gathered(100, 'né', new Uint8Array([33])).flat()).toString()).toBe('né!');
+  });
+
+  it('are an error where they are neither, and nothing is thrown at the stream', () => {
+    const gather = new GatherPieces(100);
+    const failed = vi.fn();
+    gather.on('error', failed);
+    gather.write(42);
+    expect(failed).toHaveBeenCalledWith(expect.any(TypeError));
+  });
+
+  it('make nothing of nothing', () => {
+    const gather = new GatherPieces(100);
+    const ended = vi.fn();
+    gather.on('data', () => expect.unreachable()).on('end', ended);
+    gather.end();
+    expect(ended).toHaveBeenCalledOnce();
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isClaimed, readBody } from '../src/read-body.js';
@@ -109,6 +109,30 @@ describe('a body that is still arriving', () => {
     const stream = new PassThrough();
     stream.end('what the hook hands on');
     expect(await read(req, stream)).toBe('what the hook hands on');
+  });
+
+  it('is read from a stream of texts', async () => {
+    expect(await read(unfinished(), Readable.from(['the signed ', 'bytes']))).toBe(BODY.toString());
+  });
+
+  it('is refused where its stream gives something else', async () => {
+    await expect(read(unfinished(), Readable.from([42]))).rejects.toEqual(refusal('incomplete_body'));
+  });
+
+  it('is read where middleware has paused it', async () => {
+    const stream = new PassThrough();
+    stream.pause();
+    stream.end(BODY);
+    expect(await read(unfinished(), stream)).toBe(BODY.toString());
+  });
+
+  it('is read no further once it is refused', async () => {
+    const stream = new PassThrough();
+    const body = read(unfinished(), stream);
+    await turn();
+    stream.write(Buffer.alloc(limits.bodyLimit + 1));
+    await expect(body).rejects.toEqual(refusal('body_too_large'));
+    expect([stream.isPaused(), stream.listenerCount('data'), stream.listenerCount('end')]).toEqual([true, 0, 0]);
   });
 
   it('ends at the limit, before its own end', async () => {
