@@ -18,9 +18,14 @@ export interface HonoGate<Event, E extends Env = any> extends MiddlewareHandler<
   event(c: Context): Event;
 }
 
-// Beside the context and not in its variables: what other code sets there cannot pass for an event.
-const events = new WeakMap<Context, WebhookEvent>();
-const read = new WeakSet<Context>();
+// On the context, since a WeakMap of contexts keeps V8's collector busy. By symbols of this file and not in its variables: what other
+// code sets there cannot pass for an event.
+const LATEST = Symbol('event');
+const READ = Symbol('read');
+/** What a handler did to `c`. */
+const ANSWER = Symbol('answer');
+
+type Notes = Record<symbol, unknown>;
 
 /**
  * Makes a handler that verifies a notification before any code of yours runs. With handlers it runs them and replies: a handler
@@ -47,9 +52,6 @@ export function paymentWebhook<
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
   return handlers.length === 0 ? gating(options as never) : handling(options as never, handlers[0] as never);
 }
-
-/** What a handler did to `c`. On `c`, since a WeakMap of contexts keeps V8's collector busy. */
-const ANSWER = Symbol('answer');
 
 interface Host {
   readonly c: Context & { [ANSWER]?: () => Response | undefined };
@@ -93,13 +95,14 @@ function watchAnswer(c: Context, delivery: FetchDelivery): () => Response | unde
 
 function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
   const receiver = createReceiver(options);
-  const proven = new WeakMap<Context, WebhookEvent>();
+  const own = Symbol('event');
   const gate: MiddlewareHandler = async (c, next) => {
     const delivery = deliveryOf(c);
     const { event, reply } = await receiver.admit(delivery, { c });
     if (reply !== undefined) return toResponse(delivery, reply);
-    proven.set(c, event);
-    events.set(c, event);
+    const notes = c as unknown as Notes;
+    notes[own] = event;
+    notes[LATEST] = event;
     await next();
     // Hono answers with the status that an error carries: 200 of an HTTP client's error would acknowledge a failed credit.
     if (c.error !== undefined && c.res.status < 400) {
@@ -107,20 +110,21 @@ function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
       c.res = undefined;
       c.res = toResponse(delivery, errorReply(new WebhookError('handler_failed')));
     }
-    if (c.res.status === 404 && !read.has(c)) receiver.warnUnanswered();
+    if (c.res.status === 404 && notes[READ] !== true) receiver.warnUnanswered();
     return undefined;
   };
-  return Object.assign(gate, { event: (c: Context) => eventOf(proven, c) });
+  return Object.assign(gate, { event: (c: Context) => eventOf(c, own) });
 }
 
 /** The event that a gate proved for the request. @throws ConfigurationError when no gate is in front: it fails closed. */
 export function webhookEvent(c: Context): WebhookEvent {
-  return eventOf(events, c);
+  return eventOf(c, LATEST);
 }
 
-function eventOf<Event>(from: WeakMap<Context, Event>, c: Context): Event {
-  const event = from.get(c);
-  read.add(c);
+function eventOf(c: Context, mark: symbol): WebhookEvent {
+  const notes = c as unknown as Notes;
+  const event = notes[mark] as WebhookEvent | undefined;
+  notes[READ] = true;
   if (event !== undefined) return event;
   throw new ConfigurationError('webhookEvent', 'found no verified event: put paymentWebhook({ secret }) in front of this handler');
 }

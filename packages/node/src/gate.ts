@@ -9,6 +9,7 @@ import {
   type WebhookEvent,
 } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
+import { notesOf } from './notes.js';
 import { isClaimed, nextTurn } from './read-body.js';
 
 /** A gate on Node's requests: what an adapter needs to put one in front of a merchant's handler. */
@@ -27,8 +28,8 @@ interface Proven {
   readonly use: () => void;
 }
 
-// Beside the request and not on it: nothing that a parser or a merchant's code writes there can pass for an event.
-const events = new WeakMap<IncomingMessage, Proven>();
+// Known to this file alone: nothing that a parser or a merchant's code writes on a request can pass for an event.
+const LATEST = Symbol('event');
 
 /**
  * @param bodyConsumedHint how to fix it when something read the body first; a sentence for the log
@@ -39,7 +40,7 @@ export function createGate<Events extends EventSchemas, Host, Pass extends 'pass
   bodyConsumedHint: string,
 ): NodeGate<GateEvent<Events, Pass>, Host> {
   const receiver = createReceiver(options);
-  const proven = new WeakMap<IncomingMessage, GateEvent<Events, Pass>>();
+  const own = Symbol('event');
   let unused = true;
   const use = (): void => void (unused = false);
   return {
@@ -47,13 +48,14 @@ export function createGate<Events extends EventSchemas, Host, Pass extends 'pass
       const { event, reply } = await receiver.admit(deliveryOf(req, bodyConsumedHint), host);
       if (reply !== undefined) return reply;
       await untilEnded(req);
-      proven.set(req, event);
-      events.set(req, { event: event as WebhookEvent, use });
+      const notes = notesOf(req);
+      notes[own] = event;
+      notes[LATEST] = { event: event as WebhookEvent, use } satisfies Proven;
       return undefined;
     },
     event: (req) => {
       use();
-      return proven.get(req) ?? notProven();
+      return (notesOf(req)[own] as GateEvent<Events, Pass> | undefined) ?? notProven();
     },
     isUnused: () => unused,
     warnUnanswered: () => {
@@ -64,7 +66,7 @@ export function createGate<Events extends EventSchemas, Host, Pass extends 'pass
 
 /** The event that a gate proved for the request, where there is one. */
 export function provenEvent(req: IncomingMessage): WebhookEvent | undefined {
-  const proven = events.get(req);
+  const proven = notesOf(req)[LATEST] as Proven | undefined;
   proven?.use();
   return proven?.event;
 }

@@ -4,29 +4,17 @@ import timers from 'node:timers';
 import { WebhookError, type BodyLimits } from '@paylink/core';
 import getRawBody from 'raw-body';
 import { GatherPieces } from './gather-pieces.js';
+import { notesOf } from './notes.js';
 
 /** What hosts and parsers set on a request. */
 interface PossiblyParsed {
   readonly rawBody?: unknown;
   readonly body?: unknown;
-  readonly _readableState?: Claimable;
-}
-
-interface Claimable {
-  [CLAIMED]?: true;
 }
 
 // Two webhooks on one request would both read a body that is still arriving, and both credit. For the whole process, since an
 // application can hold two copies of this module.
 const CLAIMED = Symbol.for('paylink.claimed');
-
-/**
- * What carries the mark. Express gives each request another prototype, and V8 makes a new hidden class for every property that is
- * added after that; the state of its stream stays as it is.
- */
-function claimable(req: PossiblyParsed): Claimable {
-  return req._readableState ?? (req as Claimable);
-}
 
 /**
  * Reads the raw body once.
@@ -52,7 +40,7 @@ export function readBody(
 
   // Nearly always the body came in one packet with the headers. Then it is in the stream's buffer once Node has parsed that
   // packet, which is before the event loop's next turn: no listener, no timer, no copy.
-  claimable(req)[CLAIMED] = true;
+  notesOf(req)[CLAIMED] = true;
   return nextTurn().then(() => {
     // A listener that was there before has received it by now.
     if (isConsumed(stream)) throw consumed(req, hint);
@@ -67,8 +55,8 @@ export function readBody(
 }
 
 /** Whether a webhook has begun to read the request. */
-export function isClaimed(req: IncomingMessage & PossiblyParsed): boolean {
-  return claimable(req)[CLAIMED] === true;
+export function isClaimed(req: IncomingMessage): boolean {
+  return notesOf(req)[CLAIMED] === true;
 }
 
 // Not the global one: a test's fake timers replace it, and jsdom has none.
