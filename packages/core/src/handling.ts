@@ -52,7 +52,8 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
   return (event, handler, host, { shown = host, signal: cancel, tenant: queuedTenant } = {}) => {
     const attempt = new Attempt();
     const callHandler = (extras: object): unknown =>
-      attempt.step('handler_timeout', () => invoke(handler, event, attempt.withSignal({ ...(shown as object), ...extras })));
+      // Not by spread: V8 takes ten times as long to add a property to what that has made.
+      attempt.step('handler_timeout', () => invoke(handler, event, attempt.withSignal(Object.assign({}, shown, extras))));
 
     const guarded = async (): Promise<Handled> => {
       const source = event.type === 'payment.succeeded' ? confirm : undefined;

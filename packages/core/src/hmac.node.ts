@@ -93,5 +93,5 @@ export function findMatch(keys: readonly HmacKey[], body: Uint8Array, signature:
 
 /** SHA-256 of a text's UTF-8 bytes in hex. */
 export function sha256(text: string): string | Promise<string> {
-  return crypto.createHash('sha256').update(text).digest('hex');
+  return hash === undefined ? crypto.createHash('sha256').update(text).digest('hex') : hash('sha256', text, 'hex');
 }

@@ -48,15 +48,23 @@ export function carryResponses<Handlers extends object>(handlers: Handlers, answ
 type Handler = (event: unknown, context: unknown) => unknown;
 
 function carrying(handler: Handler, answerOf: AnswerOf | undefined): Handler {
-  const carried: Handler = async (event, context) => {
-    const returned = await handler(event, context);
+  const carry = (returned: unknown, context: unknown): unknown => {
     const value = answerOf === undefined ? returned : answerOf(returned, context);
     if (!isResponse(value)) return value;
     if (answerOf !== undefined && !value.ok) throw new RolledBack(value);
     return new Returned(value);
   };
+  // What is returned at once is carried at once: core sets no time limit for it.
+  const carried: Handler = (event, context) => {
+    const returned = handler(event, context);
+    return isThenable(returned) ? Promise.resolve(returned).then((value) => carry(value, context)) : carry(returned, context);
+  };
   // With the mark that it may have: see `keyedByTenant`.
   return Object.assign(carried, handler);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 }
 
 /** By the tag and not by instanceof: a host may have a Response of its own. */

@@ -13,12 +13,17 @@ export function deliveryOf(c: Context): FetchDelivery {
   const { incoming } = (c.env ?? {}) as { readonly incoming?: IncomingMessage };
   if (!Array.isArray(incoming?.rawHeaders)) return deliveryOfRequest(c.req.raw);
   const delivery = deliveryOfIncoming(incoming, BODY_CONSUMED_HINT);
-  const closes = incoming.httpVersionMajor < 2;
-  if (isClaimed(incoming)) return { ...delivery, closes };
-  // After a refusal Hono's server reads the rest for a moment, then ends the connection.
-  const body = (limits: BodyLimits): Promise<Uint8Array> =>
-    delivery.body(limits).catch((error: unknown) => bodyLeft(c, incoming, limits, error));
-  return { ...delivery, closes, body };
+  const claimed = isClaimed(incoming);
+  return {
+    method: delivery.method,
+    header: delivery.header,
+    // After a refusal Hono's server reads the rest for a moment, then ends the connection.
+    closes: incoming.httpVersionMajor < 2,
+    body(limits) {
+      const reading = delivery.body(limits);
+      return claimed ? reading : reading.catch((error: unknown) => bodyLeft(c, incoming, limits, error));
+    },
+  };
 }
 
 /** The body of the Request that middleware has left when it read the message, by a clone or a body limit. */
