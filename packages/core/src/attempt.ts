@@ -1,8 +1,7 @@
 import { fault, type WebhookError } from './errors.js';
+import { ATTEMPT, type Abortable, type AbortListener } from './on-abort.js';
 
 type Waiting = 'secret_unavailable' | 'store_unavailable' | 'confirm_unavailable' | 'handler_timeout';
-
-const ATTEMPT = Symbol('attempt');
 
 /** One getter for all attempts: with one for each, V8 keeps what an attempt holds until the next full collection of garbage. */
 const SIGNAL = {
@@ -14,17 +13,25 @@ const SIGNAL = {
 };
 
 /** One attempt to handle an event: what it waits for, whether its time is over, and the signal that says so. */
-export class Attempt {
+export class Attempt implements Abortable {
   /** The code of the reply when the time is over. */
   waitingFor: Waiting = 'handler_timeout';
   #controller: AbortController | undefined;
   #expired: WebhookError | undefined;
+  #listeners: Set<AbortListener> | undefined;
 
   /** Made at the first read: most handlers never read it, and an AbortController costs more than verifying a signature. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#expired !== undefined) this.#controller.abort(this.#expired);
     return this.#controller.signal;
+  }
+
+  onAbort(listener: AbortListener): () => void {
+    const listeners = (this.#listeners ??= new Set());
+    if (this.#expired !== undefined) listener(this.#expired);
+    else listeners.add(listener);
+    return () => listeners.delete(listener);
   }
 
   /** Adds the signal, which is made where it is read. */
@@ -42,6 +49,8 @@ export class Attempt {
 
   expire(message: string): WebhookError {
     this.#expired = fault(this.waitingFor, message);
+    // The store first: it ends its transaction before other code learns that the time is over.
+    for (const listener of this.#listeners ?? []) listener(this.#expired);
     this.#controller?.abort(this.#expired);
     return this.#expired;
   }

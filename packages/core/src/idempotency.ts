@@ -11,13 +11,14 @@ export { keyedByTenant, onlyQueues, readTenant, type TenantOf, type TenantOption
 export { checkNames, readBound } from './option-checks.js';
 export { withinBounds, type Bounds } from './deadline.js';
 export { failureOf } from './failure.js';
+export { onAbort } from './on-abort.js';
 export { check, ConfigurationError, isWebhookError, WebhookError, type WebhookErrorOptions } from './errors.js';
 
 /** How a store's `run` ended: the effect is durable, it was durable before, or another run of the key is under way. */
 export type RunResult = 'done' | 'duplicate' | 'in_progress';
 
 export interface RunOptions {
-  /** When it is aborted, the store stops the work for good: nothing may take effect afterwards. */
+  /** When it is aborted, the store stops the work for good: nothing may take effect afterwards. See {@link onAbort}. */
   readonly signal: AbortSignal;
   /**
    * A digest of tenant and reference. Runs of one `turn` go one after the other, whatever their keys; a run that waits for its
@@ -105,6 +106,10 @@ export async function ownKey(identity: unknown, option: string): Promise<string>
   throw new TypeError(`${option} must give a string that is not empty and well-formed for every event`);
 }
 
+async function ownIdentity(key: () => unknown, tenant: string | undefined, reference: string): Promise<Identity> {
+  return { key: await ownKey(key(), 'idempotency.key'), turn: await turnOf(tenant, reference) };
+}
+
 function turnOf(tenant: string | false | undefined, reference: string): string | Promise<string> {
   return sha256(JSON.stringify([typeof tenant === 'string' ? tenant : null, reference]));
 }
@@ -132,11 +137,10 @@ export function readIdempotency<Scope extends object, Host, Event extends Identi
   return {
     store,
     hasKey: key !== undefined,
-    async identify(event, host, tenant) {
+    identify(event, host, tenant) {
       const { type, kind, reference } = event;
       if (key === undefined) return identify({ tenant, kind: type === 'unrecognized' ? kind! : type, reference });
-      const identity = key(event, { ...host, ...(tenant !== undefined && { tenant }) });
-      return { key: await ownKey(identity, 'idempotency.key'), turn: await turnOf(tenant, reference) };
+      return ownIdentity(() => key(event, { ...host, ...(tenant !== undefined && { tenant }) }), tenant, reference);
     },
   };
 }

@@ -1,34 +1,37 @@
+import type { RunOptions } from '@paylink/core';
+import { onAbort } from '@paylink/core/idempotency';
+
 /**
- * One listener on a signal for a whole run. A listener costs some microseconds, and a run waits five times for something that an
- * abort must end.
+ * One listener for a whole run. A listener costs some microseconds, and a run waits five times for something that an abort must end.
  */
 export class Aborts {
-  readonly #signal: AbortSignal;
+  #over: { readonly reason: unknown } | undefined;
   /** Two or three at a time. */
   readonly #waiting: (() => void)[] = [];
 
-  private constructor(signal: AbortSignal) {
-    this.#signal = signal;
-  }
-
   /** Listens for as long as the run takes. @throws the signal's reason where it is aborted already */
-  static async during<T>(signal: AbortSignal, run: (aborts: Aborts) => Promise<T>): Promise<T> {
-    signal.throwIfAborted();
-    const aborts = new Aborts(signal);
-    signal.addEventListener('abort', aborts.#onAbort);
+  static async during<T>(options: Pick<RunOptions, 'signal'>, run: (aborts: Aborts) => Promise<T>): Promise<T> {
+    const aborts = new Aborts();
+    const stop = onAbort(options, aborts.#onAbort);
     try {
+      aborts.throwIfAborted();
       return await run(aborts);
     } finally {
-      signal.removeEventListener('abort', aborts.#onAbort);
+      stop();
     }
   }
 
   get aborted(): boolean {
-    return this.#signal.aborted;
+    return this.#over !== undefined;
+  }
+
+  /** Why, where it is aborted. */
+  get reason(): unknown {
+    return this.#over?.reason;
   }
 
   throwIfAborted(): void {
-    this.#signal.throwIfAborted();
+    if (this.#over !== undefined) throw this.#over.reason;
   }
 
   /** Calls back at the abort, in the order of the calls, until the given function is called. */
@@ -40,13 +43,12 @@ export class Aborts {
     };
   }
 
-  /** Settles as `running` does, or rejects with the signal's reason at the abort, after a call of `onAbort`. */
-  race<T>(running: PromiseLike<T>, onAbort?: (reason: unknown) => void): Promise<T> {
+  /** Settles as `running` does, or rejects with the signal's reason at the abort, after a call of `beforeIt`. */
+  race<T>(running: PromiseLike<T>, beforeIt?: (reason: unknown) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        const reason: unknown = this.#signal.reason;
-        onAbort?.(reason);
-        reject(reason);
+        beforeIt?.(this.reason);
+        reject(this.reason);
       };
       if (this.aborted) giveUp();
       const leave = this.on(giveUp);
@@ -63,7 +65,8 @@ export class Aborts {
     });
   }
 
-  readonly #onAbort = (): void => {
+  readonly #onAbort = (reason: unknown): void => {
+    this.#over = { reason };
     while (this.#waiting.length > 0) this.#waiting.shift()!();
   };
 }

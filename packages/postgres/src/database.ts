@@ -1,6 +1,7 @@
 /** What the store needs of a database, and what the errors of its server mean. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunResult } from '@paylink/core';
+import type { Aborts } from './aborts.js';
 import type { RunStatements } from './marks.js';
 
 /** What a store needs of a database. */
@@ -10,7 +11,7 @@ export interface Database<Tx> {
   /** Runs statements in one transaction. */
   execute(statements: readonly string[]): Promise<void>;
   /** Claims, works and commits in one transaction, once. After an abort nothing of `work` takes effect. */
-  run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult>;
+  run(statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult>;
   /** Why a query gets no answer, where the database's own side is not the reason. */
   noAnswerReason?(): string | undefined;
   /** Changes with each lost connection; undefined where that is not seen. */
@@ -48,17 +49,17 @@ const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
  * Runs `attempt` again where the server has rolled it back in favour of another transaction (serialisation failure, deadlock):
  * three times at most in all, with a short random wait between.
  *
- * @throws what the last attempt threw, or the signal's reason.
+ * @throws what the last attempt threw, or the reason of the abort.
  */
-export async function withRetries<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(aborts: Aborts, attempt: () => Promise<T>): Promise<T> {
   for (let number = 1; ; number += 1) {
     try {
       return await attempt();
     } catch (error) {
       const again = sqlStates(error).some((state) => RUN_AGAIN.includes(state));
-      if (number === ATTEMPTS || signal.aborted || !again) throw error;
+      if (number === ATTEMPTS || aborts.aborted || !again) throw error;
     }
-    await pause(Math.random() * 25 * number, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await aborts.race(pause(Math.random() * 25 * number));
   }
 }
 

@@ -1,5 +1,5 @@
 import { ConfigurationError, type RunResult } from '@paylink/core';
-import { Aborts } from './aborts.js';
+import type { Aborts } from './aborts.js';
 import { explained, type Database } from './database.js';
 import { guardTransaction, lend } from './guards.js';
 import { WrittenRows, type Probe, type Warnings } from './handler-writes.js';
@@ -32,11 +32,7 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
     });
   }
 
-  run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
-    return Aborts.during(signal, (aborts) => this.#run(statements, work, aborts));
-  }
-
-  async #run(statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
+  async run(statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
     let result: RunResult | undefined;
     await this.#begin(aborts, async (tx) => {
       result = await this.#runIn(tx, statements, work, aborts);

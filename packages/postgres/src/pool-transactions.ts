@@ -1,5 +1,5 @@
 import type { RunResult } from '@paylink/core';
-import { Aborts } from './aborts.js';
+import type { Aborts } from './aborts.js';
 import type { Database } from './database.js';
 import { guardClient, lend } from './guards.js';
 import { readAnswers, WrittenRows, type Probe, type Warnings } from './handler-writes.js';
@@ -49,18 +49,16 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
     return this.#places.lost;
   }
 
-  run(statements: RunStatements, work: (tx: Tx) => Promise<void>, signal: AbortSignal): Promise<RunResult> {
-    return Aborts.during(signal, async (aborts) => {
-      const connection = await PoolConnection.take<Client>(this.#pool, aborts);
-      try {
-        return await this.#runOn(connection, statements, work, aborts);
-      } catch (error) {
-        await connection.rollBack();
-        throw error;
-      } finally {
-        connection.end();
-      }
-    });
+  async run(statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
+    const connection = await PoolConnection.take<Client>(this.#pool, aborts);
+    try {
+      return await this.#runOn(connection, statements, work, aborts);
+    } catch (error) {
+      await connection.rollBack();
+      throw error;
+    } finally {
+      connection.end();
+    }
   }
 
   async #runOn(

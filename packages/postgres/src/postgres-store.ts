@@ -1,5 +1,5 @@
 import type { IdempotencyStore } from '@paylink/core';
-import { withinBounds } from '@paylink/core/idempotency';
+import { Aborts } from './aborts.js';
 import { withRetries, type Database } from './database.js';
 import { DoneReads, RecentlyDone } from './done-keys.js';
 import { DriverTransactions } from './driver-transactions.js';
@@ -88,24 +88,25 @@ function storeOn<Tx>(database: Database<Tx>, marks: Marks, idleTimeout: number):
       const key = digestOf(anyKey);
       const remembered = recent.recall(key);
       if (remembered === 'done') return 'duplicate';
-      const { signal } = options;
       const turn = options.turn === undefined ? undefined : digestOf(options.turn);
       const wasDone = remembered === 'lapsed';
-      if ((looks > 0 || wasDone) && !turns.isRunning(key)) {
-        // The claim would find a duplicate too, but takes a connection: in a flood of replays many looks share one.
-        const isDone = await withinBounds(look(key), { signals: [signal] });
-        // The replay of a key that was remembered says nothing of the other keys: their runs need not look.
-        if (!wasDone) looks = isDone ? LOOKS_AFTER_A_REPLAY : looks - 1;
-        if (isDone) return 'duplicate';
-      }
-      return turns.run(turn ?? key, key, signal, async () => {
-        const { era } = recent;
-        const sql = marks.knownSql ?? (await withinBounds(marks.sql(), { signals: [signal] }));
-        const statements = sql.run(key, turn, idleTimeout);
-        const result = await withRetries(signal, () => database.run(statements, (tx) => work({ tx }), signal));
-        if (result === 'duplicate') looks = LOOKS_AFTER_A_REPLAY;
-        if (result !== 'in_progress') recent.add(key, era);
-        return result;
+      return Aborts.during(options, async (aborts) => {
+        if ((looks > 0 || wasDone) && !turns.isRunning(key)) {
+          // The claim would find a duplicate too, but takes a connection: in a flood of replays many looks share one.
+          const isDone = await aborts.race(look(key));
+          // The replay of a key that was remembered says nothing of the other keys: their runs need not look.
+          if (!wasDone) looks = isDone ? LOOKS_AFTER_A_REPLAY : looks - 1;
+          if (isDone) return 'duplicate';
+        }
+        return turns.run(turn ?? key, key, aborts, async () => {
+          const { era } = recent;
+          const sql = marks.knownSql ?? (await aborts.race(marks.sql()));
+          const statements = sql.run(key, turn, idleTimeout);
+          const result = await withRetries(aborts, () => database.run(statements, (tx) => work({ tx }), aborts));
+          if (result === 'duplicate') looks = LOOKS_AFTER_A_REPLAY;
+          if (result !== 'in_progress') recent.add(key, era);
+          return result;
+        });
       });
     },
     migrate: () => marks.migrate(),

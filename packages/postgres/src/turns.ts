@@ -1,4 +1,5 @@
 import type { RunResult } from '@paylink/core';
+import type { Aborts } from './aborts.js';
 
 interface Waiter {
   readonly key: string;
@@ -18,16 +19,16 @@ export class Turns {
 
   /**
    * Runs `attempt` once it is its turn. Where a run of the same key came to a result before that, that is the answer; the result
-   * of another key never is. A waiter whose signal is aborted leaves the line.
+   * of another key never is. A waiter that is aborted leaves the line.
    */
-  async run(turn: string, key: string, signal: AbortSignal, attempt: () => Promise<RunResult>): Promise<RunResult> {
-    signal.throwIfAborted();
+  async run(turn: string, key: string, aborts: Aborts, attempt: () => Promise<RunResult>): Promise<RunResult> {
+    aborts.throwIfAborted();
     this.#count(key, 1);
     try {
       const line = this.#lines.get(turn);
       if (line === undefined) this.#lines.set(turn, []);
       else {
-        const result = await waitIn(line, key, signal);
+        const result = await waitIn(line, key, aborts);
         if (result !== undefined) return result;
       }
       let result: RunResult | undefined;
@@ -59,20 +60,19 @@ export class Turns {
   }
 }
 
-function waitIn(line: Waiter[], key: string, signal: AbortSignal): Promise<RunResult | undefined> {
+function waitIn(line: Waiter[], key: string, aborts: Aborts): Promise<RunResult | undefined> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
+    const stay = aborts.on(() => {
       line.splice(line.indexOf(waiter), 1);
-      reject(signal.reason as Error);
-    };
+      reject(aborts.reason as Error);
+    });
     const waiter: Waiter = {
       key,
       proceed(result) {
-        signal.removeEventListener('abort', leave);
+        stay();
         resolve(result);
       },
     };
     line.push(waiter);
-    signal.addEventListener('abort', leave, { once: true });
   });
 }

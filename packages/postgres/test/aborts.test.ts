@@ -6,7 +6,7 @@ const reason = new Error('its time is over');
 describe('the abort of a run', () => {
   it('keeps a run from its beginning where it came before', async () => {
     const run = vi.fn(() => Promise.resolve());
-    await expect(Aborts.during(AbortSignal.abort(reason), run)).rejects.toBe(reason);
+    await expect(Aborts.during({ signal: AbortSignal.abort(reason) }, run)).rejects.toBe(reason);
     expect(run).not.toHaveBeenCalled();
   });
 
@@ -14,7 +14,7 @@ describe('the abort of a run', () => {
     for (const end of [Promise.resolve('x'), Promise.reject(new Error('of the run'))]) {
       const { signal } = new AbortController();
       const [added, removed] = [vi.spyOn(signal, 'addEventListener'), vi.spyOn(signal, 'removeEventListener')];
-      const ended = await Aborts.during(signal, async (aborts) => {
+      const ended = await Aborts.during({ signal }, async (aborts) => {
         await aborts.race(Promise.resolve());
         expect(removed).not.toHaveBeenCalled();
         return end;
@@ -28,7 +28,7 @@ describe('the abort of a run', () => {
   it('calls back in the order of the calls, and not those who left', async () => {
     const controller = new AbortController();
     const called: string[] = [];
-    await Aborts.during(controller.signal, (aborts) => {
+    await Aborts.during(controller, (aborts) => {
       aborts.on(() => called.push('first'));
       const leave = aborts.on(() => called.push('left'));
       aborts.on(() => called.push('second'));
@@ -46,7 +46,7 @@ describe('the abort of a run', () => {
   it('ends a wait at once, after what is to be done with it', async () => {
     const controller = new AbortController();
     const onAbort = vi.fn();
-    await Aborts.during(controller.signal, async (aborts) => {
+    await Aborts.during(controller, async (aborts) => {
       const waiting = aborts.race(new Promise(() => undefined), onAbort);
       controller.abort(reason);
       expect(onAbort).toHaveBeenCalledExactlyOnceWith(reason);
@@ -61,7 +61,7 @@ describe('the abort of a run', () => {
   it('means nothing to a wait that has ended', async () => {
     const controller = new AbortController();
     const onAbort = vi.fn();
-    await Aborts.during(controller.signal, async (aborts) => {
+    await Aborts.during(controller, async (aborts) => {
       expect(await aborts.race(Promise.resolve('x'), onAbort)).toBe('x');
       await expect(aborts.race(Promise.reject(new Error('of the wait')), onAbort)).rejects.toThrow('of the wait');
       controller.abort(reason);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Aborts } from '../src/aborts.js';
 import { explained, withRetries } from '../src/database.js';
 import { neverAborted } from './shop.js';
 
@@ -10,6 +11,10 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
 });
+
+function tried<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+  return Aborts.during({ signal }, (aborts) => withRetries(aborts, attempt));
+}
 
 /** An error with so many others around it. */
 function wrapped(times: number): unknown {
@@ -25,11 +30,11 @@ describe('a transaction that the server has rolled back in favour of another', (
     ['one that a handler wrapped seven times', wrapped(7)],
   ])('is run again, three times at most: %s', async (_, error) => {
     const attempt = vi.fn(() => Promise.reject(error as Error));
-    expect(await withRetries(neverAborted, attempt).catch((thrown: unknown) => thrown)).toBe(error);
+    expect(await tried(neverAborted, attempt).catch((thrown: unknown) => thrown)).toBe(error);
     expect(attempt).toHaveBeenCalledTimes(3);
     attempt.mockClear().mockRejectedValueOnce(error);
     attempt.mockResolvedValueOnce('done' as never);
-    expect(await withRetries<unknown>(neverAborted, attempt)).toBe('done');
+    expect(await tried<unknown>(neverAborted, attempt)).toBe('done');
     expect(attempt).toHaveBeenCalledTimes(2);
   });
 
@@ -43,7 +48,7 @@ describe('a transaction that the server has rolled back in favour of another', (
     ['one that is its own cause', ((error: { cause?: unknown }) => (error.cause = error))({})],
   ])('is not: %s', async (_, error) => {
     const attempt = vi.fn(() => Promise.reject(error as Error));
-    expect(await withRetries(neverAborted, attempt).catch((thrown: unknown) => thrown)).toBe(error);
+    expect(await tried(neverAborted, attempt).catch((thrown: unknown) => thrown)).toBe(error);
     expect(attempt).toHaveBeenCalledOnce();
   });
 
@@ -54,16 +59,16 @@ describe('a transaction that the server has rolled back in favour of another', (
       controller.abort(over);
       return Promise.reject(serialization);
     });
-    await expect(withRetries(controller.signal, late)).rejects.toBe(serialization);
+    await expect(tried(controller.signal, late)).rejects.toBe(serialization);
     expect(late).toHaveBeenCalledOnce();
 
-    vi.spyOn(Math, 'random').mockReturnValue(1e6);
+    vi.spyOn(Math, 'random').mockReturnValue(100);
     const waiting = new AbortController();
     const attempt = vi.fn(() => {
       setImmediate(() => waiting.abort(over));
       return Promise.reject(serialization);
     });
-    await expect(withRetries(waiting.signal, attempt)).rejects.toBe(over);
+    await expect(tried(waiting.signal, attempt)).rejects.toBe(over);
     expect(attempt).toHaveBeenCalledOnce();
   });
 });

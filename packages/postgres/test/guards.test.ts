@@ -82,7 +82,7 @@ describe('what is lent to a handler', () => {
     guarded: ReturnType<typeof guard<{ id: number }>>,
     work: () => Promise<void>,
     controller = new AbortController(),
-  ) => Aborts.during(controller.signal, (aborts) => lend(guarded, work, aborts));
+  ) => Aborts.during(controller, (aborts) => lend(guarded, work, aborts));
 
   it.each([undefined, new Error('no stock')])('is taken back without a word when the handler fails with %s', async (error) => {
     const onLateUse = vi.fn();

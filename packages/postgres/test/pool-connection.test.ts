@@ -10,7 +10,7 @@ function poolOf(counts: object = {}): PgPool & EventEmitter {
 }
 
 const enter = (places: PoolPlaces, signal = new AbortController().signal): Promise<string> =>
-  Aborts.during(signal, async (aborts) => places.enter(aborts)).then(
+  Aborts.during({ signal }, async (aborts) => places.enter(aborts)).then(
     () => 'in',
     (error: unknown) => (error as Error).message,
   );

@@ -1,0 +1,60 @@
+import { describe, expect, it, vi } from 'vitest';
+import { Attempt } from '../src/attempt.js';
+import { onAbort } from '../src/on-abort.js';
+
+const reason = new Error('its time is over');
+
+describe('who listens for the end of a run', () => {
+  it.each<[string, (controller: AbortController) => { signal: AbortSignal }]>([
+    ['by a signal', ({ signal }) => ({ signal })],
+    [
+      'by an attempt, of which a wrapper has made options with a signal of its own',
+      ({ signal }) => ({ ...new Attempt().withSignal({ turn: 'x' }), signal }),
+    ],
+    [
+      'by options that have inherited those of an attempt',
+      ({ signal }) =>
+        Object.create(new Attempt().withSignal({ turn: 'x' }), { signal: { value: signal } }) as { signal: AbortSignal },
+    ],
+  ])('is called back once with the reason: %s', (_how, optionsOf) => {
+    const controller = new AbortController();
+    const listener = vi.fn();
+    onAbort(optionsOf(controller), listener);
+    expect(listener).not.toHaveBeenCalled();
+    controller.abort(reason);
+    expect(listener).toHaveBeenCalledExactlyOnceWith(reason);
+    const late = vi.fn();
+    onAbort(optionsOf(controller), late);
+    expect(late).toHaveBeenCalledExactlyOnceWith(reason);
+  });
+
+  it('is called back by an attempt, before those who listen to its signal, and no signal is made for it', () => {
+    const made = vi.spyOn(globalThis, 'AbortController');
+    const attempt = new Attempt();
+    const options = attempt.withSignal({});
+    const called: unknown[] = [];
+    onAbort(options, (error) => called.push(error));
+    expect(made).not.toHaveBeenCalled();
+    options.signal.addEventListener('abort', () => called.push('signal'));
+    const expired = attempt.expire('late');
+    expect(called).toEqual([expired, 'signal']);
+    onAbort(options, (error) => called.push(error));
+    expect(called).toEqual([expired, 'signal', expired]);
+  });
+
+  it('is not called back once it has left', () => {
+    const attempt = new Attempt();
+    const controller = new AbortController();
+    const [gone, stays] = [vi.fn(), vi.fn()];
+    for (const options of [attempt.withSignal({}), controller]) {
+      const leave = onAbort(options, gone);
+      onAbort(options, stays);
+      leave();
+      leave();
+    }
+    attempt.expire('late');
+    controller.abort();
+    expect(gone).not.toHaveBeenCalled();
+    expect(stays).toHaveBeenCalledTimes(2);
+  });
+});
