@@ -30,10 +30,13 @@ function namesOf(checker, door, exported) {
   return [
     ...(isValue ? [`${name} (value)`] : []),
     ...(isType ? [`${name} (type)`] : []),
-    ...members.map((member) => `${name}.${member.name}`),
+    ...members.map((member) => `${name}.${writtenName(member)}`),
     ...literals.map(({ value }) => `${name} = ${JSON.stringify(value)}`),
   ];
 }
+
+/** Without the number that the compiler gives a symbol, which changes with other code. */
+const writtenName = ({ name }) => name.replace(/^__@(.+)@\d+$/, '[$1]');
 
 /** Not what a member inherits of Error or of a framework's types. */
 const isOurs = ({ declarations = [] }) =>
