@@ -316,7 +316,22 @@ describe('an adapter of another host', () => {
 describe('a Response that the handler returns', () => {
   it.each([200, 204, 302, 404, 500])('goes out as it is: %i (G08)', async (status) => {
     const response = new Response(null, { status, headers: { 'x-merchant': 'yes' } });
-    expect(await paymentWebhook({ secret }, () => response)(delivery.toRequest(url))).toBe(response);
+    const thenable = { then: (resolve: (value: Response) => void) => resolve(response) };
+    for (const returned of [response, Promise.resolve(response), thenable]) {
+      expect(await paymentWebhook({ secret }, () => returned)(delivery.toRequest(url))).toBe(response);
+    }
+  });
+
+  it('needs no time limit where it is returned at once', async () => {
+    const limits = vi.spyOn(globalThis, 'setTimeout');
+    const limited = async (handler: () => unknown): Promise<boolean> => {
+      limits.mockClear();
+      await paymentWebhook({ secret, handlerTimeout: 1_234 }, handler)(delivery.toRequest(url));
+      return limits.mock.calls.some(([, milliseconds]) => milliseconds === 1_234);
+    };
+    expect(await limited(() => new Response())).toBe(false);
+    expect(await limited(nothing)).toBe(false);
+    expect(await limited(() => Promise.resolve(new Response()))).toBe(true);
   });
 
   it.each([200, 404, 500])('is a handled delivery without `idempotency`, whatever it says: %i', async (status) => {

@@ -16,7 +16,7 @@ export function deliveryOf(c: Context): FetchDelivery {
   const claimed = isClaimed(incoming);
   return {
     method: delivery.method,
-    header: delivery.header,
+    header: (name) => delivery.header(name),
     // After a refusal Hono's server reads the rest for a moment, then ends the connection.
     closes: incoming.httpVersionMajor < 2,
     body(limits) {

@@ -93,9 +93,10 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
     };
     // Listeners stay: a stream may fail once more after this has settled.
     stream.on('close', onClose).on('error', onClose);
-    getRawBody(gathered as unknown as Readable, { limit: limits.bodyLimit, length }, (error: getRawBody.RawBodyError | null, body) => {
+    const done = (error: getRawBody.RawBodyError | null, body?: Buffer): void =>
       settle(error === null ? undefined : translate(error), body);
-    });
+    // It needs no more of a stream than its events.
+    getRawBody(gathered as unknown as Readable, { limit: limits.bodyLimit, length }, done);
     // Resumed, since a middleware may have paused it.
     stream.on('data', gathered.write).on('end', gathered.end).resume();
 

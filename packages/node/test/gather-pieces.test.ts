@@ -55,7 +55,7 @@ describe('small pieces', () => {
     const piece = Buffer.from('genuine');
     const gather = new GatherPieces(100);
     const seen = vi.fn();
-    gather.on('data', (block: Buffer) => seen(block.toString()));
+    gather.on('data', (block: Buffer) => void seen(block.toString()));
     gather.write(piece);
     piece.fill('x');
     gather.end();

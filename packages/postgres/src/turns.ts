@@ -64,7 +64,7 @@ function waitIn(line: Waiter[], key: string, aborts: Aborts): Promise<RunResult 
   return new Promise((resolve, reject) => {
     const stay = aborts.on(() => {
       line.splice(line.indexOf(waiter), 1);
-      reject(aborts.reason as Error);
+      reject(aborts.reason);
     });
     const waiter: Waiter = {
       key,
