@@ -1,6 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Attempt } from '../src/attempt.js';
 import { onAbort } from '../src/on-abort.js';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 const reason = new Error('its time is over');
 
@@ -29,13 +33,21 @@ describe('who listens for the end of a run', () => {
   });
 
   it('is called back by an attempt, before those who listen to its signal, and no signal is made for it', () => {
-    const made = vi.spyOn(globalThis, 'AbortController');
+    const made = vi.fn();
+    const Counted = class extends AbortController {
+      constructor() {
+        super();
+        made();
+      }
+    };
+    vi.stubGlobal('AbortController', Counted);
     const attempt = new Attempt();
     const options = attempt.withSignal({});
     const called: unknown[] = [];
     onAbort(options, (error) => called.push(error));
     expect(made).not.toHaveBeenCalled();
     options.signal.addEventListener('abort', () => called.push('signal'));
+    expect(made).toHaveBeenCalledOnce();
     const expired = attempt.expire('late');
     expect(called).toEqual([expired, 'signal']);
     onAbort(options, (error) => called.push(error));
