@@ -1,5 +1,8 @@
 import type { RunOptions } from '@paylink/core';
 import { onAbort } from '@paylink/core/idempotency';
+import { remove } from './remove.js';
+
+type Callback = (reason: unknown) => void;
 
 /**
  * One listener for a whole run. A listener costs some microseconds, and a run waits five times for something that an abort must end.
@@ -7,7 +10,7 @@ import { onAbort } from '@paylink/core/idempotency';
 export class Aborts {
   #over: { readonly reason: unknown } | undefined;
   /** Two or three at a time. */
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Callback[] = [];
 
   /** Listens for as long as the run takes. @throws the signal's reason where it is aborted already */
   static async during<T>(options: Pick<RunOptions, 'signal'>, run: (aborts: Aborts) => Promise<T>): Promise<T> {
@@ -25,32 +28,24 @@ export class Aborts {
     return this.#over !== undefined;
   }
 
-  /** Why, where it is aborted. */
-  get reason(): unknown {
-    return this.#over?.reason;
-  }
-
   throwIfAborted(): void {
     if (this.#over !== undefined) throw this.#over.reason;
   }
 
   /** Calls back at the abort, in the order of the calls, until the given function is called. */
-  on(callback: () => void): () => void {
+  on(callback: Callback): () => void {
     this.#waiting.push(callback);
-    return () => {
-      const index = this.#waiting.indexOf(callback);
-      if (index >= 0) this.#waiting.splice(index, 1);
-    };
+    return () => remove(this.#waiting, callback);
   }
 
   /** Settles as `running` does, or rejects with the signal's reason at the abort, after a call of `beforeIt`. */
-  race<T>(running: PromiseLike<T>, beforeIt?: (reason: unknown) => void): Promise<T> {
+  race<T>(running: PromiseLike<T>, beforeIt?: Callback): Promise<T> {
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        beforeIt?.(this.reason);
-        reject(this.reason);
+      const giveUp = (reason: unknown): void => {
+        beforeIt?.(reason);
+        reject(reason);
       };
-      if (this.aborted) giveUp();
+      if (this.#over !== undefined) giveUp(this.#over.reason);
       const leave = this.on(giveUp);
       running.then(
         (value) => {
@@ -67,6 +62,6 @@ export class Aborts {
 
   readonly #onAbort = (reason: unknown): void => {
     this.#over = { reason };
-    while (this.#waiting.length > 0) this.#waiting.shift()!();
+    while (this.#waiting.length > 0) this.#waiting.shift()!(reason);
   };
 }

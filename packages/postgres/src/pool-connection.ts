@@ -3,6 +3,7 @@ import type { Aborts } from './aborts.js';
 import { withAdvice } from './database.js';
 import { terminateTransaction } from './marks.js';
 import type { PgClient, PgPool } from './options.js';
+import { remove } from './remove.js';
 
 /** What `pg`'s Pool shows of itself; another pool may show nothing. */
 interface PoolCounts {
@@ -49,10 +50,8 @@ export class PoolPlaces {
     const woken = new Promise<void>((resolve) => (wake = resolve));
     this.#waiting.push(wake);
     return aborts.race(woken, () => {
-      const index = this.#waiting.indexOf(wake);
-      if (index >= 0) this.#waiting.splice(index, 1);
-      // It was given a place in the moment of the abort.
-      else this.leave();
+      // Where it is not there, it was given a place in the moment of the abort.
+      if (!remove(this.#waiting, wake)) this.leave();
     });
   }
 

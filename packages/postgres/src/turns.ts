@@ -1,5 +1,6 @@
 import type { RunResult } from '@paylink/core';
 import type { Aborts } from './aborts.js';
+import { remove } from './remove.js';
 
 interface Waiter {
   readonly key: string;
@@ -62,9 +63,9 @@ export class Turns {
 
 function waitIn(line: Waiter[], key: string, aborts: Aborts): Promise<RunResult | undefined> {
   return new Promise((resolve, reject) => {
-    const stay = aborts.on(() => {
-      line.splice(line.indexOf(waiter), 1);
-      reject(aborts.reason);
+    const stay = aborts.on((reason) => {
+      remove(line, waiter);
+      reject(reason);
     });
     const waiter: Waiter = {
       key,

@@ -43,6 +43,18 @@ describe('the abort of a run', () => {
     expect(called).toEqual(['first', 'second']);
   });
 
+  it('calls back those after one that leaves as it is called', async () => {
+    const controller = new AbortController();
+    const last = vi.fn();
+    await Aborts.during(controller, (aborts) => {
+      const leave = aborts.on(() => leave());
+      aborts.on(last);
+      controller.abort(reason);
+      return Promise.resolve();
+    });
+    expect(last).toHaveBeenCalledExactlyOnceWith(reason);
+  });
+
   it('ends a wait at once, after what is to be done with it', async () => {
     const controller = new AbortController();
     const onAbort = vi.fn();

@@ -38,6 +38,19 @@ describe('a transaction that the server has rolled back in favour of another', (
     expect(attempt).toHaveBeenCalledTimes(2);
   });
 
+  it('is run again after a pause, and then after one of twice the time', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(4);
+    const at: number[] = [];
+    const attempt = (): Promise<never> => {
+      at.push(performance.now());
+      return Promise.reject(serialization);
+    };
+    await expect(tried(neverAborted, attempt)).rejects.toBe(serialization);
+    // A timer may come late, but no more than a millisecond early.
+    expect(at[1]! - at[0]!).toBeGreaterThan(98);
+    expect(at[2]! - at[1]!).toBeGreaterThan(198);
+  });
+
   it.each<[string, unknown]>([
     ['another error of the server', { code: '23505' }],
     ['one that was wrapped eight times', wrapped(8)],

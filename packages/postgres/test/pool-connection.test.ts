@@ -43,9 +43,10 @@ describe('the connections that transactions of stores may hold', () => {
     const controller = new AbortController();
     const aborted = enter(places, controller.signal);
     const next = enter(places);
+    const behind = enter(places, controller.signal);
     controller.abort(new Error('its time is over'));
-    expect(await aborted).toBe('its time is over');
-    // It had none to give back.
+    expect(await Promise.all([aborted, behind])).toEqual(['its time is over', 'its time is over']);
+    // They had none to give back.
     expect(await Promise.race([next, turn().then(() => 'waits')])).toBe('waits');
     places.leave();
     expect(await next).toBe('in');
