@@ -54,6 +54,24 @@ describe('who listens for the end of a run', () => {
     expect(called).toEqual([expired, 'signal', expired]);
   });
 
+  it('is called back by the attempt of another copy of this package', () => {
+    const attempt = new Attempt();
+    const options = { signal: AbortSignal.abort(reason) };
+    Object.defineProperty(options, Symbol.for('paylink.attempt'), { value: attempt });
+    const listener = vi.fn();
+    onAbort(options, listener);
+    expect(listener).not.toHaveBeenCalled();
+    const expired = attempt.expire('late');
+    expect(listener).toHaveBeenCalledExactlyOnceWith(expired);
+  });
+
+  it('finds a signal that code of a merchant can replace, as any other member', () => {
+    const options = new Attempt().withSignal({});
+    const { signal } = new AbortController();
+    expect(Object.keys(options)).toEqual(['signal']);
+    expect(Object.defineProperty(options, 'signal', { value: signal }).signal).toBe(signal);
+  });
+
   it('is not called back once it has left', () => {
     const attempt = new Attempt();
     const controller = new AbortController();
