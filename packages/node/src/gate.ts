@@ -10,7 +10,7 @@ import {
 } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
 import { notesOf } from './notes.js';
-import { isClaimed, nextTurn } from './read-body.js';
+import { nextTurn } from './read-body.js';
 
 /** A gate on Node's requests: what an adapter needs to put one in front of a merchant's handler. */
 export interface NodeGate<Event, Host> {
@@ -47,7 +47,8 @@ export function createGate<Events extends EventSchemas, Host, Pass extends 'pass
     admit: async (req, host) => {
       const { event, reply } = await receiver.admit(deliveryOf(req, bodyConsumedHint), host);
       if (reply !== undefined) return reply;
-      await untilEnded(req);
+      // A body that was read at once has not ended for its listeners, and a parser behind the gate would wait for bytes that were read.
+      await nextTurn();
       const notes = notesOf(req);
       notes[own] = event;
       notes[LATEST] = { event: event as WebhookEvent, use } satisfies Proven;
@@ -78,12 +79,4 @@ export function webhookEvent(req: IncomingMessage): WebhookEvent {
 
 function notProven(): never {
   throw new ConfigurationError('webhookEvent', 'found no verified event: put paymentWebhook({ secret }) in front of this handler');
-}
-
-/**
- * A body that was read at once has not ended for its listeners, and a parser behind the gate would wait for bytes that were read. Not
- * for a request whose body the host has kept, which may never end.
- */
-async function untilEnded(req: IncomingMessage): Promise<void> {
-  if (isClaimed(req)) await nextTurn();
 }
