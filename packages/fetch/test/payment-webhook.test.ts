@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, WebhookError, type IdempotencyStore } from '@paylink/core';
 import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
 import { begin, closeWires, requestBytes, type HeaderLines } from '@paylink/testing/wire';
-import { paymentWebhook, toResponse, type FetchRequest } from '../src/index.js';
+import { createResponder, deliveryOf, paymentWebhook, toResponse, type FetchRequest } from '../src/index.js';
 
 const secret = TEST_SECRET;
 const url = 'http://localhost/webhooks/payments';
@@ -378,6 +378,15 @@ describe('a Response that the handler returns', () => {
       expect(await paymentWebhook({ secret, idempotency: store }, handlers)(delivery.toRequest(url))).toBe(response);
     }
     expect(steps).toEqual(['rolled back', 'rolled back']);
+  });
+
+  it('may be given in another way that a host has, by the context', async () => {
+    const { steps, store } = telling();
+    const answerOf = (value: unknown, { answer }: { readonly answer: Response }): unknown => value ?? answer;
+    const respond = createResponder({ secret, idempotency: store }, nothing, answerOf);
+    const answer = new Response('no', { status: 503 });
+    expect(await respond(deliveryOf(delivery.toRequest(url)), { answer })).toBe(answer);
+    expect(steps).toEqual(['rolled back']);
   });
 
   it('leaves no mark if it is not 2xx, so that the sender can retry', async () => {
