@@ -52,7 +52,7 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
   return (event, handler, host, { shown = host, signal: cancel, tenant: queuedTenant } = {}) => {
     const attempt = new Attempt();
     const callHandler = (extras: object): unknown =>
-      // Not by spread: V8 takes ten times as long to add a property to what that has made.
+      // Not by spread, nowhere on the way of a delivery: V8 takes ten times as long to add a property to what that has made.
       attempt.step('handler_timeout', () => invoke(handler, event, attempt.withSignal(Object.assign({}, shown, extras))));
 
     const guarded = async (): Promise<Handled> => {
@@ -70,13 +70,13 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
         const ask = () => confirmPayment(source, event.reference, { signal: attempt.signal, tenant });
         const payment = await attempt.step('confirm_unavailable', ask);
         if (payment === undefined) return { outcome: 'ignored' };
-        extras = { ...extras, payment };
+        extras = Object.assign({}, extras, { payment });
       }
       if (idempotency === undefined) return handled(await callHandler(extras));
 
       let value: unknown;
       const work = async (scope: object): Promise<void> => {
-        value = await callHandler({ ...scope, ...extras });
+        value = await callHandler(Object.assign({}, scope, extras));
         // What is left to wait for is the commit.
         attempt.waitingFor = 'store_unavailable';
       };

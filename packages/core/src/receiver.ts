@@ -86,7 +86,8 @@ function createFullReceiver(options: AnyReceiverOptions, handlers: unknown): Rec
     verify: verifyBy(intake, reporter),
     async receive(delivery: Delivery, given: unknown, responding?: object) {
       const facts = startFacts();
-      const host = responding ? { ...(given as object), ...responding } : given;
+      // Not by spread: see `createHandling`.
+      const host: unknown = responding ? Object.assign({}, given, responding) : given;
       let handling = false;
       try {
         const event = await intake.read(delivery, host, facts);

@@ -27,7 +27,7 @@ export function paymentWebhook<
   const respond = createResponder<SchemasOf<Events>, Payment, Scope, FetchHost<Extra>>(options, handlers);
   // A host's own request takes the place of a Request.
   return (request, host) => {
-    const context: unknown = { ...host, request };
+    const context: unknown = Object.assign({}, host, { request });
     return respond(deliveryOf(request, host), context as FetchHost<Extra>);
   };
 }

