@@ -1,4 +1,5 @@
 import { fault, type WebhookError } from './errors.js';
+import type { RunOptions } from './idempotency.js';
 import { ATTEMPT, type Abortable, type AbortListener } from './on-abort.js';
 
 type Waiting = 'secret_unavailable' | 'store_unavailable' | 'confirm_unavailable' | 'handler_timeout';
@@ -19,6 +20,7 @@ export class Attempt implements Abortable {
   #controller: AbortController | undefined;
   #expired: WebhookError | undefined;
   #listeners: Set<AbortListener> | undefined;
+  #options: object | undefined;
 
   /** Made at the first read: most handlers never read it, and an AbortController costs more than verifying a signature. */
   get signal(): AbortSignal {
@@ -32,6 +34,15 @@ export class Attempt implements Abortable {
     if (this.#expired !== undefined) listener(this.#expired);
     else listeners.add(listener);
     return () => listeners.delete(listener);
+  }
+
+  /** What a store is given of the run. */
+  optionsOf(turn: string): RunOptions {
+    return (this.#options = this.withSignal({ turn }));
+  }
+
+  isOf(options: object): boolean {
+    return options === this.#options && Object.getOwnPropertyDescriptor(options, 'signal')?.get === SIGNAL.get;
   }
 
   /** Adds the signal, which is made where it is read. */
@@ -50,7 +61,16 @@ export class Attempt implements Abortable {
   expire(message: string): WebhookError {
     this.#expired = fault(this.waitingFor, message);
     // The store first: it ends its transaction before other code learns that the time is over.
-    for (const listener of this.#listeners ?? []) listener(this.#expired);
+    for (const listener of this.#listeners ?? []) {
+      try {
+        listener(this.#expired);
+      } catch (error) {
+        // As the listener of an AbortSignal does: the others are called, and the sender gets its reply.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
     this.#controller?.abort(this.#expired);
     return this.#expired;
   }

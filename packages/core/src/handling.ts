@@ -81,7 +81,7 @@ export function createHandling(options: HandlingOptions, handlers: unknown): Han
         attempt.waitingFor = 'store_unavailable';
       };
       const { key, turn } = identity!;
-      const run = () => runOnce(idempotency.store, key, work, attempt.withSignal({ turn }));
+      const run = () => runOnce(idempotency.store, key, work, attempt.optionsOf(turn));
       const result = await attempt.step('store_unavailable', run);
       return result === 'done' ? handled(value) : { outcome: result };
     };

@@ -1,5 +1,7 @@
 /** What an attempt of core gives a store beside the signal. */
 export interface Abortable {
+  /** Whether the options are the very ones that it made for the store, and their signal is its own still. */
+  isOf(options: object): boolean;
   onAbort(listener: AbortListener): () => void;
 }
 
@@ -13,8 +15,9 @@ export const ATTEMPT = Symbol.for('paylink.attempt');
  * `options.signal`, but without the AbortSignal, which costs as much as verifying a notification.
  */
 export function onAbort(options: { readonly signal: AbortSignal }, listener: AbortListener): () => void {
-  // Not of what has inherited it: a wrapper of the options may have a signal of its own.
-  if (Object.hasOwn(options, ATTEMPT)) return (options as unknown as Record<typeof ATTEMPT, Abortable>)[ATTEMPT].onAbort(listener);
+  const { [ATTEMPT]: attempt } = options as { readonly [ATTEMPT]?: Abortable };
+  // What a wrapper has made of them may have a signal of its own.
+  if (attempt?.isOf(options) === true) return attempt.onAbort(listener);
   const { signal } = options;
   const call = (): void => listener(signal.reason);
   if (signal.aborted) call();

@@ -13,12 +13,22 @@ describe('who listens for the end of a run', () => {
     ['by a signal', ({ signal }) => ({ signal })],
     [
       'by an attempt, of which a wrapper has made options with a signal of its own',
-      ({ signal }) => ({ ...new Attempt().withSignal({ turn: 'x' }), signal }),
+      ({ signal }) => ({ ...new Attempt().optionsOf('x'), signal }),
+    ],
+    [
+      'by a proxy of an attempt’s options with a signal of its own',
+      ({ signal }) =>
+        new Proxy(new Attempt().optionsOf('x'), {
+          get: (options, name) => (name === 'signal' ? signal : Reflect.get(options, name)) as unknown,
+        }),
+    ],
+    [
+      'by an attempt’s options that were given a signal of another',
+      ({ signal }) => Object.defineProperty(new Attempt().optionsOf('x'), 'signal', { value: signal }),
     ],
     [
       'by options that have inherited those of an attempt',
-      ({ signal }) =>
-        Object.create(new Attempt().withSignal({ turn: 'x' }), { signal: { value: signal } }) as { signal: AbortSignal },
+      ({ signal }) => Object.create(new Attempt().optionsOf('x'), { signal: { value: signal } }) as { signal: AbortSignal },
     ],
   ])('is called back once with the reason: %s', (_how, optionsOf) => {
     const controller = new AbortController();
@@ -42,7 +52,7 @@ describe('who listens for the end of a run', () => {
     };
     vi.stubGlobal('AbortController', Counted);
     const attempt = new Attempt();
-    const options = attempt.withSignal({});
+    const options = attempt.optionsOf('x');
     const called: unknown[] = [];
     onAbort(options, (error) => called.push(error));
     expect(made).not.toHaveBeenCalled();
@@ -54,10 +64,34 @@ describe('who listens for the end of a run', () => {
     expect(called).toEqual([expired, 'signal', expired]);
   });
 
+  it('is called back also where another throws, which stays an uncaught exception', () => {
+    const uncaught = vi.fn();
+    vi.stubGlobal('queueMicrotask', (task: () => void) => {
+      expect(task).toThrow('of a listener');
+      uncaught();
+    });
+    const attempt = new Attempt();
+    const options = attempt.optionsOf('x');
+    const last = vi.fn();
+    onAbort(options, () => {
+      throw new Error('of a listener');
+    });
+    onAbort(options, last);
+    const { signal } = options;
+    const expired = attempt.expire('late');
+    expect(last).toHaveBeenCalledExactlyOnceWith(expired);
+    expect(uncaught).toHaveBeenCalledOnce();
+    expect(signal.reason).toBe(expired);
+  });
+
   it('is called back by the attempt of another copy of this package', () => {
     const attempt = new Attempt();
     const options = { signal: AbortSignal.abort(reason) };
-    Object.defineProperty(options, Symbol.for('paylink.attempt'), { value: attempt });
+    const another = {
+      isOf: (of: object) => of === options,
+      onAbort: (called: (reason: unknown) => void) => attempt.onAbort(called),
+    };
+    Object.defineProperty(options, Symbol.for('paylink.attempt'), { value: another });
     const listener = vi.fn();
     onAbort(options, listener);
     expect(listener).not.toHaveBeenCalled();
@@ -76,7 +110,7 @@ describe('who listens for the end of a run', () => {
     const attempt = new Attempt();
     const controller = new AbortController();
     const [gone, stays] = [vi.fn(), vi.fn()];
-    for (const options of [attempt.withSignal({}), controller]) {
+    for (const options of [attempt.optionsOf('x'), controller]) {
       const leave = onAbort(options, gone);
       onAbort(options, stays);
       leave();

@@ -84,7 +84,7 @@ function isConsumed(stream: Readable): boolean {
 function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const length = req.headers['content-length'] ?? null;
-    const gathered = new GatherPieces(Math.min(limits.bodyLimit, Number(length) || Infinity));
+    const gathered = new GatherPieces(limits.bodyLimit, Number(length) || undefined);
     const timer = setTimeout(() => {
       settle(new WebhookError('body_timeout'));
     }, limits.bodyTimeout);
@@ -97,15 +97,22 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
       settle(error === null ? undefined : translate(error), body);
     // It needs no more of a stream than its events.
     getRawBody(gathered as unknown as Readable, { limit: limits.bodyLimit, length }, done);
-    // Resumed, since a middleware may have paused it.
-    stream.on('data', gathered.write).on('end', gathered.end).resume();
+    stream.on('data', gathered.write);
+    stream.on('end', gathered.end);
+    // One of an older package tells its listeners of its end once, and no stream but that tells it nowhere else.
+    const { _readableState: state } = stream as { readonly _readableState?: { readonly endEmitted?: boolean } };
+    if (state?.endEmitted === true) gathered.end();
+    // Resumed, since a middleware may have paused it. A stream of the oldest kind cannot be.
+    else (stream as Partial<Readable>).resume?.();
 
     function settle(error: WebhookError | undefined, body?: Buffer): void {
       clearTimeout(timer);
-      stream.off('data', gathered.write).off('end', gathered.end);
+      stream.off('data', gathered.write);
+      stream.off('end', gathered.end);
       if (error === undefined) return resolve(body!);
-      stream.pause();
       reject(error);
+      gathered.close();
+      (stream as Partial<Readable>).pause?.();
     }
   });
 }

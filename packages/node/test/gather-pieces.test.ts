@@ -2,8 +2,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { GatherPieces } from '../src/gather-pieces.js';
 
 /** The blocks that come out of the pieces that are written, before and after the end. */
-function gathered(expected: number, ...pieces: unknown[]): readonly [before: Buffer[], after: Buffer[]] {
-  const gather = new GatherPieces(expected);
+function gathered(limit: number, ...pieces: unknown[]): readonly [before: Buffer[], after: Buffer[]] {
+  return gatheredBy(new GatherPieces(limit), ...pieces);
+}
+
+function gatheredBy(gather: GatherPieces, ...pieces: unknown[]): readonly [before: Buffer[], after: Buffer[]] {
   const blocks: Buffer[] = [];
   gather.on('data', (block: Buffer) => blocks.push(block));
   for (const piece of pieces) gather.write(piece);
@@ -12,8 +15,8 @@ function gathered(expected: number, ...pieces: unknown[]): readonly [before: Buf
   return [before, blocks];
 }
 
-function lengths(expected: number, ...pieces: Buffer[]): number[][] {
-  return gathered(expected, ...pieces).map((blocks) => blocks.map((block) => block.length));
+function lengths(limit: number, ...pieces: Buffer[]): number[][] {
+  return gathered(limit, ...pieces).map((blocks) => blocks.map((block) => block.length));
 }
 
 const pieces = (count: number, length: number): Buffer[] => Array.from({ length: count }, () => Buffer.alloc(length));
@@ -35,10 +38,13 @@ describe('small pieces', () => {
     expect(lengths(Infinity, ...pieces(66, 1_024))).toEqual([[4_096, 4_096, 8_192, 16_384, 16_384, 16_384], [2_048]]);
   });
 
-  it('fill no block that is longer than what is still expected', () => {
-    const blocks = gathered(5_000, ...pieces(50, 100)).flat();
-    expect(blocks.map((block) => block.length)).toEqual([4_096, 904]);
-    expect(blocks.map((block) => block.buffer.byteLength)).toEqual([4_096, 904]);
+  it('fill no block that is longer than what was declared, and blocks as before beyond it', () => {
+    const capacities = (declared: number, count: number): number[] =>
+      gatheredBy(new GatherPieces(60_000, declared), ...pieces(count, 100))
+        .flat()
+        .map((block) => block.buffer.byteLength);
+    expect(capacities(5_000, 50)).toEqual([4_096, 904]);
+    expect(capacities(100, 100)).toEqual([100, 4_096, 4_196, 8_392]);
   });
 
   it('fill each block to its last byte, also where one is longer than a block', () => {
@@ -46,9 +52,9 @@ describe('small pieces', () => {
     expect(lengths(Infinity, Buffer.alloc(20_000), Buffer.alloc(10))).toEqual([[20_000], [10]]);
   });
 
-  it('come out at once after more than is expected, so that the count behind it sees them', () => {
+  it('come out at once after the limit, so that the count behind it sees them', () => {
     expect(lengths(100, ...pieces(2, 50))).toEqual([[], [100]]);
-    expect(lengths(100, ...pieces(4, 50))).toEqual([[100, 50, 50], []]);
+    expect(lengths(100, ...pieces(4, 50))).toEqual([[150, 50], []]);
   });
 
   it('are copied: what becomes of the piece that was written is not seen', () => {
@@ -66,12 +72,26 @@ describe('small pieces', () => {
     expect(Buffer.concat(gathered(100, 'né', new Uint8Array([33])).flat()).toString()).toBe('né!');
   });
 
-  it('are an error where they are neither, and nothing is thrown at the stream', () => {
+  it.each([[42], [null], [{ length: 1e9 }], [[1, 2]], [{ type: 'Buffer', data: [1] }], [new DataView(new ArrayBuffer(1))]])(
+    'are an error where they are neither, and nothing is thrown at the stream: %j',
+    (piece) => {
+      const gather = new GatherPieces(100);
+      const failed = vi.fn();
+      gather.on('error', failed).on('data', () => expect.unreachable());
+      gather.write(piece);
+      expect(failed).toHaveBeenCalledExactlyOnceWith(expect.any(TypeError));
+      gather.end();
+    },
+  );
+
+  it('are let go of', () => {
     const gather = new GatherPieces(100);
-    const failed = vi.fn();
-    gather.on('error', failed);
-    gather.write(42);
-    expect(failed).toHaveBeenCalledWith(expect.any(TypeError));
+    const closed = vi.fn();
+    gather.on('close', closed).on('data', () => expect.unreachable());
+    gather.write(Buffer.alloc(10));
+    gather.close();
+    expect(closed).toHaveBeenCalledOnce();
+    gather.end();
   });
 
   it('make nothing of nothing', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, Stream } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isClaimed, readBody } from '../src/read-body.js';
@@ -126,8 +126,25 @@ describe('a body that is still arriving', () => {
     expect(await read(unfinished(), Readable.from(['the signed ', 'bytes']))).toBe(BODY.toString());
   });
 
-  it('is refused where its stream gives something else', async () => {
-    await expect(read(unfinished(), Readable.from([42]))).rejects.toEqual(refusal('incomplete_body'));
+  it.each([[42], [{ length: 1e9 }], [[1]]])('is refused where its stream gives something else: %j', async (piece) => {
+    await expect(read(unfinished(), Readable.from([piece]))).rejects.toEqual(refusal('incomplete_body'));
+  });
+
+  it('is read from a stream of the oldest kind, which can neither be paused nor resumed, and is refused there', async () => {
+    const old = (): Readable => new Stream() as unknown as Readable;
+    const [good, long] = [old(), old()];
+    const bodies = [read(unfinished(), good), read(unfinished(), long)];
+    await turn();
+    good.emit('data', BODY);
+    good.emit('end');
+    expect(await bodies[0]).toBe(BODY.toString());
+    long.emit('data', Buffer.alloc(limits.bodyLimit + 1));
+    await expect(bodies[1]).rejects.toEqual(refusal('body_too_large'));
+  });
+
+  it('is over at once where a stream of an older package has told its end before', async () => {
+    const stream = Object.assign(new Stream(), { _readableState: { endEmitted: true } });
+    expect(await read(unfinished(), stream as unknown as Readable)).toBe('');
   });
 
   it('is read where middleware has paused it', async () => {

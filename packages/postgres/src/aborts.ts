@@ -62,6 +62,11 @@ export class Aborts {
 
   readonly #onAbort = (reason: unknown): void => {
     this.#over = { reason };
-    while (this.#waiting.length > 0) this.#waiting.shift()!(reason);
+    try {
+      this.#waiting.shift()?.(reason);
+    } finally {
+      // Also after one that throws, as a listener of the merchant's pool can.
+      if (this.#waiting.length > 0) this.#onAbort(reason);
+    }
   };
 }

@@ -55,6 +55,25 @@ describe('the abort of a run', () => {
     expect(last).toHaveBeenCalledExactlyOnceWith(reason);
   });
 
+  it('calls back those after one that throws', async () => {
+    const last = vi.fn();
+    let abort!: (reason: unknown) => void;
+    const { signal } = new AbortController();
+    // Called by hand, since the error of a signal's listener is an uncaught exception.
+    vi.spyOn(signal, 'addEventListener').mockImplementation((_type, listener) => (abort = listener as typeof abort));
+    vi.spyOn(signal, 'reason', 'get').mockReturnValue(reason);
+    await Aborts.during({ signal }, (aborts) => {
+      aborts.on(() => {
+        throw new Error('of a pool');
+      });
+      aborts.on(last);
+      aborts.on(last);
+      expect(() => abort(reason)).toThrow('of a pool');
+      return Promise.resolve();
+    });
+    expect(last.mock.calls).toEqual([[reason], [reason]]);
+  });
+
   it('ends a wait at once, after what is to be done with it', async () => {
     const controller = new AbortController();
     const onAbort = vi.fn();
