@@ -5,6 +5,7 @@ import tseslint from 'typescript-eslint';
 
 /** The dependency rules of the architecture: what a package's source may import, by the package's folder. */
 const ADAPTERS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
+const STORE_PACKAGES = ['postgres', 'redis', 'bullmq'];
 // What stands on a store, or is one.
 const STORES = ['@paylink/core', '@paylink/core/idempotency'];
 const allowed = {
@@ -14,10 +15,8 @@ const allowed = {
   testing: ['@paylink/core'],
   client: STORES,
   emulator: ['@paylink/core'],
-  postgres: STORES,
-  redis: STORES,
-  bullmq: STORES,
   cli: [...STORES, '@paylink/core/diagnose', '@paylink/testing', '@paylink/client', '@paylink/emulator'],
+  ...Object.fromEntries(STORE_PACKAGES.map((name) => [name, STORES])),
   ...Object.fromEntries(ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']])),
 };
 
@@ -87,6 +86,21 @@ export default defineConfig(
       '@typescript-eslint/no-unnecessary-condition': 'off',
       // A signal's reason, and what other code rejected with, are passed on as they are.
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
+    },
+  },
+  {
+    // What runs with every delivery.
+    files: ['core', 'node', 'fetch', ...STORE_PACKAGES, ...ADAPTERS].map((name) => `packages/${name}/src/**`),
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "AssignmentExpression[left.type='MemberExpression'][right.type=/FunctionExpression$/]",
+          // V8 makes such a function among its old objects, where it holds the whole delivery until the next full collection.
+          message:
+            'Declare the function, and assign it by its name: a function that is written where a property is set outlives its request.',
+        },
+      ],
     },
   },
   {

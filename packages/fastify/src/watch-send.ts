@@ -4,9 +4,11 @@ import type { FastifyReply } from 'fastify';
 export function watchSend(reply: FastifyReply): () => boolean {
   const send = reply.send.bind(reply);
   let called = false;
-  reply.send = (payload) => {
+  reply.send = seeSend;
+  return () => called;
+
+  function seeSend(payload: unknown): FastifyReply {
     called = true;
     return send(payload);
-  };
-  return () => called;
+  }
 }

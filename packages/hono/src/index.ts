@@ -4,6 +4,7 @@ import type { ConfirmedPayment, EventTypes } from '@paylink/core';
 import type { GateEvent, GateOptions, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createResponder, toResponse, type FetchDelivery } from '@paylink/fetch';
 import type { Context, Env, Handler, MiddlewareHandler } from 'hono';
+import type { StatusCode } from 'hono/utils/http-status';
 
 /** What a handler is given of Hono. With `idempotency` a `c` without the means to respond: nothing may be sent before the commit. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Hono's own types
@@ -82,15 +83,17 @@ function handling(
 function watchAnswer(c: Context, delivery: FetchDelivery): () => Response | undefined {
   const { finalized, status } = c;
   let refusal = 0;
-  c.status = (code) => {
-    refusal = code;
-    status(code);
-  };
+  c.status = seeStatus;
   return () => {
     if (c.finalized && !finalized) return c.res;
     if (refusal < 400) return undefined;
     return toResponse(delivery, errorReply({ code: 'handler_failed', status: refusal }));
   };
+
+  function seeStatus(code: StatusCode): void {
+    refusal = code;
+    status(code);
+  }
 }
 
 function gating(options: GateOptions<NoEvents, Host>): HonoGate<unknown> {
