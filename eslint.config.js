@@ -5,18 +5,18 @@ import tseslint from 'typescript-eslint';
 
 /** The dependency rules of the architecture: what a package's source may import, by the package's folder. */
 const ADAPTERS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
-const STORE_PACKAGES = ['postgres', 'redis', 'bullmq'];
-// What stands on a store, or is one.
-const STORES = ['@paylink/core', '@paylink/core/idempotency'];
+const STORES = ['postgres', 'redis', 'bullmq'];
+// Of core, for a store and for what stands on one.
+const STORE_DOORS = ['@paylink/core', '@paylink/core/idempotency'];
 const allowed = {
   core: [],
   node: ['@paylink/core'],
   fetch: ['@paylink/core'],
   testing: ['@paylink/core'],
-  client: STORES,
+  client: STORE_DOORS,
   emulator: ['@paylink/core'],
-  cli: [...STORES, '@paylink/core/diagnose', '@paylink/testing', '@paylink/client', '@paylink/emulator'],
-  ...Object.fromEntries(STORE_PACKAGES.map((name) => [name, STORES])),
+  cli: [...STORE_DOORS, '@paylink/core/diagnose', '@paylink/testing', '@paylink/client', '@paylink/emulator'],
+  ...Object.fromEntries(STORES.map((name) => [name, STORE_DOORS])),
   ...Object.fromEntries(ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']])),
 };
 
@@ -90,7 +90,7 @@ export default defineConfig(
   },
   {
     // What runs with every delivery.
-    files: ['core', 'node', 'fetch', ...STORE_PACKAGES, ...ADAPTERS].map((name) => `packages/${name}/src/**`),
+    files: ['core', 'node', 'fetch', ...STORES, ...ADAPTERS].map((name) => `packages/${name}/src/**`),
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -57,7 +57,7 @@ function mayWordReply(error: Error): boolean {
 /** What the handler threw, in a line for the log. */
 export function describeCause({ message, cause }: HandlerError): string {
   try {
-    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- whatever text it has
+    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- what was thrown may be anything, and `[object Object]` is still a line
     return cause === undefined ? message : String(cause).replace(/\s+/g, ' ');
   } catch {
     // An object without a prototype has no text.

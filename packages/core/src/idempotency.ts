@@ -31,7 +31,7 @@ export interface RunOptions {
  * Remembers without end which keys are done. The service sends no delivery id and no timestamp, so a replay looks like a retry,
  * however late it comes.
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a scope that holds nothing
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- its members join those of the context, so a store that gives none needs the empty type
 export interface IdempotencyStore<Scope extends object = {}> {
   /** Whether `key` is done: read before `confirm`, so that replays stay cheap. */
   isDone(key: string): Promise<boolean>;
