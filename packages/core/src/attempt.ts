@@ -42,7 +42,7 @@ export class Attempt implements Abortable {
   }
 
   isOf(options: object): boolean {
-    return options === this.#options && Object.getOwnPropertyDescriptor(options, 'signal')?.get === SIGNAL.get;
+    return options === this.#options && Object.getOwnPropertyDescriptor(options, 'signal')!.get === SIGNAL.get;
   }
 
   /** Adds the signal, which is made where it is read. */
@@ -61,7 +61,7 @@ export class Attempt implements Abortable {
   expire(message: string): WebhookError {
     this.#expired = fault(this.waitingFor, message);
     // The store first: it ends its transaction before other code learns that the time is over.
-    for (const listener of this.#listeners ?? []) {
+    this.#listeners?.forEach((listener) => {
       try {
         listener(this.#expired);
       } catch (error) {
@@ -70,7 +70,7 @@ export class Attempt implements Abortable {
           throw error;
         });
       }
-    }
+    });
     this.#controller?.abort(this.#expired);
     return this.#expired;
   }
