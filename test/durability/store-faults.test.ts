@@ -71,8 +71,9 @@ interface Struck {
   readonly credits: number;
 }
 
-/** A statement without what differs between orders. */
-const shapeOf = (sql: string | undefined): string | undefined => sql?.replace(/\d[\da-f]*|\b[\da-f]{2,}\b|-/g, '');
+/** A statement without what differs between orders, and between the first claim of a connection and the later ones. */
+const shapeOf = (sql: string | undefined): string | undefined =>
+  sql?.replace(/PREPARE [^;]*; /, '').replace(/\d[\da-f]*|\b[\da-f]{2,}\b|-/g, '');
 
 /** Applies the fault to each statement in turn, each time for an order of its own. */
 async function strikeEach(fault: Fault): Promise<Struck[]> {

@@ -5,7 +5,7 @@ import { startPostgres, type PostgresServer } from '../engines/postgres.js';
 import { Random } from '../durability/random.js';
 import { Database, type Result, type Session } from './database.js';
 import { orderKey, SQL } from './statements.js';
-import { claimOf } from './store-statements.js';
+import { claimOf, preparedClaimOf } from './store-statements.js';
 
 const SESSIONS = 3;
 const STEPS = 40;
@@ -124,7 +124,7 @@ type Step = readonly [text: string | ((transaction: string) => string), values: 
 function drawStep(random: Random, pair: Pair): Step {
   if (!pair.inTransaction && random.chance(0.7)) {
     pair.inTransaction = true;
-    return random.chance(0.5) ? ['BEGIN', []] : [`BEGIN; ${claimOf(drawKey(random, pair))}`, []];
+    return random.chance(0.4) ? ['BEGIN', []] : [`BEGIN; ${drawClaim(random, pair)}`, []];
   }
   if (pair.inTransaction && random.chance(0.25)) {
     pair.inTransaction = false;
@@ -147,9 +147,16 @@ function drawStep(random: Random, pair: Pair): Step {
   if (random.chance(0.4)) return unlocked[random.below(unlocked.length)]!;
   const kind = random.below(5);
   if (kind === 0) return [SQL.mark, [drawKey(random, pair)]];
-  if (kind === 1) return [claimOf(drawKey(random, pair)), []];
+  if (kind === 1) return [drawClaim(random, pair), []];
   const reference = REFERENCES[drawIndex(random, pair, 0)]!;
   return [[SQL.lockOrder, SQL.markPaid, SQL.payAndCount][kind - 2]!, ['acme', reference]];
+}
+
+/** Prepared before or not: a session that has no such statement, or has it already, refuses it. */
+function drawClaim(random: Random, pair: Pair): string {
+  const key = drawKey(random, pair);
+  const { prepare, execute } = preparedClaimOf(key);
+  return [claimOf(key), execute, `${prepare}; ${execute}`][random.below(3)]!;
 }
 
 function drawKey(random: Random, pair: Pair): string {

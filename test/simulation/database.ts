@@ -220,6 +220,8 @@ export class Session {
   transaction: Transaction | undefined;
   waitsFor: string | undefined;
   closed = false;
+  /** Its prepared statements, by name: they outlive transactions. */
+  readonly prepared = new Map<string, string>();
   /** Its client is gone, which the server notices at the end of the statement. */
   #abandoned = false;
   #message: Message | undefined;

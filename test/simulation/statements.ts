@@ -62,6 +62,24 @@ const STORE: readonly (readonly [RegExp, Run])[] = [
     },
   ],
   [
+    /^PREPARE (\w+) \([\w, ]+\) AS (.*)$/s,
+    function* ([name = '', text = ''], _database, { session }) {
+      if (session.prepared.has(name)) throw new SqlError('42P05', `prepared statement "${name}" already exists`);
+      session.prepared.set(name, text);
+      return result('PREPARE', [], 0);
+    },
+  ],
+  [
+    /^EXECUTE (\w+)\((.*)\)$/,
+    function* ([name = '', list = ''], database, transaction) {
+      const text = transaction.session.prepared.get(name);
+      if (text === undefined) throw new SqlError('26000', `prepared statement "${name}" does not exist`);
+      const values = list.split(/, (?!'hex')/);
+      const statement = text.replace(/\$(\d)/g, (_, number: string) => values[Number(number) - 1]!);
+      return yield* statementOf(statement).run(database, transaction, []);
+    },
+  ],
+  [
     /^SELECT WHERE false$/,
     function* () {
       return result('SELECT', []);

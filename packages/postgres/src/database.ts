@@ -31,7 +31,7 @@ interface Wrapper {
 const DEEPEST = 8;
 
 /** The codes of an error and of its causes: handlers and ORMs wrap the server's error in one of their own. */
-function sqlStates(error: unknown): readonly unknown[] {
+export function sqlStates(error: unknown): readonly unknown[] {
   const codes: unknown[] = [];
   let next = error;
   for (let depth = 0; depth < DEEPEST && typeof next === 'object' && next !== null; depth += 1) {

@@ -57,7 +57,7 @@ export class DriverTransactions<Tx extends object> implements Database<Tx> {
   }
 
   async #runIn(tx: Tx, statements: RunStatements, work: (tx: Tx) => Promise<void>, aborts: Aborts): Promise<RunResult> {
-    const transaction = readClaim(await this.#ask(tx, statements.claim));
+    const transaction = readClaim(await this.#ask(tx, statements.claim()));
     if (transaction === undefined) return readRefusal(await this.#ask(tx, statements.isDone()));
     const rows = new WrittenRows();
     await lend(

@@ -14,12 +14,22 @@ export interface MarkTable {
 /** The statements of one run. */
 export interface RunStatements {
   /** Gives what `readClaim` reads. */
-  readonly claim: string;
+  readonly claim: () => string;
+  /** The same as a statement that a session can keep prepared; undefined for a run without a turn. */
+  readonly prepared: PreparedClaim | undefined;
   /** Fails unless it runs in the transaction that wrote the mark. */
   readonly stillIn: (transaction: string) => string;
   readonly isDone: () => string;
   /** Statements to run in turn; one of them gives a `Probe`. */
   readonly probe: () => readonly string[];
+}
+
+/** Two statements that together do what `claim` does. */
+export interface PreparedClaim {
+  /** Says all of what is prepared, so that no session runs another statement under it. */
+  readonly name: string;
+  readonly prepare: string;
+  readonly execute: string;
 }
 
 /** One lock for all tables, since two of them can be in one new schema. */
@@ -38,17 +48,30 @@ export class MarkSql {
   readonly #table: string;
   readonly #schema: string | undefined;
   readonly #lockOfTable: bigint;
+  readonly #preparedName: string;
+  readonly #prepare: string;
 
   /** @throws ConfigurationError when a name cannot be one of PostgreSQL. */
   constructor({ schema, table = 'paylink_marks' }: MarkTable) {
     this.#schema = schema === undefined ? undefined : identifier('schema', schema);
     this.#table = [...(this.#schema === undefined ? [] : [this.#schema]), identifier('table', table)].join('.');
     this.#lockOfTable = createHash('sha256').update(this.#table).digest().readBigUInt64BE();
+    const claim = this.#claim('$1', ['$2', '$3'], '$4');
+    this.#preparedName = `paylink_${createHash('sha256').update(claim).digest('hex').slice(0, 32)}`;
+    this.#prepare = `PREPARE ${this.#preparedName} (bytea, bigint, bigint, text) AS ${claim}`;
   }
 
   run(key: string, turn: string | undefined, idleTimeout: number): RunStatements {
+    const digest = keyLiteral(key);
+    const locks = [this.#lockOf(key.slice(0, 16))];
+    // Other digits, so that a turn that equals a key is another lock.
+    if (turn !== undefined) locks.push(this.#lockOf(turn.slice(16, 32)));
+    const limit = `'${idleTimeout}'`;
+    const name = this.#preparedName;
+    const execute = `EXECUTE ${name}(${digest}, ${locks.join(', ')}, ${limit})`;
     return {
-      claim: this.#claim(key, turn, idleTimeout),
+      claim: () => this.#claim(digest, locks, limit),
+      prepared: turn === undefined ? undefined : { name, prepare: this.#prepare, execute },
       stillIn: (transaction) => this.#stillIn(transaction),
       isDone: () => this.whichAreDone([key]),
       probe: () => this.#probe(key),
@@ -65,15 +88,13 @@ export class MarkSql {
    * where it wrote nothing. The locks are only tried: by key, as the releases before did, and by turn. That only one run is done
    * is left to the primary key. The mark comes first, so that a handler that commits cannot commit the credit without it.
    */
-  #claim(digest: string, turn: string | undefined, idleTimeout: number): string {
+  #claim(key: string, locks: readonly string[], idleTimeout: string): string {
     const conditions = [
-      `pg_try_advisory_xact_lock(${this.#lockOf(digest.slice(0, 16))})`,
-      // Other digits, so that a turn that equals a key is another lock.
-      ...(turn === undefined ? [] : [`pg_try_advisory_xact_lock(${this.#lockOf(turn.slice(16, 32))})`]),
+      ...locks.map((lock) => `pg_try_advisory_xact_lock(${lock})`),
       // Not a SET, which would be one message more where each statement is one.
-      `set_config('idle_in_transaction_session_timeout', '${idleTimeout}', true) IS NOT NULL`,
+      `set_config('idle_in_transaction_session_timeout', ${idleTimeout}, true) IS NOT NULL`,
     ];
-    return `INSERT INTO ${this.#table} (key) SELECT ${keyLiteral(digest)} WHERE ${conditions.join(' AND ')}
+    return `INSERT INTO ${this.#table} (key) SELECT ${key} WHERE ${conditions.join(' AND ')}
 ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction`;
   }
 

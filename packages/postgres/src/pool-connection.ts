@@ -103,7 +103,7 @@ export class PoolPlaces {
 }
 
 /** One result of a message of the simple protocol. */
-interface Result {
+export interface Result {
   readonly command: string;
   readonly rows: readonly unknown[];
 }

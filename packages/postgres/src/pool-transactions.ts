@@ -1,5 +1,6 @@
 import type { RunResult } from '@paylink/core';
 import type { Aborts } from './aborts.js';
+import { Claims } from './claims.js';
 import type { Database } from './database.js';
 import { guardClient, lend } from './guards.js';
 import { readAnswers, WrittenRows, type Probe, type Warnings } from './handler-writes.js';
@@ -14,14 +15,14 @@ const READ_TIMEOUT = 10_000;
 export class PoolTransactions<Client extends PgClient, Tx> implements Database<Tx> {
   readonly #pool: PgPool;
   readonly #places: PoolPlaces;
-  readonly #begin: string;
+  readonly #claims: Claims;
   readonly #txOf: (client: Client) => Tx;
   readonly #warnings: Warnings;
 
   constructor(pool: PgPool, { isolation, tx }: PoolOptions<Client, Tx>, warnings: Warnings) {
     this.#pool = pool;
     this.#places = PoolPlaces.of(pool);
-    this.#begin = isolation === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}`;
+    this.#claims = new Claims(isolation === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}`);
     this.#txOf = tx ?? ((client) => client as unknown as Tx);
     this.#warnings = warnings;
   }
@@ -63,12 +64,12 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
 
   async #runOn(
     connection: PoolConnection<Client>,
-    { claim, isDone, probe, stillIn }: RunStatements,
+    statements: RunStatements,
     work: (tx: Tx) => Promise<void>,
     aborts: Aborts,
   ): Promise<RunResult> {
-    const [, claimed] = await connection.query(`${this.#begin}; ${claim}`);
-    const transaction = readClaim(claimed?.rows);
+    const { isDone, probe, stillIn } = statements;
+    const transaction = readClaim((await this.#claims.send(connection, statements)).at(-1)?.rows);
     if (transaction === undefined) {
       const [done] = await connection.query(`${isDone()}; ROLLBACK`);
       return readRefusal(done!.rows);

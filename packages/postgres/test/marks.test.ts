@@ -64,7 +64,12 @@ describe('the table of the marks', () => {
 
 describe('the locks of a run', () => {
   const locksOf = (table: MarkTable, key: string, turn?: string): string[] =>
-    [...new MarkSql(table).run(key, turn, 0).claim.matchAll(/pg_try_advisory_xact_lock\((-?\d+)\)/g)].map(([, lock]) => lock!);
+    [
+      ...new MarkSql(table)
+        .run(key, turn, 0)
+        .claim()
+        .matchAll(/pg_try_advisory_xact_lock\((-?\d+)\)/g),
+    ].map(([, lock]) => lock!);
 
   it('are one of its key and one of its turn, of their tables, and never the same for both', () => {
     const [own, ...none] = locksOf({}, digest);
