@@ -24,20 +24,26 @@ async function paylink(pool: Pool): Promise<Express> {
 
 /**
  * The statements of the store, sent by hand from a handler without one: the mark by its digest, the locks of its key and of its order's
- * turn, the limit for a transaction that is left open, and the number by which its end is known. No guard, no limit, no look at what the
- * handler wrote: what a store that promises as much to the database could reach at most.
+ * turn, the limit for a transaction that is left open, and the number by which its end is known, prepared by each connection. No guard, no
+ * limit, no look at what the handler wrote: what a store that promises as much to the database could reach at most.
  */
 async function least(pool: Pool): Promise<Express> {
   await pool.query('CREATE TABLE IF NOT EXISTS marks (key bytea PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now())');
+  const prepared = new WeakSet<PoolClient>();
+  const prepare = `PREPARE claim (bytea, bigint, bigint) AS INSERT INTO marks (key) SELECT $1
+WHERE pg_try_advisory_xact_lock($2) AND pg_try_advisory_xact_lock($3)
+AND set_config('idle_in_transaction_session_timeout', '30000', true) IS NOT NULL
+ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction`;
 
   async function creditOnce(reference: string): Promise<void> {
     const digest = createHash('sha256').update(`payment.succeeded:${reference}`).digest('hex');
     const lock = (from: number): string => BigInt.asIntN(64, BigInt(`0x${digest.slice(from, from + 16)}`)).toString();
     await transact(pool, async (client) => {
-      const [, claimed] = (await client.query(`BEGIN; INSERT INTO marks (key) SELECT '\\x${digest}'::bytea
-WHERE pg_try_advisory_xact_lock(${lock(0)}) AND pg_try_advisory_xact_lock(${lock(16)})
-AND set_config('idle_in_transaction_session_timeout', '30000', true) IS NOT NULL
-ON CONFLICT (key) DO NOTHING RETURNING pg_current_xact_id()::text AS transaction`)) as unknown as { rowCount: number }[];
+      if (!prepared.has(client)) await client.query(prepare);
+      prepared.add(client);
+      const [, claimed] = (await client.query(`BEGIN; EXECUTE claim('\\x${digest}', ${lock(0)}, ${lock(16)})`)) as unknown as {
+        rowCount: number;
+      }[];
       if (claimed!.rowCount === 1) await client.query(CREDIT, [reference]);
     });
   }
