@@ -3,7 +3,7 @@
 /** A reader of a request's body. */
 export interface BodyReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  /** Not of a body that comes in one go. */
+  /** The body of a host's own request may have none. */
   cancel?(): Promise<unknown>;
 }
 

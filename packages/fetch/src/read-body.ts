@@ -48,24 +48,25 @@ function readWithin(
 ): Promise<Uint8Array> {
   // A host's request may be frozen. No WeakSet of requests, which V8 is slow to collect.
   Reflect.set(request, READ, true);
-  // A host without streams has the whole body before it calls.
-  const reader = typeof body?.getReader === 'function' ? body.getReader() : readerOfWhole(request);
+  const reader = typeof body?.getReader === 'function' ? body.getReader() : undefined;
 
   // Not `Promise.race`, which costs Bun as much as the check of a signature.
   return new Promise((resolve, reject) => {
     let isOver = false;
+    const succeed = (rawBody: Uint8Array): void => {
+      endWatch();
+      resolve(rawBody);
+    };
     const fail = (error: unknown): void => {
       if (isOver) return;
       isOver = true;
       endWatch();
-      letGo(reader);
+      if (reader !== undefined) letGo(reader);
       reject(error instanceof WebhookError ? error : incomplete(error));
     };
     const endWatch = watchBody(request, bodyTimeout, fail);
-    collect(reader, bodyLimit).then((rawBody) => {
-      endWatch();
-      resolve(rawBody);
-    }, fail);
+    // A host without streams has the whole body before it calls.
+    (reader === undefined ? whole(request, bodyLimit) : collect(reader, bodyLimit)).then(succeed, fail);
   });
 }
 
@@ -74,15 +75,10 @@ function throwIfLeft({ signal }: FetchRequest): void {
   if (signal?.aborted) throw incomplete(signal.reason);
 }
 
-function readerOfWhole(request: FetchRequest): BodyReader {
-  let done = false;
-  return {
-    read: async () => {
-      if (done) return { done };
-      done = true;
-      return { done: false, value: new Uint8Array(await request.arrayBuffer()) };
-    },
-  };
+async function whole(request: FetchRequest, bodyLimit: number): Promise<Uint8Array> {
+  const body = new Uint8Array(await request.arrayBuffer());
+  if (body.length > bodyLimit) throw new WebhookError('body_too_large');
+  return body;
 }
 
 async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Array> {
