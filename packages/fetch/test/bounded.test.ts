@@ -8,7 +8,10 @@ import { readBody } from '../src/read-body.js';
 const ADDRESS = { address: '127.0.0.1', family: 'IPv4', port: 1 };
 const bunServer = { requestIP: (request: unknown) => (request === own ? ADDRESS : null) };
 const { rawBody, headers } = signedDelivery();
+const LEFT = new Error('The connection was closed.');
 let own: Request;
+/** A request whose sender leaves. */
+let left: FetchRequest;
 
 function requestOf(length: number | undefined, body = rawBody): Request {
   const declared: Record<string, string> = length === undefined ? {} : { 'content-length': String(length) };
@@ -18,6 +21,7 @@ function requestOf(length: number | undefined, body = rawBody): Request {
 beforeEach(() => {
   vi.stubGlobal('Bun', {});
   own = requestOf(rawBody.length);
+  left = { method: 'POST', headers: own.headers, arrayBuffer: () => Promise.reject(LEFT) };
 });
 
 afterEach(() => {
@@ -73,7 +77,11 @@ describe('a body that is bounded', () => {
   });
 
   it('is held to the limit all the same', async () => {
-    await expect(readBody(own, { ...limits, bodyLimit: 9 }, true)).rejects.toMatchObject({ code: 'body_too_large' });
+    const bodyLimit = rawBody.length;
+    const within = readBody(own.clone(), { ...limits, bodyLimit }, true);
+    await expect(within).resolves.toHaveLength(bodyLimit);
+    const beyond = readBody(own, { ...limits, bodyLimit: bodyLimit - 1 }, true);
+    await expect(beyond).rejects.toMatchObject({ code: 'body_too_large' });
   });
 
   it('must end in time', async () => {
@@ -81,16 +89,15 @@ describe('a body that is bounded', () => {
     await expect(readDeclared(never)).rejects.toMatchObject({ code: 'body_timeout' });
   });
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer behind, whether it is read or not', async () => {
     vi.useFakeTimers();
     await readDeclared(own);
+    await expect(readDeclared(left)).rejects.toThrow();
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('is incomplete where its sender leaves', async () => {
-    const cause = new Error('The connection was closed.');
-    const request: FetchRequest = { method: 'POST', headers: own.headers, arrayBuffer: () => Promise.reject(cause) };
-    await expect(readDeclared(request)).rejects.toMatchObject({ code: 'incomplete_body', cause });
+    await expect(readDeclared(left)).rejects.toMatchObject({ code: 'incomplete_body', cause: LEFT });
   });
 
   it('cannot be read twice, by whomever', async () => {
