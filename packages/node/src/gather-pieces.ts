@@ -1,9 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { types } from 'node:util';
 
-/** Bytes by which there is at least room for more. */
-const ROOM = 4_096;
-const NOTHING = Buffer.alloc(0);
+const SMALLEST = 4_096;
+const LARGEST = 16_384;
 
 /**
  * Joins small pieces on their way to raw-body, which keeps a Buffer for each piece: one of 64 bytes takes eight times its bytes, and a
@@ -12,14 +11,13 @@ const NOTHING = Buffer.alloc(0);
 export class GatherPieces extends EventEmitter {
   readonly #limit: number;
   readonly #declared: number;
-  #bytes = NOTHING;
+  #block = Buffer.alloc(0);
   #used = 0;
-  /** Those that were passed on, too. */
   #received = 0;
 
   /**
    * @param limit after so many bytes each piece is passed on at once, so that raw-body's count sees it
-   * @param declared there is no room for more than this, unless more comes: a hook's stream may give it
+   * @param declared no block is longer than what is still to come; what a hook's stream gives beyond it is joined all the same
    */
   constructor(limit: number, declared = Infinity) {
     super();
@@ -42,37 +40,35 @@ export class GatherPieces extends EventEmitter {
 
   /** Lets go of what has come, here and in raw-body. */
   close(): void {
-    this.#letGo();
+    this.#block = Buffer.alloc(0);
+    this.#used = 0;
     this.emit('close');
   }
 
   #add(piece: Uint8Array): void {
-    this.#received += piece.length;
-    const used = this.#used + piece.length;
-    if (used > this.#bytes.length) this.#makeRoom(used);
-    this.#bytes.set(piece, this.#used);
-    this.#used = used;
+    for (let taken = 0; taken < piece.length;) {
+      if (this.#used === this.#block.length) this.#startBlock(piece.length - taken);
+      const part = piece.subarray(taken, taken + this.#block.length - this.#used);
+      this.#block.set(part, this.#used);
+      taken += part.length;
+      this.#used += part.length;
+      this.#received += part.length;
+    }
     if (this.#received > this.#limit) this.#passOn();
   }
 
-  /** By what has come, never by what was declared: a sender of little holds little. By a half of it, so that each byte moves a few times. */
-  #makeRoom(used: number): void {
-    const grown = used + Math.max(ROOM, used >> 1);
-    const most = used > this.#declared ? this.#limit : Math.min(this.#declared, this.#limit);
+  #startBlock(length: number): void {
+    this.#passOn();
+    // As long as what has come, so that a sender of little holds little.
+    const grown = Math.min(Math.max(this.#received, SMALLEST), LARGEST);
+    const missing = this.#declared - this.#received;
     // Not from the pool, which would live as long as the last of its pieces.
-    const bytes = Buffer.allocUnsafeSlow(Math.max(used, Math.min(grown, most)));
-    bytes.set(this.#bytes.subarray(0, this.#used));
-    this.#bytes = bytes;
+    this.#block = Buffer.allocUnsafeSlow(Math.max(missing > 0 ? Math.min(grown, missing) : grown, length));
   }
 
   #passOn(): void {
-    const bytes = this.#bytes.subarray(0, this.#used);
-    this.#letGo();
-    if (bytes.length > 0) this.emit('data', bytes);
-  }
-
-  #letGo(): void {
-    this.#bytes = NOTHING;
+    if (this.#used > 0) this.emit('data', this.#block.subarray(0, this.#used));
+    this.#block = Buffer.alloc(0);
     this.#used = 0;
   }
 }

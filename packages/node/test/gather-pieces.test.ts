@@ -15,12 +15,6 @@ function gatheredBy(gather: GatherPieces, ...pieces: unknown[]): readonly [befor
   return [before, blocks];
 }
 
-/** Of the memory that so many pieces end in. */
-function capacityAfter(declared: number, count: number, length: number): number {
-  const [, [block]] = gatheredBy(new GatherPieces(60_000, declared), ...pieces(count, length));
-  return block!.buffer.byteLength;
-}
-
 function lengths(limit: number, ...pieces: Buffer[]): number[][] {
   return gathered(limit, ...pieces).map((blocks) => blocks.map((block) => block.length));
 }
@@ -28,25 +22,34 @@ function lengths(limit: number, ...pieces: Buffer[]): number[][] {
 const pieces = (count: number, length: number): Buffer[] => Array.from({ length: count }, () => Buffer.alloc(length));
 
 describe('small pieces', () => {
-  it('come out at the end, in one block, in their order and with every byte', () => {
+  it('come out in blocks, in their order and with every byte', () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
     const sent = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) => bytes.subarray(index * 7, index * 7 + 7));
-    expect(gathered(Infinity, ...sent)).toEqual([[], [bytes]]);
+    expect(Buffer.concat(gathered(Infinity, ...sent).flat()).equals(bytes)).toBe(true);
   });
 
-  it('leave room for a half of what has come, and for 4 kB at least', () => {
-    expect(capacityAfter(Infinity, 1, 10)).toBe(4_106);
-    expect(capacityAfter(Infinity, 410, 10)).toBe(4_106);
-    expect(capacityAfter(Infinity, 411, 10)).toBe(8_206);
-    expect(capacityAfter(Infinity, 1, 20_000)).toBe(30_000);
+  it('are kept until their block is full, and the rest until the end', () => {
+    // 64 pieces of 64 bytes fill a block to the last byte.
+    expect(lengths(Infinity, ...pieces(64, 64))).toEqual([[], [4_096]]);
+    expect(lengths(Infinity, ...pieces(130, 64))).toEqual([[4_096, 4_096], [128]]);
   });
 
-  it('leave no room for more than was declared, unless more comes, nor for more than the limit', () => {
-    expect(capacityAfter(5_000, 10, 100)).toBe(4_196);
-    expect(capacityAfter(5_000, 50, 100)).toBe(5_000);
-    expect(capacityAfter(100, 1, 100)).toBe(100);
-    expect(capacityAfter(100, 2, 100)).toBe(4_296);
-    expect(capacityAfter(Infinity, 1, 59_000)).toBe(60_000);
+  it('fill blocks that are as long as what has come, from 4 kB up to 16 kB', () => {
+    expect(lengths(Infinity, ...pieces(66, 1_024))).toEqual([[4_096, 4_096, 8_192, 16_384, 16_384, 16_384], [2_048]]);
+  });
+
+  it('fill no block that is longer than what was declared, and blocks as before beyond it', () => {
+    const capacities = (declared: number, count: number): number[] =>
+      gatheredBy(new GatherPieces(60_000, declared), ...pieces(count, 100))
+        .flat()
+        .map((block) => block.buffer.byteLength);
+    expect(capacities(5_000, 50)).toEqual([4_096, 904]);
+    expect(capacities(100, 100)).toEqual([100, 4_096, 4_196, 8_392]);
+  });
+
+  it('fill each block to its last byte, also where one is longer than a block', () => {
+    expect(lengths(Infinity, Buffer.alloc(10), Buffer.alloc(5_000), Buffer.alloc(10))).toEqual([[4_096], [924]]);
+    expect(lengths(Infinity, Buffer.alloc(20_000), Buffer.alloc(10))).toEqual([[20_000], [10]]);
   });
 
   it('come out at once after the limit, so that the count behind it sees them', () => {
