@@ -17,11 +17,12 @@ const OTHER_SESSION: readonly unknown[] = ['26000', '42P05'];
 /** The claims of a pool's transactions, prepared by each session: planning a claim costs the server more than running it. */
 export class Claims {
   readonly #begin: string;
-  /** Until a connection turns out to lead to several sessions, or to one that lost what it had prepared. */
-  #prepares = true;
+  #prepares: boolean;
 
-  constructor(begin: string) {
+  /** @param prepares until a connection turns out to lead to several sessions, or to one that lost what it had prepared */
+  constructor(begin: string, prepares: boolean) {
     this.#begin = begin;
+    this.#prepares = prepares;
   }
 
   /** Begins a transaction and claims in it, in one message. The last result is the claim's. */

@@ -57,6 +57,12 @@ export interface StoreOptions extends MarkTable {
 export interface PoolOptions<Client, Tx = Client> extends StoreOptions {
   /** Default: the server's own, which is `read committed` unless configured. */
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
+  /**
+   * Whether each connection prepares the statement that writes the mark, so that the server plans it once. Default `true`. Behind a
+   * pooler that gives each transaction another session the store finds out that it cannot. `false` is for a proxy that ties a connection
+   * to its session once it has prepared something, as RDS Proxy does.
+   */
+  readonly prepare?: boolean | undefined;
   /** What handlers get as `tx`, made from the client that holds the transaction: an ORM over it. Default: the client. */
   readonly tx?: ((client: Client) => Tx) | undefined;
 }
@@ -85,17 +91,19 @@ export function kindOf(pool: unknown): 'pool' | 'transactions' {
 }
 
 const STORE_OPTIONS = ['schema', 'table', 'idleTimeout', 'nothingWritten', 'logger'];
-const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], transactions: [...STORE_OPTIONS, 'query'] };
+const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'prepare', 'tx'], transactions: [...STORE_OPTIONS, 'query'] };
 const ISOLATIONS: readonly unknown[] = [undefined, 'read committed', 'repeatable read', 'serializable'];
 
 /** @throws ConfigurationError that names the option. */
 export function checkOptions(options: unknown, kind: 'pool' | 'transactions'): asserts options is AnyOptions {
   checkNames(options, KNOWN[kind]);
-  const { idleTimeout = 0, nothingWritten = 'refuse', logger = console, isolation, tx, query } = options as AnyOptions;
+  const { idleTimeout = 0, nothingWritten = 'refuse', logger = console } = options as AnyOptions;
+  const { isolation, prepare = true, tx, query } = options as AnyOptions;
   readBound('idleTimeout', idleTimeout, 0);
   check(nothingWritten === 'refuse' || nothingWritten === 'warn', 'nothingWritten', 'must be refuse or warn');
   check(typeof logger?.warn === 'function', 'logger', 'must have a function `warn`');
   check(ISOLATIONS.includes(isolation), 'isolation', `must be one of ${ISOLATIONS.slice(1).join(', ')}`);
+  check(typeof prepare === 'boolean', 'prepare', 'must be true or false');
   check(isFunction(tx), 'tx', 'must be a function that makes what handlers get from a client');
   check(isFunction(query), 'query', 'must be a function (tx, sql)');
 }

@@ -19,10 +19,11 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Database<T
   readonly #txOf: (client: Client) => Tx;
   readonly #warnings: Warnings;
 
-  constructor(pool: PgPool, { isolation, tx }: PoolOptions<Client, Tx>, warnings: Warnings) {
+  constructor(pool: PgPool, { isolation, prepare = true, tx }: PoolOptions<Client, Tx>, warnings: Warnings) {
     this.#pool = pool;
     this.#places = PoolPlaces.of(pool);
-    this.#claims = new Claims(isolation === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}`);
+    const begin = isolation === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}`;
+    this.#claims = new Claims(begin, prepare);
     this.#txOf = tx ?? ((client) => client as unknown as Tx);
     this.#warnings = warnings;
   }

@@ -1,5 +1,5 @@
-import { postgresStore } from '@paylink/postgres';
-import type { Pool } from 'pg';
+import { postgresStore, type PoolOptions } from '@paylink/postgres';
+import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { MarkSql, type MarkTable } from '../src/marks.js';
 import { credit, neverAborted, Shop } from './shop.js';
@@ -14,7 +14,7 @@ afterAll(() => shop.close());
 const preparedOn = (table: MarkTable) => new MarkSql(table).run('0'.repeat(64), '0'.repeat(64), 0).prepared!;
 
 /** Runs through one connection, and what each of them sent. */
-async function open(options: Parameters<typeof postgresStore<Pool>>[1] = {}) {
+async function open(options: PoolOptions<PoolClient> = {}) {
   const { pool, proxy } = await shop.faultyPool({ max: 1 });
   const store = postgresStore(pool, { schema: 'public', ...options });
   const run = async (besides: (tx: { query(sql: string): Promise<unknown> }) => Promise<unknown> = async () => undefined) => {
@@ -112,6 +112,11 @@ describe('the claim of a connection', () => {
     await store.migrate();
     expect(await run()).toEqual(EXECUTED);
     await pool.query('DROP TABLE old_marks');
+  });
+
+  it('is sent as a text where the option `prepare` is false', async () => {
+    const { run } = await open({ prepare: false });
+    expect([await run(), await run()]).toEqual([PLAIN, PLAIN]);
   });
 
   it('is sent as a text in a run without a turn', async () => {

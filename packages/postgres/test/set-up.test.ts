@@ -44,10 +44,12 @@ describe('postgresStore, made wrongly', () => {
     ['logger', new Pool(), { logger: {} }],
     ['logger', new Pool(), { logger: null }],
     ['isolation', new Pool(), { isolation: 'snapshot' }],
+    ['prepare', new Pool(), { prepare: 'no' }],
     ['tx', new Pool(), { tx: {} }],
     ['query', new Pool(), { query: () => [] }],
     ['query', { transaction: nothing }, { query: 'sql' }],
     ['isolation', { transaction: nothing }, { isolation: 'serializable' }],
+    ['prepare', { transaction: nothing }, { prepare: false }],
   ])('names the option %s', (option, database, ...options) => {
     const thrown = vi.fn();
     try {
