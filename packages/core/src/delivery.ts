@@ -38,8 +38,8 @@ export function lookUp(headers: WebhookHeaders | null | undefined, name: string)
   let found: unknown;
   // Without a list of the keys, which every request would pay for.
   for (const key in record) {
-    if (key.length !== name.length || key.toLowerCase() !== name || !Object.hasOwn(record, key) || record[key] === undefined)
-      continue;
+    if (key !== name && (key.length !== name.length || key.toLowerCase() !== name)) continue;
+    if (!Object.hasOwn(record, key) || record[key] === undefined) continue;
     found = found === undefined ? record[key] : [found, record[key]];
   }
   // An array is a repeated header, even with one entry: the caller refuses what is not a string.

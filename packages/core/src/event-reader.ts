@@ -39,14 +39,15 @@ export function createEventReader<Events extends EventSchemas>(
     kinds,
     read(rawBody, secretIndex, kindHeader) {
       // A configured kind is a kind: only the others are held against the expression.
-      const kind = kinds.has(kindHeader as string) ? (kindHeader as string) : readKind(kindHeader);
+      const isConfigured = kinds.has(kindHeader as string);
+      const kind = isConfigured ? (kindHeader as string) : readKind(kindHeader);
       const body = parsePayload(rawBody);
       const contradiction = contradictionOf(kind, body);
       if (contradiction !== undefined && onContradiction === 'refuse') {
         throw fault(contradiction, 'the header says success, the `status` of the signed body does not');
       }
       const { reference } = body;
-      if (!kinds.has(kind)) {
+      if (!isConfigured) {
         return { event: { type: 'unrecognized', kind, reference, payload: body, rawBody, secretIndex }, contradiction };
       }
       const event: KnownEvent<string, unknown> = { type: kind, reference, payload: body, rawBody, secretIndex };
