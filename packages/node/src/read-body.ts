@@ -93,10 +93,8 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
     };
     // Listeners stay: a stream may fail once more after this has settled.
     stream.on('close', onClose).on('error', onClose);
-    const done = (error: getRawBody.RawBodyError | null, body?: Buffer): void =>
-      settle(error === null ? undefined : translate(error), body);
     // It needs no more of a stream than its events.
-    getRawBody(gathered as unknown as Readable, { limit: limits.bodyLimit, length }, done);
+    getRawBody(gathered as unknown as Readable, { limit: limits.bodyLimit, length }, settle);
     stream.on('data', gathered.write);
     stream.on('end', gathered.end);
     // One of an older package tells its listeners of its end once, and no stream but that tells it nowhere else.
@@ -105,12 +103,12 @@ function readSlowly(req: IncomingMessage, stream: Readable, limits: BodyLimits):
     // Resumed, since a middleware may have paused it. A stream of the oldest kind cannot be.
     else (stream as Partial<Readable>).resume?.();
 
-    function settle(error: WebhookError | undefined, body?: Buffer): void {
+    function settle(error: getRawBody.RawBodyError | WebhookError | null, body?: Buffer): void {
       clearTimeout(timer);
       stream.off('data', gathered.write);
       stream.off('end', gathered.end);
-      if (error === undefined) return resolve(body!);
-      reject(error);
+      if (error === null) return resolve(body!);
+      reject(error instanceof WebhookError ? error : translate(error));
       gathered.close();
       (stream as Partial<Readable>).pause?.();
     }
