@@ -7,7 +7,7 @@ import { openPool, type Pool } from './postgres-pool.js';
 
 const CONNECTIONS = 24;
 const SECONDS = 0.8;
-/** Of load before it counts: V8 compiles what runs often meanwhile, and a server that has just started takes twice the time. */
+/** Of load before it counts: V8 compiles what runs often meanwhile, and a server that has just started is slower. */
 const WARM_UP = 5;
 
 export interface Sample {
