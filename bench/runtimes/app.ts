@@ -1,7 +1,7 @@
 /** One contestant on Hono, for any runtime of the Fetch API. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { paymentWebhook } from '@paylink/hono';
-import { Hono, type Handler } from 'hono';
+import { Hono, type Context, type Handler } from 'hono';
 import { SECRET, URL_PATH } from '../secret.js';
 
 /** Put in its place by the bundler. */
@@ -26,7 +26,7 @@ const paylink = paymentWebhook({ secret: SECRET }, { 'payment.succeeded': ({ ref
 
 /** As by hand, but reads within a limit and a time limit: what a receiver that is safe to leave open could reach at most. */
 const least: Handler = async (c) => {
-  const bytes = await ('Bun' in globalThis ? readDeclared(c.req.raw, 10_000) : readWithin(c.req.raw.body!, 65_536, 10_000));
+  const bytes = await (isBounded(c) ? readDeclared(c.req.raw, 10_000) : readWithin(c.req.raw.body!, 65_536, 10_000));
   const expected = Buffer.from(createHmac('sha256', SECRET).update(bytes).digest('hex'));
   const given = Buffer.from(c.req.header('x-service-signature') ?? '');
   if (expected.length !== given.length || !timingSafeEqual(expected, given)) return c.json({ error: 'invalid_signature' }, 401);
@@ -52,7 +52,15 @@ async function readWithin(body: ReadableStream<Uint8Array>, limit: number, milli
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 }
 
-/** On Bun, whose server ends a body at its declared length. */
+interface BunServer {
+  requestIP?(request: Request): unknown;
+}
+
+/** Whether it came over a socket of Bun's server, which ends a body at its declared length; a Request that other code made does not. */
+function isBounded({ env, req }: Context): boolean {
+  return 'Bun' in globalThis && (env as BunServer).requestIP?.(req.raw) != null;
+}
+
 async function readDeclared(request: Request, milliseconds: number): Promise<Uint8Array> {
   if (!(Number(request.headers.get('content-length') ?? Infinity) <= 65_536)) throw new Error('too large');
   const timer = setTimeout(() => undefined, milliseconds);

@@ -152,6 +152,7 @@ async function measure(name: string, executable: string): Promise<object[]> {
       lowest: Math.min(...toHand),
       highest: Math.max(...toHand),
       'to within limits': medianRatio(ofLeast, ours),
+      'within limits to by hand': medianRatio(ofHand, ofLeast),
       'req/s to by hand': medianRatio(ourRate, handRate),
       goal: `≥ ${GOAL}`,
       reached: median(toHand) >= GOAL ? 'yes' : 'no',
