@@ -1,5 +1,6 @@
 import { PaylinkError } from './errors.js';
 import { faultOfReference } from './reference.js';
+import { isWellFormed } from './text.js';
 
 interface AnyLink {
   /** Your own order reference: one for each order. The payment is read, and credited, by it. */
@@ -89,7 +90,7 @@ function readText(given: Fields, name: string): string | undefined {
   const text = given[name];
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || text.trim() === '') refuse(name, 'must be a string that is not blank');
-  if (!text.isWellFormed()) refuse(name, 'must not contain lone surrogates, which UTF-8 cannot encode');
+  if (!isWellFormed(text)) refuse(name, 'must not contain lone surrogates, which UTF-8 cannot encode');
   return text;
 }
 

@@ -1,3 +1,5 @@
+import { isWellFormed } from './text.js';
+
 /**
  * What is wrong with a reference, or nothing. A reference that passes can be part of a path, and `@paylink/core` accepts it in a
  * notification: no link is made whose payment could not be read or credited.
@@ -8,6 +10,6 @@ export function faultOfReference(reference: unknown): string | undefined {
   // A URL drops these as path segments, encoded or not, so another address would be asked.
   if (reference === '.' || reference === '..') return 'must not be "." or "..", which no path can hold';
   if (reference.includes('\0')) return 'must not contain NUL';
-  if (!reference.isWellFormed()) return 'must not contain lone surrogates, which UTF-8 cannot encode';
+  if (!isWellFormed(reference)) return 'must not contain lone surrogates, which UTF-8 cannot encode';
   return undefined;
 }

@@ -1,6 +1,7 @@
 /** From proven bytes to a typed event. Nothing in this file runs before the signature was found to be right. */
 import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
+import { isWellFormed } from './bytes.js';
 
 /** The parsed body. Its other fields are `unknown`: an amount in it must not be credited (docs/service.md 6.8). */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
@@ -91,7 +92,7 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   }
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) throw invalid('is not a JSON object');
   const { reference } = payload;
-  if (typeof reference !== 'string' || reference.trim() === '' || reference.includes('\0') || !reference.isWellFormed()) {
+  if (typeof reference !== 'string' || reference.trim() === '' || reference.includes('\0') || !isWellFormed(reference)) {
     throw invalid('has no `reference` that is a non-blank string without NUL and lone surrogates');
   }
   return Object.freeze(payload) as WebhookPayload;

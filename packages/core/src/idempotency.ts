@@ -3,6 +3,7 @@
  * under the same store and key as a receiver.
  */
 import { sha256 } from '#hmac';
+import { isWellFormed } from './bytes.js';
 import { check, fault, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 
@@ -101,7 +102,7 @@ export async function identify({ tenant, kind, reference }: Identified): Promise
  * @throws TypeError for what would also stand for other events: no string, an empty one, one with half a surrogate pair.
  */
 export async function ownKey(identity: unknown, option: string): Promise<string> {
-  if (typeof identity === 'string' && identity !== '' && identity.isWellFormed()) return sha256(identity);
+  if (typeof identity === 'string' && identity && isWellFormed(identity)) return sha256(identity);
   throw new TypeError(`${option} must give a string that is not empty and well-formed for every event`);
 }
 

@@ -3,7 +3,7 @@ import { settle } from './deadline.js';
 import { check, fault } from './errors.js';
 import { isProduction } from './environment.js';
 import { warnOnce, type Logger } from './logger.js';
-import { isBytes } from './bytes.js';
+import { isBytes, isWellFormed } from './bytes.js';
 
 /** The webhook secret of the merchant portal: a string stands for its UTF-8 bytes. */
 export type Secret = string | Uint8Array;
@@ -93,6 +93,6 @@ function checkText(secret: unknown, option: string): string {
   check(bare !== '' || secret === '', option, 'is only the prefix of a secret: copy all of it from the merchant portal');
   check(!PLACEHOLDERS.some((form) => form.test(bare)), option, PLACEHOLDER);
   check(!secret.startsWith('sk_live_'), option, 'is an API key (sk_live_…): the merchant portal shows another value for webhooks');
-  check(secret.isWellFormed(), option, 'is not well-formed Unicode: pass its bytes');
+  check(isWellFormed(secret), option, 'is not well-formed Unicode: pass its bytes');
   return secret;
 }

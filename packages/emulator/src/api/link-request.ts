@@ -74,7 +74,7 @@ function readText(fields: Fields, name: string, length: number): string | undefi
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' || value.trim() === '') refuse(`${name} must be a non-blank string`, name);
   if (value.length > length) refuse(`${name} must have at most ${length} characters`, name);
-  if (value.includes('\0') || !value.isWellFormed()) refuse(`${name} must not have NUL or lone surrogates`, name);
+  if (value.includes('\0') || /\p{Surrogate}/u.test(value)) refuse(`${name} must not have NUL or lone surrogates`, name);
   return value;
 }
 
