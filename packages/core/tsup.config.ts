@@ -7,7 +7,6 @@ export default defineConfig(
       'src/index.ts',
       'src/diagnose.ts',
       'src/diagnosis/automatic.ts',
-      'src/idempotency.ts',
       'src/hmac.node.ts',
       'src/hmac.web.ts',
       'src/hmac.browser.ts',

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { BODY, mac, post, REFERENCE, type Message } from './deliveries.js';
-import { handlerHosts, hosts } from './hosts/index.js';
+import { hosts } from './hosts/index.js';
 import { expectAcknowledged, expectRefused, references, serve } from './serving.js';
 import { mustStaySecret } from './secrets.js';
 import { log } from './watch.js';
@@ -110,42 +110,5 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host);
     expectAcknowledged(await exchange(serving.port, post('{"reference":"a","event":"payment.failed","type":"refund"}')));
     expect(references(serving)).toEqual(['a']);
-  });
-});
-
-describe.each(handlerHosts)('$name', (host) => {
-  const body = JSON.stringify({ reference: REFERENCE, refund_id: 're_1' });
-
-  it.each([
-    ['failed', 200],
-    ['cancelled', 200],
-    ['pending', 503],
-    ['unheard-of', 503],
-  ])('credits no relabelled body: with `confirm`, a payment that is %s reaches no handler (E06)', async (status, expected) => {
-    const getPayment = vi.fn((reference: string) =>
-      Promise.resolve({ reference, status: reference === REFERENCE ? status : 'success' }),
-    );
-    const serving = await serve(host, { options: { confirm: { getPayment } } });
-    const reply = await exchange(serving.port, post(body));
-    if (expected === 200) expectAcknowledged(reply);
-    else expectRefused(reply, 503, status === 'pending' ? 'payment_pending' : 'confirm_unavailable');
-    expect(getPayment).toHaveBeenCalledOnce();
-    expect(serving.events).toEqual([]);
-  });
-
-  it('believes no confirmation of another payment (E06)', async () => {
-    const getPayment = vi.fn(() => Promise.resolve({ reference: 'order-of-somebody-else', status: 'success' }));
-    const serving = await serve(host, { options: { confirm: { getPayment } }, afterwards: 503 });
-    expectRefused(await exchange(serving.port, post(body)), 503, 'confirm_unavailable');
-    expect(serving.events).toEqual([]);
-  });
-
-  it('lets the service decide with `confirm`, whatever the signed status says (C24)', async () => {
-    const observe = vi.fn();
-    const getPayment = (reference: string) => Promise.resolve({ reference, status: 'success' });
-    const serving = await serve(host, { options: { confirm: { getPayment }, observe } });
-    expectAcknowledged(await exchange(serving.port, post('{"reference":"a","status":"failed"}')));
-    expect(references(serving)).toEqual(['a']);
-    expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'handled', code: 'event_contradicted' }));
   });
 });

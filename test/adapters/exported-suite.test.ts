@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { paymentWebhook } from '@paylink/node';
 import { testAdapter, type AdapterServer, type TestRunner } from '@paylink/testing/adapter';
 
-async function listen(listener: (req: IncomingMessage, res: ServerResponse) => void): Promise<AdapterServer> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+async function listen(listener: (req: IncomingMessage, res: ServerResponse) => unknown): Promise<AdapterServer> {
+  const server = createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const close = (): void => {
     server.close();

@@ -1,5 +1,4 @@
 /** What no row of the list names: attempts on the invariants themselves. */
-import { memoryStore } from '@paylink/core';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { BODY, chunk, chunked, genuine, head, mac, post, REFERENCE, type HeaderLines } from './deliveries.js';
@@ -288,26 +287,6 @@ describe.each(hosts)('$name', (host) => {
 });
 
 describe.each(handlerHosts)('$name', (host) => {
-  it.each([
-    ['throws', () => Promise.reject(new Error('in the middle of a response'))],
-    ['hangs', () => new Promise(() => undefined)],
-  ])('invariant 7: a response that the handler began before it %s comes to an end', async (_how, then) => {
-    const serving = await serve(host, {
-      options: { handlerTimeout: 150 },
-      handler: (_event, { begin: start }) => {
-        start(200, 'a piece');
-        return then();
-      },
-    });
-    const wire = await begin(serving.port, post());
-    // Whatever it is that ends it, the sender must not wait for ever for the rest, nor take it for an acknowledgement.
-    const reply = await wire.reply('POST', 2_000).catch((error: unknown) => {
-      expect(String(error)).toMatch(/closed by/);
-    });
-    const lastChunk = /\r\n0\r\n\r\n$/;
-    if (reply !== undefined && reply.status < 300) expect(reply.bytes.toString('latin1')).not.toMatch(lastChunk);
-  });
-
   it('invariant 5: no 2xx leaves before the handler is done', async () => {
     let done: (() => void) | undefined;
     const serving = await serve(host, {
@@ -318,28 +297,6 @@ describe.each(handlerHosts)('$name', (host) => {
     await expect(wire.reply('POST', 150)).rejects.toThrow('no reply in 150 ms');
     done!();
     expectAcknowledged(await wire.reply());
-  });
-
-  it('invariant 6: fifty equal simultaneous deliveries have one effect, and each reply is true', async () => {
-    let effects = 0;
-    const serving = await serve(host, {
-      options: { idempotency: memoryStore() },
-      handler: async ({ reference }) => {
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        if (reference === REFERENCE) effects += 1;
-      },
-    });
-    // Other bytes for the same payment are the same payment.
-    const requests = Array.from({ length: 50 }, (_, index) => post(`{"reference":"${REFERENCE}"${' '.repeat(index % 5)}}`));
-    const replies = await Promise.all(requests.map((request) => exchange(serving.port, request)));
-    expect(effects).toBe(1);
-    for (const reply of replies) {
-      if (reply.status === 200) expectAcknowledged(reply);
-      else expectRefused(reply, 503, 'in_progress');
-    }
-    expect(replies.some(({ status }) => status === 200)).toBe(true);
-    expectAcknowledged(await exchange(serving.port, requests[0]!));
-    expect(effects).toBe(1);
   });
 
   it('invariant 8: what the handler is given shows no secret and no signature when it is printed', async () => {

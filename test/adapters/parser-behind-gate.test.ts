@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { bodyParser } from '@koa/bodyparser';
-import { paymentWebhook } from '@paylink/express';
-import { paymentWebhook as koaWebhook } from '@paylink/koa';
+import { paymentWebhook, webhookEvent } from '@paylink/express';
+import { paymentWebhook as koaWebhook, webhookEvent as koaEvent } from '@paylink/koa';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import express from 'express';
 import Koa from 'koa';
@@ -15,7 +15,7 @@ function onExpress(version: typeof express): RequestListener {
   return version()
     .use('/webhooks', gate)
     .use(version.json(), version.urlencoded({ extended: false }), version.text(), version.raw({ type: '*/*' }))
-    .post('/webhooks/payments', (req, res) => void res.json({ reference: gate.event(req).reference }))
+    .post('/webhooks/payments', (req, res) => void res.json({ reference: webhookEvent(req).reference }))
     .post('/other', (req, res) => void res.json(req.body)) as RequestListener;
 }
 
@@ -26,7 +26,7 @@ function onKoa(): RequestListener {
   app.use(bodyParser());
   app.use((ctx) => {
     const parsed: unknown = ctx.request.body;
-    ctx.body = ctx.path === '/other' ? parsed : { reference: gate.event(ctx).reference };
+    ctx.body = ctx.path === '/other' ? parsed : { reference: koaEvent(ctx).reference };
   });
   const listener = app.callback();
   return (req, res) => void listener(req, res);

@@ -3,15 +3,21 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import Module from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { webhookEvent, type NoEvents } from '@paylink/core';
 import * as modules from '@paylink/node';
 import { signedDelivery } from '@paylink/testing';
 import { buildSync } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
-/** The package as `require` loads it, beside the one that `import` has loaded. */
-function requiredCopy(): typeof modules {
+type Copy = typeof modules & { readonly webhookEvent: typeof webhookEvent };
+
+/** The packages as `require` loads them, beside the ones that `import` loaded. */
+function requiredCopy(): Copy {
   const { outputFiles } = buildSync({
-    entryPoints: ['@paylink/node'],
+    stdin: {
+      contents: `export * from '@paylink/node'; export { webhookEvent } from '@paylink/core';`,
+      resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+    },
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
     bundle: true,
     write: false,
@@ -21,13 +27,31 @@ function requiredCopy(): typeof modules {
   });
   const copy = new Module(import.meta.filename) as Module & { _compile(code: string, filename: string): void };
   copy._compile(outputFiles[0]!.text, import.meta.filename);
-  return copy.exports as typeof modules;
+  return copy.exports as Copy;
 }
 
 const common = requiredCopy();
 const SECRET = 'a-secret-for-the-two-copies';
 
-describe('two copies of @paylink/node in one process', () => {
+describe('two copies in one process', () => {
+  it('find the event that the gate of the other copy proved (O15)', async () => {
+    const imported = { ...modules, webhookEvent };
+    for (const [gateOf, readerOf] of [
+      [common, imported],
+      [imported, common],
+    ] as const) {
+      const gate = gateOf.createGate<NoEvents, object>({ secret: SECRET }, '');
+      const server = createServer((req, res) => {
+        void gate(req, {}).then(() => res.end(readerOf.webhookEvent(req).reference));
+      }).listen(0, '127.0.0.1');
+      onTestFinished(() => void server.close());
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const delivery = signedDelivery({ secret: SECRET, reference: 'order-1' });
+      expect(await (await delivery.send(`http://127.0.0.1:${port}/`)).text()).toBe('order-1');
+    }
+  });
+
   it('do not both read a body that is still on its way (F21, K01)', async () => {
     const credited: string[] = [];
     const told: string[] = [];
@@ -37,7 +61,7 @@ describe('two copies of @paylink/node in one process', () => {
     );
     let received = 0;
     const both = (req: IncomingMessage, res: ServerResponse): void => {
-      for (const webhook of webhooks) webhook(req, res);
+      for (const webhook of webhooks) void webhook(req, res);
       received += 1;
     };
     const server = createServer(both).listen(0, '127.0.0.1');

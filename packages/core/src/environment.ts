@@ -1,7 +1,7 @@
-/** Whether this is production. A runtime without `process` counts as production: no protection may be off because the runtime does not say. */
+/** Whether this is production. A runtime without `process` counts as production: protections stay on. */
 export function isProduction(): boolean {
   try {
-    // Written as bundlers recognise it: a Worker has no `process`, and its bundle has the value in this place.
+    // Bundlers replace exactly this expression.
     return process.env['NODE_ENV'] === 'production';
   } catch {
     return true;

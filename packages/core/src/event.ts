@@ -1,9 +1,10 @@
-/** From proven bytes to a typed event. Nothing in this file runs before the signature was found to be right. */
+/** From proven bytes to a typed event. Nothing in this file runs before the signature matched. */
 import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 import { isWellFormed } from './bytes.js';
+import { withinBounds } from './time-limit.js';
 
-/** The parsed body. Its other fields are `unknown`: an amount in it must not be credited (docs/service.md 6.8). */
+/** The parsed body. Other fields are `unknown`: never credit an amount from it (docs/service.md 6). */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
 /** What every event has. */
@@ -14,6 +15,8 @@ export interface WebhookEventBase {
   readonly rawBody: Uint8Array;
   /** Which of the configured secrets matched; above 0, a sender still uses an old one. */
   readonly secretIndex: number;
+  /** The merchant that the `secret` function named. Absent if there is one merchant. */
+  readonly tenant?: string | undefined;
 }
 
 /** An event of a configured kind. `type` comes from the event header, which the signature does not cover. */
@@ -46,8 +49,6 @@ export type ConfiguredEvent<Events extends EventSchemas> = {
 /** Any event that verification can give. */
 export type WebhookEvent<Events extends EventSchemas = NoEvents> = ConfiguredEvent<Events> | UnrecognizedEvent;
 
-/** How a signed `status` contradicts the event header: the code that the delivery is refused with. */
-export type Contradiction = 'event_contradicted' | 'payment_pending';
 
 // ignoreBOM keeps a byte order mark in the text, where JSON.parse refuses it; the default would drop it unseen.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -67,8 +68,8 @@ export function readEvents(events: EventSchemas = {}): ReadonlyMap<string, Stand
   return kinds;
 }
 
-/** The kind of the event header. The signature does not cover it, so it may lead to less, never to more. */
-export function readKind(header: unknown): string {
+/** The kind in the event header. The signature does not cover it: it may cause less, never more. */
+export function parseKind(header: unknown): string {
   if (isKind(header)) return header;
   throw fault('invalid_event', 'the event header is absent, repeated or not an event kind');
 }
@@ -93,7 +94,7 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) throw invalid('is not a JSON object');
   const { reference } = payload;
   if (typeof reference !== 'string' || reference.trim() === '' || reference.includes('\0') || !isWellFormed(reference)) {
-    throw invalid('has no `reference` that is a non-blank string without NUL and lone surrogates');
+    throw invalid('needs a `reference`: a non-blank string without NUL or unpaired surrogates');
   }
   return Object.freeze(payload) as WebhookPayload;
 }
@@ -112,18 +113,34 @@ function leaveOutPrototypes(key: string, value: unknown): unknown {
   return isPrototype ? undefined : value;
 }
 
-/** Compares the signed `status` with the unsigned header that says success. */
-export function contradictionOf(kind: string, { status }: WebhookPayload): Contradiction | undefined {
-  if (kind !== 'payment.succeeded') return undefined;
-  if (status === 'pending') return 'payment_pending';
-  return status === 'failed' || status === 'cancelled' ? 'event_contradicted' : undefined;
+/**
+ * Compares the signed `status` with the unsigned header, which says success.
+ *
+ * @throws WebhookError `payment_pending`, `event_contradicted`
+ */
+export function refuseContradiction(kind: string, { status }: WebhookPayload): void {
+  if (kind !== 'payment.succeeded') return;
+  const problem = 'the event header says success, and the `status` in the signed body does not';
+  if (status === 'pending') throw fault('payment_pending', problem);
+  if (status === 'failed' || status === 'cancelled') throw fault('event_contradicted', problem);
 }
 
-/** What the kind's schema makes of the payload. @throws WebhookError `invalid_payload` when the schema refuses it. */
-export async function validate(schema: StandardSchema, payload: WebhookPayload): Promise<unknown> {
-  const result = await schema['~standard'].validate(payload);
-  // The issues can quote the body, so they stay out of the message.
-  if (result.issues !== undefined) throw invalid('was refused by the schema of its kind');
+// Room for a schema that asks a database. A schema that hangs must not hold the request.
+const SCHEMA_TIMEOUT = 5_000;
+
+/** Returns the output of the kind's schema. @throws WebhookError `invalid_payload`, `handler_timeout` */
+export async function validate(
+  schema: StandardSchema,
+  kind: string,
+  payload: WebhookPayload,
+): Promise<unknown> {
+  const validating = (async () => schema['~standard'].validate(payload))();
+  const result = await withinBounds(validating, {
+    milliseconds: SCHEMA_TIMEOUT,
+    reason: () => fault('handler_timeout', `the schema of ${kind} took over ${SCHEMA_TIMEOUT} ms`),
+  });
+  // The issues can quote the body, so the message leaves them out.
+  if (result.issues !== undefined) throw invalid('does not match the schema of its kind');
   return result.value;
 }
 

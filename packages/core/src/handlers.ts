@@ -1,17 +1,25 @@
-import { check } from './errors.js';
-import type { ConfiguredEvent, KnownEvent, PayloadOf, UnrecognizedEvent, WebhookEvent } from './event.js';
-import type { TenantContext } from './idempotency.js';
+import { check, fault } from './errors.js';
+import type {
+  ConfiguredEvent,
+  KnownEvent,
+  PayloadOf,
+  UnrecognizedEvent,
+  WebhookEvent,
+} from './event.js';
+import { failureOf } from './result.js';
 import type { EventSchemas } from './schema.js';
+import { withTimeLimit, type TimeLimit } from './time-limit.js';
 
-/** What a handler is given besides the event. `payment` is there with `confirm` only, a store's scope with `idempotency`. */
-export type HandlerContext<Payment, Scope, Host> = {
-  /** Aborted when `handlerTimeout` has passed: whatever is still under way must stop. */
+/** What a handler gets besides the event: the request's side of its host, and `signal`. */
+export type HandlerContext<Host> = Host & {
+  /** Aborted after `handlerTimeout`: stop all work that is still running. */
   readonly signal: AbortSignal;
-} & TenantContext &
-  ([Payment] extends [never] ? unknown : { readonly payment: Payment }) &
-  ([Scope] extends [never] ? unknown : Scope) &
-  Host;
+};
 
+/**
+ * Handles an event. Success is a return, failure is a throw: a handler cannot respond. See `failureOf`
+ * for returned values that mean failure.
+ */
 export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
 
 /** The event that the handler of a kind gets. */
@@ -19,49 +27,127 @@ type EventOf<Events extends EventSchemas, Kind extends string> = Kind extends 'u
   ? UnrecognizedEvent
   : KnownEvent<Kind, PayloadOf<Events, Kind>>;
 
-/** A handler for each kind. Without `unrecognized`, signed events of other kinds are acknowledged and ignored. */
+/** A handler per kind. Without `unrecognized`, signed events of other kinds are acknowledged. */
 export type HandlerMap<Events extends EventSchemas, Context> = {
   readonly 'payment.succeeded': Handler<EventOf<Events, 'payment.succeeded'>, Context>;
 } & {
-  readonly [Kind in Exclude<keyof Events & string, 'payment.succeeded'> | 'unrecognized']?: Handler<EventOf<Events, Kind>, Context>;
+  readonly [Kind in
+    | Exclude<keyof Events & string, 'payment.succeeded'>
+    | 'unrecognized']?: Handler<EventOf<Events, Kind>, Context>;
 };
 
-/** A map from kind to handler, or one handler for every configured kind. */
-export type Handlers<Events extends EventSchemas, Context> =
-  HandlerMap<Events, Context> | Handler<ConfiguredEvent<Events>, Context>;
-
-/** What `createReceiver` and each adapter take as handlers. Only the options say what kinds and what context there are. */
-export type ReceiverHandlers<Events extends EventSchemas, Payment, Scope, Host> = Handlers<
-  Settled<Events>,
-  HandlerContext<Settled<Payment>, Settled<Scope>, Host>
->;
-
-/** As `NoInfer`, whose name an editor would show at all that a handler is given. */
-type Settled<T> = [T][T extends unknown ? 0 : never];
-
-/** What an adapter gives a handler of its host: the means to respond only where no store holds the reply back until its commit. */
-export type HostContext<Scope, Always, Responding> = Always & ([Scope] extends [never] ? Responding : unknown);
-
-/** A handler as the receiver sees it: which events and what context it takes is between its author and the types. */
-export type AnyHandler = Handler<WebhookEvent, object>;
-
-/** How to fix a kind that is not configured: the configured one that begins alike, and all of them. */
-function fixOf(kind: string, kinds: readonly string[]): string {
-  const alike = kinds.find((known) => known.startsWith(kind.slice(0, Math.ceil(kind.length * 0.7))));
-  return `${alike === undefined ? '.' : `: did you mean '${alike}'?`} Configured kinds: ${kinds.join(', ')}; others need \`events\``;
+/** How a delivery ended that was not refused. */
+export interface Handled {
+  readonly outcome: 'handled' | 'duplicate' | 'ignored';
 }
 
-/** Checks and copies the handlers at set-up, and gives the one for an event type, if there is one. */
-export function readHandlers(handlers: unknown, kinds: ReadonlyMap<string, unknown>): (type: string) => AnyHandler | undefined {
-  if (typeof handlers === 'function') return (type) => (type === 'unrecognized' ? undefined : (handlers as AnyHandler));
-  check(typeof handlers === 'object' && handlers !== null, 'handlers', 'must be a function or a map from event kind to function');
-  // A Map, so that no inherited name (`constructor`, `__proto__`) is ever a handler.
+/** Takes every event of a configured kind, and says how it ended. `createPayments` returns one. */
+export interface EventReceiver {
+  receive(event: WebhookEvent, context: { readonly signal: AbortSignal }): Promise<Handled>;
+}
+
+/** A map from kind to handler, one handler for every configured kind, or an event receiver. */
+export type Handlers<Events extends EventSchemas, Host> =
+  | HandlerMap<Settled<Events>, HandlerContext<Host>>
+  | Handler<ConfiguredEvent<Settled<Events>>, HandlerContext<Host>>
+  | EventReceiver;
+
+/** As `NoInfer`, which an editor would show in the type of each handler. */
+type Settled<T> = [T][T extends unknown ? 0 : never];
+
+/** The handlers, checked once. */
+export interface HandlerSet {
+  /** Whether an event receiver decides what a signed status means that contradicts the header. */
+  readonly decidesStatus: boolean;
+  /** Runs the handler of an event. @throws the handler's error, or WebhookError `handler_timeout`. */
+  run(event: WebhookEvent, host: object): Promise<Handled['outcome']>;
+}
+
+type AnyHandler = Handler<WebhookEvent, object>;
+
+/** @throws ConfigurationError that names the handler and the fault. */
+export function readHandlers(
+  handlers: unknown,
+  kinds: ReadonlyMap<string, unknown>,
+  handlerTimeout: number,
+): HandlerSet {
+  const receiver = isEventReceiver(handlers) ? handlers : undefined;
+  const handlerOf =
+    receiver === undefined ? handlerFinder(handlers, kinds) : receivingHandler(receiver);
+  return {
+    decidesStatus: receiver !== undefined,
+    async run(event, host) {
+      const handler = handlerOf(event.type);
+      if (handler === undefined) return 'ignored';
+      const returned = await withTimeLimit(
+        handlerTimeout,
+        async (limit) => handler(event, contextOf(host, limit)),
+        () => fault('handler_timeout', `the handler took longer than ${handlerTimeout} ms`),
+      );
+      const failure = failureOf(returned);
+      if (failure !== undefined) throw failure;
+      return receiver === undefined ? 'handled' : outcomeOf(returned);
+    },
+  };
+}
+
+function contextOf(host: object, limit: TimeLimit): HandlerContext<object> {
+  return {
+    ...host,
+    get signal() {
+      return limit.signal;
+    },
+  };
+}
+
+const OUTCOMES = ['handled', 'duplicate', 'ignored'] as const;
+
+function outcomeOf(returned: unknown): Handled['outcome'] {
+  const { outcome } = Object(returned) as Partial<Handled>;
+  return OUTCOMES.find((known) => known === outcome) ?? 'handled';
+}
+
+function receivingHandler(receiver: EventReceiver) {
+  const handler = (event: WebhookEvent, context: object): unknown =>
+    receiver.receive(event, context as { signal: AbortSignal });
+  return (type: string) => (type === 'unrecognized' ? undefined : handler);
+}
+
+/** Whether it has a method `receive`, own or of its class, but not of a polluted Object.prototype. */
+function isEventReceiver(handlers: unknown): handlers is EventReceiver {
+  if (typeof handlers !== 'object' || handlers === null) return false;
+  if (Object.hasOwn(handlers, 'payment.succeeded')) return false;
+  const { receive } = handlers as { readonly receive?: unknown };
+  const { receive: polluted } = Object.prototype as { readonly receive?: unknown };
+  return typeof receive === 'function' && (Object.hasOwn(handlers, 'receive') || receive !== polluted);
+}
+
+function handlerFinder(
+  handlers: unknown,
+  kinds: ReadonlyMap<string, unknown>,
+): (type: string) => AnyHandler | undefined {
+  if (typeof handlers === 'function') {
+    return (type) => (type === 'unrecognized' ? undefined : (handlers as AnyHandler));
+  }
+  const isMap = typeof handlers === 'object' && handlers !== null;
+  check(isMap, 'handlers', 'must be a map from event kind to function, a function, or payments');
+  // A Map, so that an inherited name (`constructor`, `__proto__`) is never a handler.
   const map = new Map(Object.entries(handlers) as [string, AnyHandler][]);
   for (const [kind, handler] of map) {
     const option = `handlers['${kind}']`;
-    check(kind === 'unrecognized' || kinds.has(kind), option, `is for no configured kind${fixOf(kind, [...kinds.keys()])}`);
+    const isKind = kind === 'unrecognized' || kinds.has(kind);
+    check(isKind, option, `is not for a configured kind${hintFor(kind, [...kinds.keys()])}`);
     check(typeof handler === 'function', option, 'must be a function');
   }
-  check(map.has('payment.succeeded'), "handlers['payment.succeeded']", 'is missing, so payments would be acknowledged and lost');
+  const option = "handlers['payment.succeeded']";
+  check(map.has('payment.succeeded'), option, 'is missing: payments would be lost');
   return (type) => map.get(type);
+}
+
+/** The configured kind that begins alike, and all configured kinds. */
+function hintFor(kind: string, kinds: readonly string[]): string {
+  const start = kind.slice(0, Math.ceil(kind.length * 0.7));
+  const alike = kinds.find((known) => known.startsWith(start));
+  const guess = alike === undefined ? '' : ` (did you mean '${alike}'?)`;
+  return `${guess}. Configured kinds: ${kinds.join(', ')}. The option \`events\` adds more`;
 }

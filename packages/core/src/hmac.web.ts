@@ -1,12 +1,10 @@
 /**
- * HMAC-SHA256 (RFC 2104) on WebCrypto, for runtimes without node:crypto. Same exports as hmac.node.ts.
- *
- * `subtle.verify` is not used: on some releases of Node it compares with memcmp (CVE-2026-21713).
+ * HMAC-SHA256 (RFC 2104) on WebCrypto, for runtimes without node:crypto, with the same exports as
+ * hmac.node.ts. It never calls `subtle.verify`: some releases of Node compare with memcmp there
+ * (CVE-2026-21713).
  */
 const DIGEST = 32;
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' };
-
-export const synchronous = false;
 
 export class HmacKey {
   readonly #secret: Uint8Array<ArrayBuffer>;
@@ -17,47 +15,46 @@ export class HmacKey {
   }
 
   async digest(body: Uint8Array): Promise<Uint8Array> {
-    // Imported on first use, and the key is kept rather than its promise: a Worker forbids both asynchronous work outside
-    // of a request and waiting for another request's promise.
+    // A Worker forbids asynchronous work outside of a request and waiting for the promise of another
+    // request: the first use imports the key, and the key is kept instead of its promise.
     this.#imported ??= await crypto.subtle.importKey('raw', this.#secret, ALGORITHM, false, ['sign']);
     return new Uint8Array(await crypto.subtle.sign('HMAC', this.#imported, body));
   }
 }
 
 export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {
-  return toHex(await key.digest(body));
+  let hex = '';
+  for (const byte of await key.digest(body)) hex += byte.toString(16).padStart(2, '0');
+  return hex;
 }
 
-export async function findMatch(keys: readonly HmacKey[], body: Uint8Array, signature: string): Promise<number> {
-  const given = fromHex(signature);
+/** As in hmac.node.ts. */
+export async function findMatch(
+  keys: readonly HmacKey[],
+  body: Uint8Array,
+  signature: string,
+): Promise<number> {
+  const received = fromHex(signature);
   const digests = await Promise.all(keys.map((key) => key.digest(body)));
   let match = -1;
   for (let index = digests.length - 1; index >= 0; index--) {
-    // Without a branch, which would take its own time for the key that fits.
-    match += (index - match) * Number(equal(digests[index]!, given));
+    // Without a branch, because a branch would take its own time for the key that matches.
+    match += (index - match) * Number(equal(digests[index]!, received));
   }
   return match;
 }
 
-export async function sha256(text: string): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
-}
-
-/** Compares 32 bytes in constant time: every byte is looked at, whatever the others were. */
+/** Compares 32 bytes in constant time: it reads every byte, whatever the bytes before it were. */
 function equal(a: Uint8Array, b: Uint8Array): boolean {
   let difference = 0;
   for (let index = 0; index < DIGEST; index++) difference |= a[index]! ^ b[index]!;
   return difference === 0;
 }
 
-function toHex(bytes: Uint8Array): string {
-  let hex = '';
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
-  return hex;
-}
-
 function fromHex(hex: string): Uint8Array {
   const bytes = new Uint8Array(DIGEST);
-  for (let index = 0; index < DIGEST; index++) bytes[index] = Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16);
+  for (let index = 0; index < DIGEST; index++) {
+    bytes[index] = Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16);
+  }
   return bytes;
 }

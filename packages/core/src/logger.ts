@@ -1,38 +1,57 @@
 import { check } from './errors.js';
 
-/** Where warnings and failures are reported to the merchant. Never given a secret, a signature, a key or a body. */
+declare const PAYLINK_ERRORS_PAGE: string | undefined;
+
+/** A release is built with the page's address; see tsup.config.base.ts. */
+const ERRORS_PAGE =
+  typeof PAYLINK_ERRORS_PAGE === 'string' ? PAYLINK_ERRORS_PAGE : 'docs/errors.md';
+
+/** Facts of a log line, for loggers that write objects. */
+export interface LogFields {
+  readonly code: string;
+  readonly status?: number | undefined;
+  readonly reference?: string | undefined;
+  readonly kind?: string | undefined;
+}
+
+/** Gets warnings and failures for the merchant. Never a secret, a signature, a key or a body. */
 export interface Logger {
-  warn(message: string): void;
-  error(message: string): void;
+  warn(message: string, fields?: LogFields): unknown;
+  error(message: string, fields?: LogFields): unknown;
 }
 
 /**
- * The merchant's logger, checked at set-up, for `logQuietly`.
+ * Checks a logger, and makes it one that never throws: a log line may not change a reply. Without a
+ * logger, `console` gets the message alone.
  *
  * @throws ConfigurationError
  */
-export function readLogger(logger: Logger = console): Logger {
-  const fit = typeof logger?.warn === 'function' && typeof logger.error === 'function';
-  check(fit, 'logger', 'must have the functions `warn` and `error`');
+export function readLogger(logger?: Logger): Logger {
+  if (logger === undefined) {
+    return {
+      warn: (message) => logQuietly(() => console.warn(message)),
+      error: (message) => logQuietly(() => console.error(message)),
+    };
+  }
+  const isLogger = typeof logger?.warn === 'function' && typeof logger.error === 'function';
+  check(isLogger, 'logger', 'must have the functions `warn` and `error`');
   return {
-    warn: (message) => logQuietly(() => logger.warn(message)),
-    error: (message) => logQuietly(() => logger.error(message)),
+    warn: (message, fields) => logQuietly(() => logger.warn(message, fields)),
+    error: (message, fields) => logQuietly(() => logger.error(message, fields)),
   };
 }
 
-/** Calls the merchant's logger. What that throws or rejects with is dropped: a log line may never change the answer. */
+/** Calls `log` and drops its error, thrown or rejected. */
 export function logQuietly(log: () => unknown): void {
-  // In an async function, so that a logger that throws and one that rejects are the same.
   const logging = async (): Promise<unknown> => log();
   logging().catch(() => undefined);
 }
 
-/** Warns once for each message: a stranger can bring about the same one without end. */
-export function warnOnce(logger: Logger): (message: string) => void {
-  const warned = new Set<string>();
-  return (message) => {
-    if (warned.has(message)) return;
-    warned.add(message);
-    logger.warn(message);
-  };
+/**
+ * The log line of a refusal: status, code, the problem, and the address of the code's explanation.
+ *
+ * @param message never with a secret, a signature, a key or a body in it
+ */
+export function logLine(status: number, code: string, message: string): string {
+  return `[paylink] ${status} ${code}: ${message.replace(/\.$/, '')}. See ${ERRORS_PAGE}#${code}`;
 }

@@ -1,13 +1,10 @@
-import type { ConfirmedPayment, ConfirmOption } from './confirm.js';
 import { check } from './errors.js';
-import type { ConfiguredEvent, UnrecognizedEvent } from './event.js';
-import type { IdempotencyOption } from './idempotency.js';
-import type { Logger } from './logger.js';
-import { checkNames } from './option-checks.js';
+import { readEvents } from './event.js';
+import { readLogger, type Logger } from './logger.js';
+import { readBound, readOptions } from './read-options.js';
 import type { ObserveHook } from './reporting.js';
-import type { EventSchemas, NoEvents, NoKinds } from './schema.js';
-import type { SecretOption } from './secret.js';
-import type { TenantOption } from './tenant.js';
+import type { EventSchemas, NoKinds, StandardSchema } from './schema.js';
+import { createKeyring, type Keyring, type SecretOption } from './secret.js';
 
 export interface HeaderNames {
   readonly signature?: string | undefined;
@@ -15,130 +12,101 @@ export interface HeaderNames {
 }
 
 export interface VerifierOptions<Events extends EventSchemas, Host> {
-  /** The webhook secret of the merchant portal, a list of up to 8 during a rotation, or a function that gives either. */
+  /**
+   * The webhook secret of the merchant portal, a list of up to 8 during a rotation (the current secret
+   * first), or a function that returns `{ secret, tenant }`.
+   */
   readonly secret: SecretOption<Host>;
-  /** More event kinds, each with a Standard Schema of its payload. Their names rest on the unsigned event header. */
+  /** More event kinds, each with a Standard Schema. Their names rest on the unsigned event header. */
   readonly events?: Events | NoKinds | undefined;
-  /** Other names of the two headers. Default `X-Service-Signature` and `X-Service-Event`. */
+  /** Other names of the two headers. Default: `X-Service-Signature` and `X-Service-Event`. */
   readonly headers?: HeaderNames | undefined;
-  /** Default `console`. */
+  /** Gets `(message, fields)`. Default: `console`, with the message alone. */
   readonly logger?: Logger | undefined;
 }
 
 interface ReadingOptions<Events extends EventSchemas, Host> extends VerifierOptions<Events, Host> {
-  /** The most bytes of a body. Default 65,536. */
+  /** The most bytes of a body. Default: 65,536. */
   readonly bodyLimit?: number | undefined;
-  /** Milliseconds for a whole body to arrive. Default 10,000. */
+  /** Milliseconds for a whole body to arrive. Default: 10,000. */
   readonly bodyTimeout?: number | undefined;
-  /** Called once for each delivery, whatever came of it. What it throws changes nothing. */
+  /** Gets the outcome of every delivery, once. An error that it throws changes nothing. */
   readonly observe?: ObserveHook | undefined;
 }
 
-/** What comes after the proof. */
-interface HandlingOptions<Events extends EventSchemas, Payment extends ConfirmedPayment, Scope extends object, Host> {
-  /** More event kinds, each with a Standard Schema of its payload. Their names rest on the unsigned event header. */
-  readonly events?: Events | NoKinds | undefined;
-  /** Asks the service whether the payment succeeded, before the handler runs. */
-  readonly confirm?: ConfirmOption<Payment> | undefined;
-  /** Runs the handler once for each event. */
-  readonly idempotency?: IdempotencyOption<Scope, Host> | undefined;
-  /**
-   * The merchant whose order numbers these are, for the identity of an event and for `confirm`. Needed where `secret` is a
-   * function and there is `confirm` or `idempotency`: `false` for one merchant, else the id under which the secret was found.
-   */
-  readonly tenant?: TenantOption<Host> | undefined;
-  /** Milliseconds for the handler, `tenant`, `confirm` and the store together. Default 25,000. */
+export interface ReceiverOptions<Events extends EventSchemas, Host>
+  extends ReadingOptions<Events, Host> {
+  /** Milliseconds for the handler. Then `signal` aborts and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
 }
 
-export interface ReceiverOptions<Events extends EventSchemas, Payment extends ConfirmedPayment, Scope extends object, Host>
-  extends ReadingOptions<Events, Host>, HandlingOptions<Events, Payment, Scope, Host> {}
-
-/** The options of a dispatcher: those of a receiver that come after the proof. */
-export interface DispatcherOptions<
-  Events extends EventSchemas,
-  Payment extends ConfirmedPayment,
-  Scope extends object,
-  Host = unknown,
-> extends HandlingOptions<Events, Payment, Scope, Host> {
-  /** Called once for each dispatched delivery, whatever came of it. What it throws changes nothing. */
-  readonly observe?: ObserveHook | undefined;
-  /** Default `console`. */
-  readonly logger?: Logger | undefined;
+/** The options of a gate: it verifies, and the merchant's own code answers. */
+export interface GateOptions<Events extends EventSchemas, Host>
+  extends ReadingOptions<Events, Host> {
+  /** `'pass'` hands on signed events of other kinds too. By default they are acknowledged. */
+  readonly unrecognized?: 'pass' | undefined;
 }
 
-/** The options of a gate: it verifies and hands on, so nothing can run around the merchant's code. */
-export interface GateOptions<Events extends EventSchemas, Host, Pass extends 'pass' | undefined = undefined> extends ReadingOptions<
-  Events,
-  Host
-> {
-  /** `'pass'` hands on signed events of kinds that are not configured; otherwise they are acknowledged and ignored. */
-  readonly unrecognized?: Pass;
-  readonly confirm?: never;
-  readonly idempotency?: never;
-  readonly handlerTimeout?: never;
-  readonly tenant?: never;
+/** All options, checked once and with their defaults. */
+export interface Settings {
+  readonly keyring: Keyring;
+  readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
+  readonly headers: { readonly signature: string; readonly event: string };
+  readonly logger: Logger;
+  readonly bodyLimit: number;
+  readonly bodyTimeout: number;
+  readonly handlerTimeout: number;
+  readonly observe: ObserveHook | undefined;
+  readonly unrecognized: 'pass' | undefined;
 }
 
-/** The events that a gate hands on. */
-export type GateEvent<Events extends EventSchemas, Pass extends 'pass' | undefined> =
-  ConfiguredEvent<Events> | (Pass extends 'pass' ? UnrecognizedEvent : never);
+type AnyOptions = ReceiverOptions<EventSchemas, unknown> & GateOptions<EventSchemas, unknown>;
 
-/** The names of options, held to their types: an option that is missing here would be refused as unknown. */
-type Names<Options> = { readonly [Name in keyof Options]-?: null };
-
-const VERIFIER_OPTIONS: Names<VerifierOptions<NoEvents, unknown>> = { secret: null, events: null, headers: null, logger: null };
-const READING_OPTIONS: Names<ReadingOptions<NoEvents, unknown>> = {
-  ...VERIFIER_OPTIONS,
-  bodyLimit: null,
-  bodyTimeout: null,
-  observe: null,
-};
-const HANDLING_OPTIONS: Names<HandlingOptions<NoEvents, ConfirmedPayment, object, unknown>> = {
-  events: null,
-  confirm: null,
-  idempotency: null,
-  tenant: null,
-  handlerTimeout: null,
-};
-const DISPATCHER_OPTIONS: Names<DispatcherOptions<NoEvents, ConfirmedPayment, object>> = {
-  ...HANDLING_OPTIONS,
-  observe: null,
-  logger: null,
+const VERIFIER = ['secret', 'events', 'headers', 'logger'];
+const READING = [...VERIFIER, 'bodyLimit', 'bodyTimeout', 'observe'];
+const KNOWN = {
+  verifier: VERIFIER,
+  receiver: [...READING, 'handlerTimeout'],
+  gate: [...READING, 'unrecognized'],
 };
 
-function checkKnown(options: unknown, known: object): void {
-  const { handlers } = Object(options) as { readonly handlers?: unknown };
-  check(handlers === undefined, 'handlers', 'is the second argument, not an option: paymentWebhook({ secret }, handlers)');
-  checkNames(options, Object.keys(known));
+/** Options that people put in the wrong place, and the right place of each. */
+const MISPLACED = new Map([
+  ['handlers', 'is the second argument: paymentWebhook({ secret }, handlers)'],
+  ['confirm', 'is the option `client` of createPayments (@paylink/payments)'],
+  ['idempotency', 'is the option `store` of createPayments (@paylink/payments)'],
+  ['tenant', 'comes from the `secret` function: return { secret, tenant }'],
+]);
+
+/** Checks the options once. @throws ConfigurationError that names the option and the fault. */
+export function readSettings(options: unknown, use: keyof typeof KNOWN): Settings {
+  const own = readOptions(options as AnyOptions, KNOWN[use], 'options', MISPLACED);
+  const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;
+  const { observe, unrecognized } = own;
+  check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
+  const isPassing = unrecognized === undefined || unrecognized === 'pass';
+  check(isPassing, 'unrecognized', "must be 'pass'");
+  const logger = readLogger(own.logger);
+  return {
+    keyring: createKeyring(own.secret, logger),
+    kinds: readEvents(own.events),
+    headers: readHeaderNames(own.headers),
+    logger,
+    bodyLimit: readBound('bodyLimit', bodyLimit),
+    bodyTimeout: readBound('bodyTimeout', bodyTimeout),
+    handlerTimeout: readBound('handlerTimeout', handlerTimeout),
+    observe,
+    unrecognized,
+  };
 }
 
-export function checkVerifierOptions(options: unknown): void {
-  checkKnown(options, VERIFIER_OPTIONS);
-}
-
-/** A gate has no `confirm`, `idempotency`, `tenant` and `handlerTimeout`: it hands on, so nothing can run around what comes after it. */
-export function checkGateOptions(options: unknown): void {
-  checkKnown(options, { ...READING_OPTIONS, unrecognized: null });
-  const { unrecognized = 'pass' } = options as { unrecognized?: unknown };
-  check(unrecognized === 'pass', 'unrecognized', "must be 'pass'");
-}
-
-/** With handlers there is no `unrecognized: 'pass'`, since the map of handlers has an entry of that name. */
-export function checkReceiverOptions(options: unknown): void {
-  checkKnown(options, { ...READING_OPTIONS, ...HANDLING_OPTIONS });
-}
-
-/** A dispatcher has no `secret`: what it is given was proven before. */
-export function checkDispatcherOptions(options: unknown): void {
-  checkKnown(options, DISPATCHER_OPTIONS);
-}
-
-/** The lower-case names of the signature header and of the event header. */
-export function readHeaderNames(given: HeaderNames = {}): { readonly signature: string; readonly event: string } {
-  checkNames(given, ['signature', 'event'], 'headers');
-  const { signature = 'x-service-signature', event = 'x-service-event' } = given;
-  const fit = [signature, event].every((name: unknown) => typeof name === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(name));
-  check(fit && signature.toLowerCase() !== event.toLowerCase(), 'headers', 'must give two different header names');
+function readHeaderNames(names: HeaderNames = {}): Settings['headers'] {
+  const own = readOptions(names, ['signature', 'event'], 'headers');
+  const { signature = 'x-service-signature', event = 'x-service-event' } = own;
+  const areNames = [signature, event].every(
+    (name: unknown) => typeof name === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(name),
+  );
+  const areTwo = areNames && signature.toLowerCase() !== event.toLowerCase();
+  check(areTwo, 'headers', 'must give two different header names');
   return { signature: signature.toLowerCase(), event: event.toLowerCase() };
 }

@@ -1,157 +1,117 @@
-/**
- * The path of a delivery. Intake: headers, body, signature, event. Handling: tenant, store, confirmation, handler. Each step is
- * a module that knows nothing of the next.
- */
-import type { ConfirmedPayment } from './confirm.js';
+/** The way of a delivery: proof, handler, reply. Adapters stand on it. */
 import type { Delivery } from './delivery.js';
+import { createExplainer } from './diagnosis/explain.js';
 import { isWebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
-import { readHandlers, type ReceiverHandlers } from './handlers.js';
-import { createIntake, type AnyGateOptions, type AnyReceiverOptions, type Intake } from './intake.js';
-import { createHandling } from './handling.js';
+import { readHandlers, type Handlers } from './handlers.js';
 import { hostError } from './host-error.js';
-import { readLogger, warnOnce } from './logger.js';
-import { checkGateOptions, checkReceiverOptions, type GateEvent, type GateOptions, type ReceiverOptions } from './options.js';
+import { readSettings, type GateOptions, type ReceiverOptions } from './options.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
-import { createReporter, startFacts, type Facts, type Reporter } from './reporting.js';
+import { createReporter, type DeliveryReport } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
+import { verifyDelivery, type Proof } from './verify.js';
 
-/** Verifies deliveries and runs the merchant's handler. An adapter makes deliveries and writes replies; this is the rest. */
-export interface Receiver<Events extends EventSchemas, Host> {
+/** Verifies deliveries and runs the merchant's handler. */
+export interface Receiver<Host> {
   /**
-   * Takes one delivery all the way. Resolves with the reply; `host` is merged into the handler's context.
+   * Takes one delivery all the way and resolves with the reply to write. `host` is merged into the
+   * handler's context.
    *
-   * @param responding the host's means to respond, merged into the context too; under a store not into the handler's: there
-   * nothing may be sent before the commit. `secret`, `tenant` and `key` are given them always
-   * @throws what the handler threw, unless that is a WebhookError: it belongs to the host's own error handling. What is no
-   * Error, and an error with fields that could word the host's reply (a status, headers …), is the `cause` of the Error thrown.
+   * @throws the handler's error, made safe for the host's own error handling. A WebhookError becomes
+   * the reply instead.
    */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
-  receive(delivery: Delivery, host: object, responding: object): Promise<Reply>;
-  /** Only verifies, for code that handles the event on its own. @throws WebhookError */
-  verify(delivery: Delivery, host?: Host): Promise<WebhookEvent<Events>>;
 }
 
 /** Verifies deliveries and hands them on. */
-export interface Gate<Event, Events extends EventSchemas, Host> {
-  /** Gives the event to hand on, or the reply to write instead: a refusal, or the acknowledgement of a kind not configured. */
-  admit(delivery: Delivery, host: Host): Promise<Admission<Event>>;
-  /** Warns once that an event which was handed on was answered with 404, for an adapter that sees it. */
-  warnUnanswered(): void;
-  /** Only verifies: gives the event of any kind. @throws WebhookError */
-  verify(delivery: Delivery, host?: Host): Promise<WebhookEvent<Events>>;
+export interface Gate<Host> {
+  /** Resolves with the event to hand on, or with the reply to write instead. */
+  admit(delivery: Delivery, host: Host): Promise<Admission>;
 }
 
-export type Admission<Event> =
-  { readonly event: Event; readonly reply?: never } | { readonly reply: Reply; readonly event?: never };
+export type Admission =
+  | { readonly event: WebhookEvent; readonly reply?: never }
+  | { readonly reply: Reply; readonly event?: never };
 
 /**
- * Makes the receiver that an adapter stands on; without handlers, a gate.
+ * Makes the receiver of an adapter, or a gate if it is called without handlers.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
 export function createReceiver<
   const Events extends EventSchemas = NoEvents,
-  Payment extends ConfirmedPayment = never,
-  Scope extends object = never,
-  Host = unknown,
->(
-  options: ReceiverOptions<Events, Payment, Scope, Host>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, Host>,
-): Receiver<Events, Host>;
+  Host extends object = object,
+>(options: ReceiverOptions<Events, Host>, handlers: Handlers<Events, Host>): Receiver<Host>;
 export function createReceiver<
   const Events extends EventSchemas = NoEvents,
-  Host = unknown,
-  const Pass extends 'pass' | undefined = undefined,
->(options: GateOptions<Events, Host, Pass>): Gate<GateEvent<Events, Pass>, Events, Host>;
+  Host extends object = object,
+>(options: GateOptions<Events, Host>): Gate<Host>;
 export function createReceiver(
   options: unknown,
-  // A rest parameter, because handlers that are given as undefined are a mistake, and no handlers at all are a gate.
+  // A rest parameter: handlers given as undefined are a mistake, and no handlers are a gate.
   ...handlers: unknown[]
-): unknown {
-  return handlers.length === 0
-    ? createGate(options as AnyGateOptions)
-    : createFullReceiver(options as AnyReceiverOptions, handlers[0]);
+): Receiver<object> | Gate<object> {
+  return handlers.length === 0 ? createGate(options) : createFullReceiver(options, handlers[0]);
 }
 
-function createFullReceiver(options: AnyReceiverOptions, handlers: unknown): Receiver<NoEvents, unknown> {
-  checkReceiverOptions(options);
-  const logger = readLogger(options.logger);
-  const reporter = createReporter(options.observe, logger);
-  const intake = createIntake(options, logger);
-  const handlerOf = readHandlers(handlers, intake.kinds);
-  const handle = createHandling(options, handlers);
-  const mayRespond = options.idempotency === undefined;
+function createFullReceiver(options: unknown, handlers: unknown): Receiver<object> {
+  const settings = readSettings(options, 'receiver');
+  const { kinds, logger, observe, handlerTimeout } = settings;
+  const { decidesStatus, run } = readHandlers(handlers, kinds, handlerTimeout);
+  const explain = createExplainer(logger);
+  const proof: Proof = { settings, allowsContradiction: decidesStatus, explain };
+  const reporter = createReporter(observe, logger);
   return {
-    verify: verifyBy(intake, reporter),
-    async receive(delivery: Delivery, given: unknown, responding?: object) {
-      const facts = startFacts();
-      // Not by spread: see `createHandling`.
-      const host: unknown = responding ? Object.assign({}, given, responding) : given;
-      let handling = false;
+    async receive(delivery, host) {
+      const report = reporter.start();
       try {
-        const event = await intake.read(delivery, host, facts);
-        const handler = handlerOf(event.type);
-        handling = true;
-        const { outcome, value } =
-          handler === undefined ? IGNORED : await handle(event, handler, host, { shown: mayRespond ? host : given });
-        reporter.outcome(facts, outcome);
-        return acknowledge(value);
+        report.event = await verify(proof, delivery, host, report);
+        report.end(await run(report.event, host));
+        return acknowledge();
       } catch (error) {
-        return refuse(reporter, error, facts, handling);
+        return refuse(error, report);
       }
     },
   };
 }
 
-const IGNORED = { outcome: 'ignored', value: undefined } as const;
-
-function createGate(options: AnyGateOptions): Gate<WebhookEvent, NoEvents, unknown> {
-  checkGateOptions(options);
-  const logger = readLogger(options.logger);
-  const reporter = createReporter(options.observe, logger);
-  const intake = createIntake(options, logger);
-  const warn = warnOnce(logger);
+function createGate(options: unknown): Gate<object> {
+  const settings = readSettings(options, 'gate');
+  const { logger, observe, unrecognized } = settings;
+  const explain = createExplainer(logger);
+  const proof: Proof = { settings, allowsContradiction: false, explain };
+  const reporter = createReporter(observe, logger);
   return {
-    verify: verifyBy(intake, reporter),
-    warnUnanswered() {
-      warn(
-        '[paylink] a proven event was answered with 404: nothing stands behind the gate. Give paymentWebhook the handlers as its ' +
-          'second argument, or put a handler behind it that reads the event',
-      );
-    },
     async admit(delivery, host) {
-      const facts = startFacts();
+      const report = reporter.start();
       try {
-        const event = await intake.read(delivery, host, facts);
-        const handOn = event.type !== 'unrecognized' || options.unrecognized === 'pass';
-        reporter.outcome(facts, handOn ? 'handled' : 'ignored');
-        return handOn ? { event } : { reply: acknowledge() };
+        const event = await verify(proof, delivery, host, report);
+        report.event = event;
+        const isIgnored = event.type === 'unrecognized' && unrecognized !== 'pass';
+        report.end(isIgnored ? 'ignored' : 'handled');
+        return isIgnored ? { reply: acknowledge() } : { event };
       } catch (error) {
-        return { reply: refuse(reporter, error, facts, false) };
+        return { reply: refuse(error, report) };
       }
     },
   };
 }
 
-function verifyBy(intake: Intake, reporter: Reporter) {
-  return async (delivery: Delivery, host?: unknown): Promise<WebhookEvent> => {
-    const facts = startFacts();
-    try {
-      const event = await intake.read(delivery, host, facts);
-      reporter.outcome(facts, 'handled');
-      return event;
-    } catch (error) {
-      reporter.failure(error, facts, false);
-      throw error;
-    }
-  };
+function verify(
+  proof: Proof,
+  delivery: Delivery,
+  host: object,
+  report: DeliveryReport,
+): Promise<WebhookEvent> {
+  return verifyDelivery(proof, delivery, host, (bytes) => {
+    report.bodyBytes = bytes;
+  });
 }
 
-/** The reply to an error of ours, or of the handler in our form. Anything else is the host's: @throws it. */
-function refuse(reporter: Reporter, error: unknown, facts: Facts, byHandler: boolean): Reply {
-  const failure = isWebhookError(error) ? error : hostError(error);
-  reporter.failure(failure, facts, byHandler);
-  if (isWebhookError(failure)) return errorReply(failure);
-  throw failure;
+/** The reply to a WebhookError. @throws every other error, made safe for the host. */
+function refuse(thrown: unknown, report: DeliveryReport): Reply {
+  const error = hostError(thrown);
+  report.fail(error, report.event !== undefined);
+  if (isWebhookError(error)) return errorReply(error);
+  throw error;
 }

@@ -1,4 +1,4 @@
-/** What goes back to the sender. The one place that knows statuses: the contract shows none, so these are our choices. */
+/** What goes back to the sender, and the one table of statuses (DESIGN: the contract shows none). */
 
 /** A reply as an adapter writes it. */
 export interface Reply {
@@ -6,11 +6,9 @@ export interface Reply {
   /** Lower-case names. */
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** What the merchant's handler returned; only an adapter looks at it. */
-  readonly value?: unknown;
 }
 
-/** The codes that Paylink itself replies with; docs/errors.md has a heading for each. */
+/** The codes that Paylink replies with. docs/errors.md has a heading for each. */
 export type WebhookErrorCode = keyof typeof STATUSES;
 
 const STATUSES = {
@@ -26,35 +24,41 @@ const STATUSES = {
   misconfigured: 500,
   handler_failed: 500,
   body_consumed: 500,
+  not_credited: 503,
   secret_unavailable: 503,
   store_unavailable: 503,
   confirm_unavailable: 503,
   payment_pending: 503,
   in_progress: 503,
   handler_timeout: 503,
-  nothing_written: 503,
 } as const;
 
-/** Headers that a status asks for: RFC 9110 sections 11.6.1, 15.5.6 and 10.2.3. */
-const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-  401: { 'www-authenticate': 'Signature' },
-  405: { allow: 'POST' },
-  503: { 'retry-after': '5' },
-};
+/** Headers that a status needs: RFC 9110 sections 11.6.1, 15.5.6 and 10.2.3. */
+const HEADERS = new Map<number, Readonly<Record<string, string>>>([
+  [401, { 'www-authenticate': 'Signature' }],
+  [405, { allow: 'POST' }],
+  [503, { 'retry-after': '5' }],
+]);
 
+/** The status of a code of ours, or undefined for a code that a merchant's handler made up. */
 export function statusOf(code: string): number | undefined {
   return Object.hasOwn(STATUSES, code) ? STATUSES[code as WebhookErrorCode] : undefined;
 }
 
-/** The acknowledgement: the effect is durable, or the notification was knowingly ignored. */
-export function acknowledge(value?: unknown): Reply {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"received":true}', value };
+/** The acknowledgement: the effect is durable, or the receiver ignores this notification knowingly. */
+export function acknowledge(): Reply {
+  const headers = { 'content-type': 'application/json' };
+  return { status: 200, headers, body: '{"received":true}' };
 }
 
-/** The reply to an error: its code and nothing else, so that a stranger learns nothing. For an adapter's own errors. */
-export function errorReply({ code, status }: { readonly code: string; readonly status: number }): Reply {
-  const headers: Record<string, string> = { 'content-type': 'application/json', ...HEADERS[status] };
-  // An order that is not there yet may take a minute; a query that matches nothing changes no more in five seconds.
-  if (code === 'nothing_written') headers['retry-after'] = '60';
+/** The reply to an error: its code and nothing else, so that a stranger learns nothing. */
+export function errorReply(error: { readonly code: string; readonly status: number }): Reply {
+  const { code, status } = error;
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    ...HEADERS.get(status),
+  };
+  // An order may need a minute to appear. A WHERE that matches nothing still does so in five seconds.
+  if (code === 'not_credited') headers['retry-after'] = '60';
   return { status, headers, body: JSON.stringify({ error: code }) };
 }

@@ -1,26 +1,24 @@
-/** What is reported of a delivery: to the hook always, to the log where the merchant has something to fix. */
-import { isProduction } from './environment.js';
-import { check, ConfigurationError, isWebhookError, type WebhookError } from './errors.js';
-import type { ReadEvent } from './event-reader.js';
-import { describeCause, HandlerError } from './host-error.js';
-import { logLine } from './log-line.js';
-import { warnOnce, type Logger } from './logger.js';
+/** The report of each delivery: to the `observe` hook always, to the log if something needs a fix. */
+import { ConfigurationError, isWebhookError, type WebhookError } from './errors.js';
+import type { WebhookEvent } from './event.js';
+import { logLine, logQuietly, type Logger } from './logger.js';
 import { statusOf } from './reply.js';
-import type { EventSchemas } from './schema.js';
 
-/** How one delivery ended. Every field but `reference` comes from a fixed set or is a number, so they fit metrics. */
+/** How one delivery ended. Every field but `reference` is from a fixed set or a number, for metrics. */
 export interface DeliveryOutcome {
   /**
-   * `handled`: the handler is done, or the gate handed the event on. `duplicate`: it was done before. `ignored`: signed, and
-   * not for this receiver. `rejected`: refused for what was sent. `failed`: refused for a fault on this side, so worth a retry.
+   * `handled`: the handler is done, or the gate handed the event on. `duplicate`: it was done before.
+   * `ignored`: signed, but of another kind. `rejected`: refused because of its content. `failed`:
+   * refused because of a fault on this side, so worth a retry.
    */
   readonly outcome: 'handled' | 'duplicate' | 'ignored' | 'rejected' | 'failed';
-  /** The error's code; on `handled`, the contradiction of a signed status where `confirm` decided. */
+  /** The error's code. */
   readonly code?: string;
-  /** A configured kind, or `unrecognized`; only where the signature was right. */
+  /** A configured kind, or `unrecognized`. Only after the signature matched. */
   readonly type?: string;
-  /** Only where the signature was right. */
+  /** Only after the signature matched. */
   readonly reference?: string;
+  /** Only after the signature matched. Above 0, the sender still uses an old secret. */
   readonly secretIndex?: number;
   readonly bodyBytes: number;
   readonly durationMs: number;
@@ -28,68 +26,108 @@ export interface DeliveryOutcome {
 
 export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 
-/** What is gathered of one delivery on its way. */
-export type Facts = Mutable<Omit<DeliveryOutcome, 'outcome' | 'durationMs'>> & { readonly started: number };
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
-
-export function startFacts(): Facts {
-  return { bodyBytes: 0, started: performance.now() };
-}
-
-export function noteEvent<Events extends EventSchemas>(read: ReadEvent<Events>, facts: Facts): ReadEvent<Events>['event'] {
-  const { event, contradiction } = read;
-  facts.type = event.type;
-  facts.reference = event.reference;
-  facts.secretIndex = event.secretIndex;
-  if (contradiction !== undefined) facts.code = contradiction;
-  return event;
+/** Gathers the facts of one delivery on its way. */
+export interface DeliveryReport {
+  bodyBytes: number;
+  /** Set once the signature matched. */
+  event: WebhookEvent | undefined;
+  end(outcome: 'handled' | 'duplicate' | 'ignored'): void;
+  /** @param error safe to read, as `hostError` makes it */
+  fail(error: Error, byHandler: boolean): void;
 }
 
 export interface Reporter {
-  outcome(facts: Facts, outcome: DeliveryOutcome['outcome']): void;
-  /** @param byHandler whether the handler was under way */
-  failure(error: unknown, facts: Facts, byHandler: boolean): void;
+  start(): DeliveryReport;
 }
 
-/** @throws ConfigurationError when `observe` is not a function. */
 export function createReporter(observe: ObserveHook | undefined, logger: Logger): Reporter {
-  check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
-  const warn = warnOnce(logger);
-  const errorOnce = warnOnce({ ...logger, warn: (message) => logger.error(message) });
+  const refusals = createRefusalLog(logger);
+  return {
+    start() {
+      const started = performance.now();
+      const report: DeliveryReport = {
+        bodyBytes: 0,
+        event: undefined,
+        end: (outcome) => tell({ outcome }),
+        fail(error, byHandler) {
+          const isOurs = isWebhookError(error);
+          const { code, status } = isOurs ? error : { code: 'handler_failed', status: 500 };
+          const isFailure = byHandler || status > 499;
+          tell({ outcome: isFailure ? 'failed' : 'rejected', code });
+          const { event } = report;
+          const message = `${named(event)}${textOf(error, code)}`;
+          const fields = { code, status, reference: event?.reference, kind: kindOf(event) };
+          const line = lineOf(status, code, message);
+          // A stranger can cause refusals without end. A handler only runs for a known sender.
+          if (byHandler) logger.error(line, fields);
+          else refusals(line, fields);
+        },
+      };
+      return report;
 
-  function outcome(facts: Facts, outcome: DeliveryOutcome['outcome']): void {
-    if (observe === undefined) return;
-    const { started, ...rest } = facts;
-    // In an async function, so that a hook that throws and one that rejects are the same: it changes nothing.
-    const report = async (): Promise<void> => {
-      await observe({ outcome, ...rest, durationMs: performance.now() - started });
-    };
-    report().catch(() => undefined);
-  }
-
-  function failure(error: unknown, facts: Facts, byHandler: boolean): void {
-    const { code, status } = isWebhookError(error) ? error : { code: 'handler_failed', status: 500 };
-    facts.code = code;
-    outcome(facts, status > 499 || byHandler ? 'failed' : 'rejected');
-    // Koa and Express print the stack of an error, and that has no cause in it.
-    if (error instanceof HandlerError) logger.error(logLine(500, 'handler_failed', describeCause(error)));
-    // A handler's own code is the merchant's business: it was thrown on purpose.
-    if (!isWebhookError(error) || statusOf(code) === undefined) return;
-    const line = logLine(status, code, `${error.message}${causeOf(error)}`);
-    // It needs no right signature, so a stranger could bring it about without end.
-    if (code === 'body_consumed') errorOnce(line);
-    else if (status > 499) logger.error(line);
-    // A stranger can be refused without end: in production that is silent, elsewhere each cause is logged once.
-    else if (!byHandler && !isProduction()) warn(line);
-  }
-
-  return { outcome, failure };
+      function tell(facts: Pick<DeliveryOutcome, 'outcome' | 'code'>): void {
+        if (observe === undefined) return;
+        const { bodyBytes, event } = report;
+        const proven = event && {
+          type: event.type,
+          reference: event.reference,
+          secretIndex: event.secretIndex,
+        };
+        const durationMs = performance.now() - started;
+        logQuietly(() => observe({ ...facts, ...proven, bodyBytes, durationMs }));
+      }
+    },
+  };
 }
 
-function causeOf({ code, cause }: WebhookError): string {
+const MINUTE = 60_000;
+
+/** Logs the first refusal of each code at once, and then at most one line a minute with the count. */
+function createRefusalLog(
+  logger: Logger,
+): (line: string, fields: { code: string; status: number }) => void {
+  const codes = new Map<string, { until: number; more: number }>();
+  return (line, fields) => {
+    const now = performance.now();
+    const { until, more } = codes.get(fields.code) ?? { until: 0, more: 0 };
+    if (now < until) {
+      codes.set(fields.code, { until, more: more + 1 });
+      return;
+    }
+    codes.set(fields.code, { until: now + MINUTE, more: 0 });
+    const count = more === 0 ? '' : ` (and ${more} more since the last line)`;
+    if (fields.status > 499) logger.error(line + count, fields);
+    else logger.warn(line + count, fields);
+  };
+}
+
+/** The line of a code that the merchant's handler made up has no address of an explanation. */
+function lineOf(status: number, code: string, message: string): string {
+  if (statusOf(code) !== undefined) return logLine(status, code, message);
+  return `[paylink] ${status} ${code}: ${message}`;
+}
+
+/** The reference is the merchant's own, and can hold line breaks. */
+function named(event: WebhookEvent | undefined): string {
+  return event === undefined ? '' : `${JSON.stringify(event.reference.slice(0, 200))}: `;
+}
+
+function kindOf(event: WebhookEvent | undefined): string | undefined {
+  return event?.type === 'unrecognized' ? event.kind : event?.type;
+}
+
+/** The message and the cause in one line. A handler's error can hold values that cannot be read. */
+function textOf(error: Error, code: string): string {
+  try {
+    return `${error.message}${causeOf(error, code)}`.replace(/\s+/g, ' ');
+  } catch {
+    return 'an error that cannot be read';
+  }
+}
+
+function causeOf({ cause }: Error | WebhookError, code: string): string {
   if (!(cause instanceof Error)) return '';
-  // What a function for the secret or the tenant throws can quote the secret; our own words never do.
-  const quiet = code === 'secret_unavailable' && !(cause instanceof ConfigurationError);
-  return quiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
+  // An error of the `secret` function can quote the secret. Our own messages never do.
+  const isQuiet = code === 'secret_unavailable' && !(cause instanceof ConfigurationError);
+  return isQuiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
 }

@@ -1,4 +1,4 @@
-/** The part of Standard Schema (standardschema.dev, version 1) that is needed: zod, valibot, arktype and others have it. */
+/** The part of Standard Schema 1 (standardschema.dev) that is needed: zod, valibot, arktype have it. */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1;
@@ -15,22 +15,26 @@ type SchemaResult<Output> =
 /** More event kinds, each with the schema of its payload. */
 export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 
-/** More event kinds, each with its payload, or with the schema of it: of schemas that are given, the payloads are inferred. */
+/** More event kinds, each with its payload or a schema. Payloads are inferred from schemas. */
 export type EventTypes = Readonly<Record<string, unknown>>;
 
 /**
- * The schemas of these kinds; of a kind with a payload, any schema that gives it. An adapter that takes these infers what a
- * payload holds, and so an editor shows that where it would show each schema, with all of its library's types.
+ * The schemas of these kinds. For a kind with a payload, any schema with that output. An adapter that
+ * takes these infers payloads, so an editor shows payloads and not the types of a schema library.
  */
 export type SchemasOf<Events extends EventTypes> = {
-  // `NoInfer`, or the schema would be inferred beside its payload.
-  readonly [Kind in keyof Events]: Events[Kind] extends StandardSchema ? NoInfer<Events[Kind]> : StandardSchema<Events[Kind]>;
+  // Without `NoInfer`, TypeScript would infer the schema beside its payload.
+  readonly [Kind in keyof Events]: Events[Kind] extends StandardSchema
+    ? NoInfer<Events[Kind]>
+    : StandardSchema<Events[Kind]>;
 };
 
-/** What a schema makes of a payload. */
-export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+/** The output of a schema. */
+export type SchemaOutput<Schema extends StandardSchema> = NonNullable<
+  Schema['~standard']['types']
+>['output'];
 
-/** The `{}` of kinds that are configured on a condition: `flag ? { 'payment.refunded': schema } : {}`. */
+/** The `{}` of conditional kinds: `flag ? { 'payment.refunded': schema } : {}`. */
 export type NoKinds = Readonly<Record<string, never>>;
 
 /** No kinds but `payment.succeeded`. */

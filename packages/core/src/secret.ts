@@ -1,98 +1,153 @@
 import { HmacKey } from '#hmac';
-import { settle } from './deadline.js';
-import { check, fault } from './errors.js';
-import { isProduction } from './environment.js';
-import { warnOnce, type Logger } from './logger.js';
 import { isBytes, isWellFormed } from './bytes.js';
+import { isProduction } from './environment.js';
+import { check, fault } from './errors.js';
+import type { Logger } from './logger.js';
+import { readOptions } from './read-options.js';
+import { withinBounds } from './time-limit.js';
 
-/** The webhook secret of the merchant portal: a string stands for its UTF-8 bytes. */
+/** The webhook secret of the merchant portal. A string stands for its UTF-8 bytes. */
 export type Secret = string | Uint8Array;
 
-/** One secret, or up to 8 during a rotation: the first is the current one. */
+/**
+ * One secret, or up to 8 during a rotation, the current secret first. `undefined` is allowed here, so
+ * that you can pass `process.env.WEBHOOK_SECRET`, and throws at startup.
+ */
 export type SecretList = Secret | readonly (Secret | undefined)[] | undefined;
 
-/**
- * Gives the secret, or the list, for one delivery. It receives the host's context, so that a tenant's secret can be
- * chosen by the path. When it fails, hangs or gives none, the reply is 503 `secret_unavailable`.
- */
-export type SecretProvider<Host = unknown> = (host: Host) => SecretList | Promise<SecretList>;
+/** The secret of one delivery and its merchant: `tenant: false` if there is only one merchant. */
+export interface TenantSecret {
+  readonly secret: SecretList;
+  readonly tenant: string | false;
+}
 
-/** `undefined` is admitted, so that `process.env.WEBHOOK_SECRET` can be passed as it is; it throws at set-up. */
+/**
+ * Returns the secret of one delivery and the merchant it belongs to, so that the two cannot differ. If
+ * the function fails, takes over 5 seconds or returns no usable secret, the reply is 503
+ * `secret_unavailable`.
+ */
+export type SecretProvider<Host = unknown> = (host: Host) => TenantSecret | Promise<TenantSecret>;
+
 export type SecretOption<Host = unknown> = SecretList | SecretProvider<Host>;
 
-/** The keys to check one delivery by. */
-export type Keyring<Host> = (host: Host) => readonly HmacKey[] | Promise<readonly HmacKey[]>;
+/** The keys that one delivery is verified with. */
+export interface Keys {
+  readonly keys: readonly HmacKey[];
+  readonly tenant: string | undefined;
+  /** For the diagnosis. Undefined in production. */
+  readonly secret: SecretList;
+}
+
+export type Keyring = (host: unknown) => Promise<Keys>;
 
 const PROVIDER_TIMEOUT = 5_000;
 
-type Warn = (message: string) => void;
-
-/** The default of @paylink/testing, and the one of its documentation: public, so that any reader could sign. */
-export const FIXTURES = ['paylink-testing-secret-not-for-production', 'the-secret-of-your-tests'];
-
-/** Checks and copies the secret at set-up; of a function, what it gives for each delivery. */
-export function createKeyring<Host>(option: SecretOption<Host>, logger: Logger): Keyring<Host> {
+/** Checks and copies the secret at startup, or the function's answer for each delivery. */
+export function createKeyring(option: SecretOption<never>, logger: Logger): Keyring {
+  let hasWarned = false;
+  const warn = (message: string): void => {
+    if (!hasWarned) logger.warn(message);
+    hasWarned = true;
+  };
+  const forDiagnosis = (secret: SecretList) => (isProduction() ? undefined : secret);
   if (typeof option !== 'function') {
-    const keys = importSecrets(option, warnOnce(logger));
-    return () => keys;
+    const keys = importSecrets(option, warn);
+    const fixed = { keys, tenant: undefined, secret: forDiagnosis(option) };
+    return async () => fixed;
   }
-  const warn = warnOnce(logger);
+  const provide = option as SecretProvider;
   return async (host) => {
     try {
-      return importSecrets(await settle(() => option(host), { milliseconds: PROVIDER_TIMEOUT }), warn);
+      const answer = (async () => provide(host))();
+      const { secret, tenant } = readTenantSecret(
+        await withinBounds(answer, { milliseconds: PROVIDER_TIMEOUT }),
+      );
+      const keys = importSecrets(secret, warn);
+      return { keys, tenant: tenant === false ? undefined : tenant, secret: forDiagnosis(secret) };
     } catch (cause) {
       throw fault('secret_unavailable', 'the function given as `secret` failed', cause);
     }
   };
 }
 
-/** Copies the secrets into keys. @throws ConfigurationError that names the fault, never the value. */
-export function importSecrets(list: SecretList, warn?: Warn): readonly HmacKey[] {
-  if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
-  check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8');
-  return list.map((secret: Secret | undefined, index) => importSecret(secret, `secret[${index}]`, warn));
+/** @throws ConfigurationError unless the answer is `{ secret, tenant }`. */
+export function readTenantSecret(answer: TenantSecret): TenantSecret {
+  const isObject = typeof answer === 'object' && answer !== null;
+  const isPair = isObject && !Array.isArray(answer) && !isBytes(answer);
+  check(isPair, 'secret', 'must return { secret, tenant }: `tenant: false` if there is one merchant');
+  const own = readOptions(answer, ['secret', 'tenant'], 'secret');
+  const isTenant = own.tenant === false || (typeof own.tenant === 'string' && own.tenant !== '');
+  check(isTenant, 'tenant', 'must be a non-empty string, or false if there is one merchant');
+  return own;
 }
 
-function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
+/** Copies the secrets into keys. @throws ConfigurationError that names the fault, never the value. */
+export function importSecrets(
+  list: SecretList,
+  warn?: (message: string) => void,
+): readonly HmacKey[] {
+  if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
+  check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8');
+  return list.map((secret: unknown, index) => importSecret(secret, `secret[${index}]`, warn));
+}
+
+function importSecret(secret: unknown, option: string, warn?: (message: string) => void): HmacKey {
   const bytes = isBytes(secret) ? secret : new TextEncoder().encode(checkText(secret, option));
   check(bytes.length > 0, option, 'is empty: any sender could sign');
   const text = new TextDecoder().decode(bytes);
-  // As in Buffer.from(String(process.env.WEBHOOK_SECRET)). Any other bytes are a key.
-  check(!PLACEHOLDERS[0]!.test(text), option, PLACEHOLDER);
+  // Also for bytes, as in Buffer.from(String(process.env.WEBHOOK_SECRET)).
+  check(!UNSET.test(text), option, PLACEHOLDER);
   if (isProduction()) {
-    check(!FIXTURES.includes(text), option, 'is the public one of @paylink/testing: any of its readers could sign');
-    if (bytes.length < 16) warn?.(`[paylink] ${option} is under 16 bytes, so it could be guessed`);
+    const problem = 'is the public secret of @paylink/testing: any reader could sign';
+    check(!FIXTURES.includes(text), option, problem);
+    if (bytes.length < 16) warn?.(`[paylink] ${option} has under 16 bytes: it could be guessed`);
   }
   return new HmacKey(bytes);
 }
 
-/** What other services and tools write in front of a secret. */
+/** The default of @paylink/testing and the secret of its documentation: everybody can sign with them. */
+export const FIXTURES: readonly string[] = [
+  'paylink-testing-secret-not-for-production',
+  'the-secret-of-your-tests',
+];
+
+/** Prefixes that other services and tools put in front of a secret. */
 const PREFIX = /^(whsec_|whsk_|v1,|base64:|hex:)/i;
 
 const PLACEHOLDER = 'is a placeholder: how is it read from the environment?';
 
+/** The text of a variable that was never set, or that stands for a value to come. */
+const UNSET =
+  /^(undefined|null|nan|\[object \w+\]|(change|replace)[-_ ]?(me|this)|placeholder|todo)$/i;
+
 const PLACEHOLDERS: readonly RegExp[] = [
-  // What is read from a variable that was never set, or stands in for a value that is still to come.
-  /^(undefined|null|nan|\[object \w+\]|(change|replace)[-_ ]?(me|this)|placeholder|todo)$/i,
-  // What documentation writes: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret, a-secret-of-your-own.
+  UNSET,
+  // Documentation: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret, a-secret-of-your-own.
   /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,
   // <secret>, ${SECRET}, $SECRET, {{ secret }}, process.env.SECRET
   /^(<.*>|\$\{.*\}|\$[a-z_]+|\{\{.*\}\}|process\.env\..*)$/is,
-  // Dots at the end of a secret that is shown in part; dots, stars or letters x alone.
-  /(\.{3}|…)$|^[x*•]{3,}$/i,
+  /^x{3,}$/i,
 ];
 
-/** Refuses what was never a webhook secret. Nothing is repaired: the portal's value, as it is, is the key. */
+/** The dots or stars of a secret that a page shows in part. */
+const MASK = /[•…]|\.{3}|\*{3}/;
+
+/** Refuses texts that were never a webhook secret. Repairs nothing: the portal's value is the key. */
 function checkText(secret: unknown, option: string): string {
-  check(secret !== undefined && secret !== null, option, 'is missing: is WEBHOOK_SECRET set?');
+  const isGiven = secret !== undefined && secret !== null;
+  check(isGiven, option, 'is missing: is WEBHOOK_SECRET set?');
   check(typeof secret === 'string', option, 'must be a string or a Uint8Array');
+  if (secret === '') return secret;
   const trimmed = secret.trim();
-  check(trimmed !== '' || secret === '', option, 'is blank');
-  check(trimmed === secret, option, 'must not start or end with whitespace: remove it where the secret is stored');
+  check(trimmed !== '', option, 'is blank');
+  const whitespace = 'must not start or end with whitespace: remove it from the stored secret';
+  check(trimmed === secret, option, whitespace);
   const bare = secret.replace(PREFIX, '');
-  check(bare !== '' || secret === '', option, 'is only the prefix of a secret: copy all of it from the merchant portal');
+  check(bare !== '', option, 'is only the prefix of a secret: copy all of it from the portal');
+  check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
   check(!PLACEHOLDERS.some((form) => form.test(bare)), option, PLACEHOLDER);
-  check(!secret.startsWith('sk_live_'), option, 'is an API key (sk_live_…): the merchant portal shows another value for webhooks');
+  const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';
+  check(!secret.startsWith('sk_live_'), option, apiKey);
   check(isWellFormed(secret), option, 'is not well-formed Unicode: pass its bytes');
   return secret;
 }

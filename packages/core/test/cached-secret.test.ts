@@ -1,58 +1,62 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cachedSecret, createReceiver, type SecretList } from '../src/index.js';
-import { deliver, received } from './deliver.js';
+import { cachedSecret, createReceiver, type TenantSecret } from '../src/index.js';
+import { createLog, deliver } from './deliver.js';
 
-const SECRETS: Readonly<Record<string, string>> = { acme: 'the-webhook-secret-of-acme', bolt: 'the-webhook-secret-of-bolt' };
 interface Host {
-  readonly tenant: string;
+  readonly id: string;
 }
-const key = ({ tenant }: Host): string => tenant;
-const logger = { warn: vi.fn(), error: vi.fn() };
+const logger = createLog();
+const key = ({ id }: Host): string => id;
+const answerOf = (id: string): TenantSecret => ({
+  secret: `the-webhook-secret-of-${id}`,
+  tenant: id,
+});
+const [acme, at] = [answerOf('acme'), { id: 'acme' }];
+const never = new Promise<never>(() => undefined);
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 afterEach(() => {
   vi.useRealTimers();
-  vi.clearAllMocks();
 });
 
+/** Its first answer is `first`, and every later answer the secret of acme. */
+function caching(first: () => unknown, ttl = 60_000) {
+  const load = vi.fn(() => acme as never).mockImplementationOnce(first as () => never);
+  return { load, secret: cachedSecret(load, { key, ttl }) };
+}
+
 describe('cachedSecret', () => {
-  it('asks a slow function once for each of two merchants under 400 requests at once (N17)', async () => {
+  it('asks a slow function once per merchant under 400 requests at once (N17)', async () => {
     const answers: (() => void)[] = [];
-    const load = vi.fn(({ tenant }: Host) => new Promise<SecretList>((resolve) => answers.push(() => resolve(SECRETS[tenant]))));
-    const receiver = createReceiver({ secret: cachedSecret(load, { key, ttl: 60_000 }), logger }, () => undefined);
-    const asked = Array.from({ length: 400 }, (_, index) => {
-      const tenant = index % 2 === 0 ? 'acme' : 'bolt';
-      // Every fourth is genuine, the others are signed with the other merchant's secret.
-      const signer = index % 4 < 2 ? tenant : tenant === 'acme' ? 'bolt' : 'acme';
-      return receiver.receive(deliver({ secret: SECRETS[signer] }), { tenant });
+    const load = vi.fn(
+      ({ id }: Host) =>
+        new Promise<TenantSecret>((resolve) => answers.push(() => resolve(answerOf(id)))),
+    );
+    const secret = cachedSecret(load, { key, ttl: 60_000 });
+    const receiver = createReceiver({ secret, logger }, () => undefined);
+    const receiving = Array.from({ length: 400 }, (_, index) => {
+      const id = index % 2 === 0 ? 'acme' : 'bolt';
+      // Half of the deliveries are signed with the other merchant's secret.
+      const signer = index % 4 < 2 ? id : id === 'acme' ? 'bolt' : 'acme';
+      return receiver.receive(deliver({ secret: `the-webhook-secret-of-${signer}` }), { id });
     });
     await vi.waitUntil(() => answers.length === 2, 10_000);
     for (const answer of answers) answer();
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    const statuses = (await Promise.all(receiving)).map(({ status }) => status);
     expect(statuses).toEqual(statuses.map((_, index) => (index % 4 < 2 ? 200 : 401)));
-    expect(load.mock.calls).toEqual([[{ tenant: 'acme' }], [{ tenant: 'bolt' }]]);
-    expect(await receiver.receive(deliver({ secret: SECRETS['bolt'] }), { tenant: 'bolt' })).toMatchObject(received);
-    expect(load).toHaveBeenCalledTimes(2);
+    expect(load.mock.calls).toEqual([[{ id: 'acme' }], [{ id: 'bolt' }]]);
   });
 
-  it('a plain function is asked for each request: no answer is shared unless the merchant names the key', async () => {
-    const secret = vi.fn(({ tenant }: Host) => Promise.resolve(SECRETS[tenant]));
-    const receiver = createReceiver({ secret, logger }, () => undefined);
-    await Promise.all(Array.from({ length: 3 }, () => receiver.receive(deliver({ secret: SECRETS['acme'] }), { tenant: 'acme' })));
-    expect(secret).toHaveBeenCalledTimes(3);
-  });
-
-  it('asks again when the time is over, and not before', async () => {
-    const load = vi.fn(() => SECRETS['acme']);
-    const secret = cachedSecret(load, { key, ttl: 1_000 });
-    await secret({ tenant: 'acme' });
+  it('asks again when the time has passed, and not before', async () => {
+    const { load, secret } = caching(() => acme, 1_000);
+    await secret(at);
     vi.advanceTimersByTime(999);
-    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    expect(await secret(at)).toBe(acme);
     expect(load).toHaveBeenCalledOnce();
     vi.advanceTimersByTime(1);
-    await secret({ tenant: 'acme' });
+    await secret(at);
     expect(load).toHaveBeenCalledTimes(2);
   });
 
@@ -65,101 +69,81 @@ describe('cachedSecret', () => {
     ],
     ['rejects', () => Promise.reject(new Error('vault'))],
     ['gives nothing', () => undefined],
-    ['gives an empty list', () => []],
-    ['gives a placeholder', () => 'changeme'],
-  ])('keeps nothing of a function that %s', async (_, fail) => {
-    const load = vi
-      .fn<() => SecretList>()
-      .mockImplementationOnce(fail as () => SecretList)
-      .mockReturnValue(SECRETS['acme']);
-    const secret = cachedSecret(load, { key, ttl: 60_000 });
-    const atOnce = [secret({ tenant: 'acme' }), secret({ tenant: 'acme' })];
-    for (const answer of atOnce) await expect(answer).rejects.toThrow();
+    ['gives no tenant', () => ({ secret: acme.secret })],
+    ['gives an empty list', () => ({ secret: [], tenant: 'acme' })],
+    ['gives a placeholder', () => ({ secret: 'changeme', tenant: 'acme' })],
+  ])('keeps no answer if the function %s', async (_what, fail) => {
+    const { load, secret } = caching(fail);
+    for (const answer of [secret(at), secret(at)]) await expect(answer).rejects.toThrow();
     expect(load).toHaveBeenCalledOnce();
-    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    expect(await secret(at)).toBe(acme);
   });
 
-  it('keeps an answer that has taken the place of one that fails later', async () => {
+  it('keeps a newer answer if an older one fails later', async () => {
     let fail!: (error: Error) => void;
-    const load = vi
-      .fn<() => Promise<SecretList>>()
-      .mockReturnValueOnce(new Promise((_, reject) => (fail = reject)))
-      .mockResolvedValue(SECRETS['acme']);
-    const secret = cachedSecret(load, { key, ttl: 1_000 });
-    const late = secret({ tenant: 'acme' });
+    const { load, secret } = caching(
+      () => new Promise((_resolve, reject) => (fail = reject)),
+      1_000,
+    );
+    const late = secret(at);
     vi.advanceTimersByTime(1_000);
-    await secret({ tenant: 'acme' });
+    await secret(at);
     fail(new Error('vault'));
     await expect(late).rejects.toThrow('vault');
-    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    expect(await secret(at)).toBe(acme);
     expect(load).toHaveBeenCalledTimes(2);
   });
 
-  it('gives a function up that hangs, and asks again', async () => {
-    const load = vi
-      .fn<() => Promise<SecretList>>()
-      .mockReturnValueOnce(new Promise(() => undefined))
-      .mockResolvedValue(SECRETS['acme']);
-    const secret = cachedSecret(load, { key, ttl: 60_000 });
-    const hanging = secret({ tenant: 'acme' });
-    const expected = expect(hanging).rejects.toThrow('no answer in 5000 ms');
+  it('gives up a function that hangs after 5 seconds, and asks again', async () => {
+    const { secret } = caching(() => never);
+    const hanging = expect(secret(at)).rejects.toThrow('no answer in 5000 ms');
     await vi.advanceTimersByTimeAsync(5_000);
-    await expected;
-    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    await hanging;
+    expect(await secret(at)).toBe(acme);
   });
 
-  it('asks again for an answer whose request was cancelled, and with it the timer that would give it up', async () => {
-    const load = vi
-      .fn<() => Promise<SecretList>>()
-      .mockReturnValueOnce(new Promise(() => undefined))
-      .mockResolvedValue(SECRETS['acme']);
-    const secret = cachedSecret(load, { key, ttl: 60_000 });
-    void secret({ tenant: 'acme' });
+  it('asks again after 5 seconds if a cancelled request took its timers along', async () => {
+    const { load, secret } = caching(() => never);
+    void secret(at);
     vi.clearAllTimers();
     vi.advanceTimersByTime(4_999);
-    void secret({ tenant: 'acme' });
+    void secret(at);
     expect(load).toHaveBeenCalledOnce();
     vi.advanceTimersByTime(1);
-    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    expect(await secret(at)).toBe(acme);
     vi.advanceTimersByTime(59_999);
-    expect(await secret({ tenant: 'acme' })).toBe(SECRETS['acme']);
+    expect(await secret(at)).toBe(acme);
     expect(load).toHaveBeenCalledTimes(2);
   });
 
-  it('is bounded: past 1,000 keys the oldest is asked for again', async () => {
-    const load = vi.fn(({ tenant }: Host) => `the-secret-of-${tenant}`);
-    const secret = cachedSecret(load, { key, ttl: 60_000 });
-    for (let index = 0; index <= 1_000; index++) await secret({ tenant: `m${index}` });
-    await secret({ tenant: 'm1000' });
-    await secret({ tenant: 'm1' });
-    expect(load).toHaveBeenCalledTimes(1_001);
-    await secret({ tenant: 'm0' });
-    expect(load).toHaveBeenCalledTimes(1_002);
-  });
-
-  it('keeps an answer that was renewed longer than those before it', async () => {
-    const load = vi.fn(({ tenant }: Host) => `the-secret-of-${tenant}`);
+  it('keeps 1,000 keys, and drops the key that was renewed longest ago', async () => {
+    const load = vi.fn(({ id }: Host) => answerOf(id));
     const secret = cachedSecret(load, { key, ttl: 1_000 });
-    await secret({ tenant: 'm0' });
+    await secret({ id: 'm0' });
     vi.advanceTimersByTime(999);
-    await secret({ tenant: 'm1' });
+    await secret({ id: 'm1' });
     vi.advanceTimersByTime(1);
-    await secret({ tenant: 'm0' });
-    for (let index = 2; index <= 1_000; index++) await secret({ tenant: `m${index}` });
+    await secret({ id: 'm0' });
+    for (let index = 2; index <= 1_000; index++) await secret({ id: `m${index}` });
     load.mockClear();
-    await secret({ tenant: 'm0' });
+    await secret({ id: 'm0' });
     expect(load).not.toHaveBeenCalled();
+    await secret({ id: 'm1' });
+    expect(load).toHaveBeenCalledOnce();
   });
 
-  it.each([undefined, '', 7, {}])('refuses %j as a key, which would be one secret for all', async (name) => {
-    const load = vi.fn(() => SECRETS['acme']);
-    const secret = cachedSecret(load, { key: () => name as string, ttl: 1_000 });
-    await expect(secret({})).rejects.toThrow('key must give a string that is not empty');
-    expect(load).not.toHaveBeenCalled();
-  });
+  it.each([undefined, '', 7, {}])(
+    'refuses the key %j, which all merchants would share',
+    async (name) => {
+      const load = vi.fn(() => acme);
+      const secret = cachedSecret(load, { key: () => name as string, ttl: 1_000 });
+      await expect(secret({})).rejects.toThrow('key must return a non-empty string');
+      expect(load).not.toHaveBeenCalled();
+    },
+  );
 
-  it('names the option that is wrong', () => {
-    const load = (): string => 'x';
+  it('names an invalid option', () => {
+    const load = () => acme;
     expect(() => cachedSecret('x' as never, { key, ttl: 1 })).toThrow(/^load must/);
     expect(() => cachedSecret(load, { ttl: 1 } as never)).toThrow(/^key must/);
     expect(() => cachedSecret(load, { key, TTL: 1 } as never)).toThrow(/^TTL is an unknown option/);

@@ -11,12 +11,12 @@ it.each([
   ['development', false],
   ['test', false],
   [undefined, false],
-])('NODE_ENV %s is production: %s', (value, expected) => {
+])('NODE_ENV %s means production: %s', (value, expected) => {
   vi.stubEnv('NODE_ENV', value);
   expect(isProduction()).toBe(expected);
 });
 
-it('is production where the runtime cannot say', () => {
+it('a runtime without `process` counts as production', () => {
   vi.stubGlobal('process', undefined);
   const found = isProduction();
   vi.unstubAllGlobals();

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
 import { signedDelivery, TEST_SECRET, type SignedDeliveryOptions } from '@paylink/testing';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createVerifier, type EventSchemas, type StandardSchema } from '../src/index.js';
 
@@ -7,20 +7,20 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const verify = (options: SignedDeliveryOptions, events: EventSchemas = {}, extra: Record<string, string> = {}) => {
+const verify = (options: SignedDeliveryOptions, events: EventSchemas = {}, extra = {}) => {
   const { rawBody, headers } = signedDelivery(options);
   return createVerifier({ secret: TEST_SECRET, events }).verify(rawBody, { ...headers, ...extra });
 };
 
-describe('a signed body that is no event', () => {
-  const bodies: readonly [string, string | Uint8Array][] = [
+describe('a signed body that is not an event', () => {
+  it.each<readonly [string, string | Uint8Array]>([
     ['has a byte order mark in front (C06)', '\ufeff{"reference":"a"}'],
     ['is empty (C09)', ''],
     ['is not UTF-8 (C11)', Buffer.from('{"reference":"\xff"}', 'latin1')],
     ['has an overlong encoding (C11)', Buffer.from('7b227265666572656e6365223a22c0af227d', 'hex')],
     ['is UTF-16 (C12)', Buffer.from('{"reference":"a"}', 'utf16le')],
     ['is not JSON (C13)', '{"reference":"a"'],
-    ['has something behind the JSON (C13)', '{"reference":"a"} {}'],
+    ['has more behind the JSON (C13)', '{"reference":"a"} {}'],
     ['is null (C14)', 'null'],
     ['is an array (C14)', '[{"reference":"a"}]'],
     ['is a string (C14)', '"reference"'],
@@ -34,87 +34,68 @@ describe('a signed body that is no event', () => {
     ['has an empty reference (C15)', '{"reference":""}'],
     ['has a blank reference (C15)', '{"reference":" \\t\\n"}'],
     ['has a reference with NUL (C16)', '{"reference":"a\\u0000b"}'],
-    ['has a reference with a lone surrogate (C16)', '{"reference":"a\\ud800"}'],
-    ['has a reference that is a lone surrogate (C16)', '{"reference":"\\udfff"}'],
+    ['has a reference with an unpaired surrogate (C16)', '{"reference":"a\\ud800"}'],
     ['inherits its reference (C19)', '{"__proto__":{"reference":"a"}}'],
-  ];
-  it.each(bodies)('%s: 400 invalid_payload, and the message does not quote it', async (_, rawBody) => {
+  ])('is invalid_payload and is not quoted if it %s', async (_what, rawBody) => {
     const error: unknown = await verify({ rawBody }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'invalid_payload', status: 400 });
-    expect((error as Error).message).toMatch(/^the signed body (is|has) no/);
-    expect((error as Error).message).toMatch(/^[\x20-\x7e]*$/);
+    expect(error).toMatchObject({ code: 'invalid_payload' });
+    const problem =
+      /^the signed body (is not UTF-8, or not JSON|is not a JSON object|needs a `reference`: .+)$/;
+    expect((error as Error).message).toMatch(problem);
     expect((error as Error).cause).toBeUndefined();
   });
 
-  it.each([
-    ['{', 'the signed body is not UTF-8, or not JSON'],
-    ['"reference"', 'the signed body is not a JSON object'],
-    ['null', 'the signed body is not a JSON object'],
-    ['[]', 'the signed body is not a JSON object'],
-    ['{}', 'the signed body has no `reference` that is a non-blank string without NUL and lone surrogates'],
-  ])('says in the log what %s is not', async (rawBody, message) => {
-    await expect(verify({ rawBody })).rejects.toMatchObject({ message });
-  });
-
-  it('nested 500,000 deep is read or refused, and crashes nothing (C20)', async () => {
-    for (const depth of [10_000, 500_000]) {
-      for (const inner of ['', '{"__proto__":1}']) {
-        const rawBody = `{"reference":"a","deep":${'['.repeat(depth)}${inner}${']'.repeat(depth)}}`;
-        const outcome = await verify({ rawBody }).then(
-          ({ reference }) => reference,
-          (error: unknown) => (error as { code: string }).code,
-        );
-        expect(['a', 'invalid_payload']).toContain(outcome);
-      }
+  it('is read or refused without a crash if it is nested 500,000 deep (C20)', async () => {
+    for (const inner of ['', '{"__proto__":1}']) {
+      const [open, close] = ['['.repeat(500_000), ']'.repeat(500_000)];
+      const rawBody = `{"reference":"a","deep":${open}${inner}${close}}`;
+      const outcome = await verify({ rawBody }).then(
+        ({ reference }) => reference,
+        (error: unknown) => (error as { code: string }).code,
+      );
+      expect(['a', 'invalid_payload']).toContain(outcome);
     }
   });
 });
 
 describe('an event', () => {
-  it('has type, reference, payload, raw body and the index of the secret', async () => {
+  it('has type, reference, payload, raw body, the index of the secret and the tenant', async () => {
     const { rawBody, headers } = signedDelivery({ payload: { amount: 5000 } });
     const event = await createVerifier({ secret: TEST_SECRET }).verify(rawBody, headers);
-    expect(event).toEqual({
+    expect(event).toStrictEqual({
       type: 'payment.succeeded',
       reference: 'order-42',
       payload: { reference: 'order-42', amount: 5000 },
-      rawBody: expect.anything() as Uint8Array,
+      rawBody: new Uint8Array(rawBody),
       secretIndex: 0,
+      tenant: undefined,
     });
-    expect(Buffer.from(event.rawBody)).toEqual(rawBody);
   });
 
-  const references = [
-    'x'.repeat(10_000),
-    '../../etc',
-    'a/b?c#d',
-    'é🙂',
-    ' with blanks ',
-    'line\nbreak\t\u0001',
-    '__proto__',
-    'constructor',
-    '1',
-  ];
-  it.each(references)('hands the reference on as it is: %j (C16)', async (reference) => {
+  it.each([
+    ...['x'.repeat(10_000), '../../etc', 'a/b?c#d', 'é🙂', ' with blanks ', 'line\nbreak\t\u0001'],
+    ...['__proto__', 'constructor', '1'],
+  ])('has the reference as it was sent: %j (C16)', async (reference) => {
     await expect(verify({ reference })).resolves.toMatchObject({ reference });
   });
 
   it.each([
     ['pretty-printed (C03)', '{\n  "reference": "order-42"\n}'],
     ['with a line break at the end (C08)', '{"reference":"order-42"}\n'],
-    ['with the reference twice: the last counts (C18)', '{"reference":"a","reference":"order-42"}'],
-    ['with numbers that JSON cannot hold (C21)', '{"reference":"order-42","amount":1e400,"id":12345678901234567890,"zero":-0}'],
-    ['with the key in escapes', '{"\\u0072eference":"order-42"}'],
-  ])('may be %s', async (_, rawBody) => {
+    [
+      'with two references, of which the last counts (C18)',
+      '{"reference":"a","reference":"order-42"}',
+    ],
+    [
+      'with numbers that JSON cannot hold (C21)',
+      '{"reference":"order-42","a":1e400,"b":12345678901234567890}',
+    ],
+    ['with an escaped key', '{"\\u0072eference":"order-42"}'],
+  ])('may be %s', async (_what, rawBody) => {
     await expect(verify({ rawBody })).resolves.toMatchObject({ reference: 'order-42' });
   });
 
-  it.each(['', '"\\u00e9"'])('may be nested 100,000 deep where no key can name a prototype: around %j (C20)', async (inner) => {
-    const rawBody = `{"reference":"a","deep":${'['.repeat(100_000)}${inner}${']'.repeat(100_000)}}`;
-    await expect(verify({ rawBody })).resolves.toMatchObject({ reference: 'a' });
-  });
-
-  const armed = [
+  it.each([
     '{"reference":"a","__proto__":{"polluted":true}}',
     '{"reference":"a","\\u005f_proto__":{"polluted":true}}',
     '{"reference":"a","__pr\\u006fto__":{"polluted":true}}',
@@ -122,8 +103,7 @@ describe('an event', () => {
     '{"reference":"a","deep":[{"__proto__":{"polluted":true}}]}',
     '{"reference":"a","constructor":{"prototype":{"polluted":true}}}',
     '{"reference":"a","con\\u0073tructor":{"prototype":{"polluted":true}}}',
-  ];
-  it.each(armed)('is inert whatever keys it has: %s (C19, J08)', async (rawBody) => {
+  ])('has no key that could change a prototype: %s (C19, J08)', async (rawBody) => {
     const { payload } = await verify({ rawBody });
     const copy = Object.assign({}, payload as object) as { polluted?: unknown };
     expect(copy.polluted).toBeUndefined();
@@ -134,14 +114,19 @@ describe('an event', () => {
   });
 
   it('keeps a harmless key named constructor, prototype or proto (C19)', async () => {
-    const payload = { reference: 'order-42', constructor: 'Renault', prototype: 'R4', proto: { prototype: 1 }, none: null };
+    const payload = {
+      reference: 'a',
+      constructor: 'Renault',
+      prototype: 'R4',
+      proto: { prototype: 1 },
+    };
     const event = await verify({ rawBody: JSON.stringify(payload) });
     expect(event.payload).toEqual(payload);
   });
 });
 
 describe('the event header', () => {
-  const bad: readonly [what: string, id: string, value: string | string[] | undefined][] = [
+  it.each([
     ['absent', 'E01', undefined],
     ['empty', 'E02', ''],
     ['blank', 'E02', '  '],
@@ -152,110 +137,106 @@ describe('the event header', () => {
     ['in capitals', 'E05', 'Payment.Succeeded'],
     ['repeated and joined', 'E02', 'payment.succeeded, payment.succeeded'],
     ['repeated as an array', 'E02', ['payment.succeeded']],
-  ];
-  it.each(bad)('is refused with 400 when it is %s (%s)', async (_what, _id, value) => {
-    const { rawBody, headers } = signedDelivery();
-    const verified = createVerifier({ secret: TEST_SECRET }).verify(rawBody, { ...headers, 'x-service-event': value });
-    await expect(verified).rejects.toMatchObject({ code: 'invalid_event', status: 400 });
+  ])('is invalid_event if it is %s (%s)', async (_what, _row, value) => {
+    const verified = verify({}, {}, { 'x-service-event': value });
+    await expect(verified).rejects.toMatchObject({ code: 'invalid_event' });
   });
 
-  it('is not looked at before the signature is right', async () => {
-    const { rawBody, headers } = signedDelivery();
-    const verified = createVerifier({ secret: 'another-secret' }).verify(rawBody, { ...headers, 'x-service-event': '\n' });
+  it('is not read before the signature matches', async () => {
+    const extra = { 'x-service-event': '\n' };
+    const verified = verify({ secret: 'another-secret' }, {}, extra);
     await expect(verified).rejects.toMatchObject({ code: 'invalid_signature' });
   });
 
   it.each(['payment.refunded', 'constructor', '__proto__', 'unrecognized', '-', 'a'.repeat(128)])(
-    'of a kind that is not configured gives an unrecognized event: %s (E04)',
+    'gives an unrecognized event for the kind %s, which is not configured (E04)',
     async (type) => {
-      await expect(verify({ type })).resolves.toMatchObject({ type: 'unrecognized', kind: type, reference: 'order-42' });
+      const event = { type: 'unrecognized', kind: type, reference: 'order-42' };
+      await expect(verify({ type })).resolves.toMatchObject(event);
     },
   );
 
-  it('may have other names, and so may the signature', async () => {
+  it('may have another name, and so may the signature', async () => {
     const headers = { signature: 'X-Other-Signature', event: 'X-Other-Event' };
     const delivery = signedDelivery({ headers });
     const verifier = createVerifier({ secret: TEST_SECRET, headers });
-    await expect(verifier.verify(delivery.rawBody, delivery.headers)).resolves.toMatchObject({ type: 'payment.succeeded' });
-    await expect(verifier.verify(delivery.rawBody, signedDelivery().headers)).rejects.toMatchObject({ code: 'invalid_signature' });
+    const verified = verifier.verify(delivery.rawBody, delivery.headers);
+    await expect(verified).resolves.toMatchObject({ type: 'payment.succeeded' });
+    const usual = verifier.verify(delivery.rawBody, signedDelivery().headers);
+    await expect(usual).rejects.toMatchObject({ code: 'invalid_signature' });
   });
 });
 
 describe('a status in the signed body', () => {
-  it.each([
-    ['failed', 'event_contradicted', 400],
-    ['cancelled', 'event_contradicted', 400],
-    ['pending', 'payment_pending', 503],
-  ])('that says %s under payment.succeeded is %s (C24, E08)', async (status, code, http) => {
-    await expect(verify({ payload: { status } })).rejects.toMatchObject({ code, status: http });
-    const schema = z.object({ reference: z.string() });
-    await expect(verify({ payload: { status } }, { 'payment.succeeded': schema })).rejects.toMatchObject({ code });
+  it('contradicts payment.succeeded also if that kind has a schema (C24, E08)', async () => {
+    const events = { 'payment.succeeded': z.object({ reference: z.string() }) };
+    for (const [status, code] of [
+      ['failed', 'event_contradicted'],
+      ['pending', 'payment_pending'],
+    ]) {
+      await expect(verify({ payload: { status } }, events)).rejects.toMatchObject({ code });
+    }
   });
 
-  it.each([{ status: 'success' }, { status: 'whatever' }, { status: 1 }, { state: 'failed' }, {}])(
-    '%j contradicts nothing',
+  it.each([{ status: 'success' }, { status: 'whatever' }, { status: 1 }, { state: 'failed' }])(
+    'contradicts nothing if it is %j',
     async (payload) => {
       await expect(verify({ payload })).resolves.toMatchObject({ type: 'payment.succeeded' });
     },
   );
 
-  it('of another kind is that kind’s business', async () => {
-    await expect(verify({ type: 'payment.failed', payload: { status: 'failed' } })).resolves.toMatchObject({
-      kind: 'payment.failed',
-    });
+  it('means nothing to core under another kind', async () => {
+    const event = verify({ type: 'payment.failed', payload: { status: 'failed' } });
+    await expect(event).resolves.toMatchObject({ kind: 'payment.failed' });
   });
 });
 
 describe('a schema', () => {
-  const refund = z.object({ reference: z.string(), refund_id: z.string(), amount: z.string().transform(Number) });
+  const refund = z.object({ reference: z.string(), amount: z.string().transform(Number) });
   const events = { 'payment.refunded': refund };
+  const schemaOf = (validate: StandardSchema['~standard']['validate']) => ({
+    'payment.succeeded': { '~standard': { version: 1, vendor: 'test', validate } } as const,
+  });
 
-  it('validates and types the payload of its kind', async () => {
-    const event = await verify({ type: 'payment.refunded', payload: { refund_id: 'r-1', amount: '5000', other: 1 } }, events);
+  it('makes the payload of its kind', async () => {
+    const payload = { amount: '5000', other: 1 };
+    const event = await verify({ type: 'payment.refunded', payload }, events);
     expect(event).toMatchObject({ type: 'payment.refunded', reference: 'order-42' });
-    expect(event.payload).toEqual({ reference: 'order-42', refund_id: 'r-1', amount: 5000 });
+    expect(event.payload).toEqual({ reference: 'order-42', amount: 5000 });
   });
 
   it('refuses a payload without quoting it', async () => {
-    const refused = verify({ type: 'payment.refunded', payload: { refund_id: 4242 } }, events);
-    await expect(refused).rejects.toMatchObject({
-      code: 'invalid_payload',
-      message: 'the signed body was refused by the schema of its kind',
-    });
+    const refused = verify({ type: 'payment.refunded', payload: { amount: 4242 } }, events);
+    const message = 'the signed body does not match the schema of its kind';
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_payload', message });
   });
 
-  it('cannot take the place of the reference', async () => {
+  it('cannot replace the reference', async () => {
     const hostile = z.object({}).transform(() => ({ reference: 'another' }));
-    await expect(verify({}, { 'payment.succeeded': hostile })).resolves.toMatchObject({
-      reference: 'order-42',
-      payload: { reference: 'another' },
-    });
-  });
-
-  const schemaOf = (validate: StandardSchema['~standard']['validate']): StandardSchema => ({
-    '~standard': { version: 1, vendor: 'test', validate },
+    const event = await verify({}, { 'payment.succeeded': hostile });
+    expect(event).toMatchObject({ reference: 'order-42', payload: { reference: 'another' } });
   });
 
   it('may be asynchronous', async () => {
-    const schema = schemaOf((value) => Promise.resolve({ value }));
-    await expect(verify({}, { 'payment.succeeded': schema })).resolves.toMatchObject({ reference: 'order-42' });
+    const event = await verify(
+      {},
+      schemaOf((value) => Promise.resolve({ value })),
+    );
+    expect(event).toMatchObject({ reference: 'order-42' });
   });
 
-  it('that hangs is given up after 5 seconds: 503 handler_timeout, and the log names its kind', async () => {
+  it('that hangs is 503 handler_timeout after 5 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    let asked!: () => void;
-    const begun = new Promise<void>((resolve) => (asked = resolve));
-    const schema = schemaOf(() => {
-      asked();
+    let begin!: () => void;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const hanging = schemaOf(() => {
+      begin();
       return new Promise(() => undefined);
     });
     const settled = vi.fn();
-    const verified = verify({}, { 'payment.succeeded': schema }).finally(settled);
-    const refused = expect(verified).rejects.toMatchObject({
-      code: 'handler_timeout',
-      status: 503,
-      message: 'the schema of payment.succeeded did not settle in 5000 ms',
-    });
+    const verified = verify({}, hanging).finally(settled);
+    const message = 'the schema of payment.succeeded took over 5000 ms';
+    const refused = expect(verified).rejects.toMatchObject({ code: 'handler_timeout', message });
     await begun;
     await vi.advanceTimersByTimeAsync(4_999);
     expect(settled).not.toHaveBeenCalled();
@@ -263,12 +244,12 @@ describe('a schema', () => {
     await refused;
   });
 
-  it('that throws is thrown on: a bug of it must not pass for a bad payload', async () => {
+  it('that throws is thrown on: its bug is not an invalid payload', async () => {
     const bug = new RangeError('bug');
-    const schema = schemaOf(() => {
+    const throwing = schemaOf(() => {
       throw bug;
     });
-    await expect(verify({}, { 'payment.succeeded': schema })).rejects.toBe(bug);
+    await expect(verify({}, throwing)).rejects.toBe(bug);
   });
 
   it.each([
@@ -278,8 +259,9 @@ describe('a schema', () => {
     ['a b', refund],
     ['payment.refunded', {}],
     ['payment.refunded', undefined],
-  ])('is refused at set-up under the kind %j, or when it is not a schema', (kind, schema) => {
-    expect(() => createVerifier({ secret: TEST_SECRET, events: { [kind]: schema as StandardSchema } })).toThrow(
+  ])('throws at startup under the kind %j, or if it is not a Standard Schema', (kind, schema) => {
+    const invalid = { [kind]: schema as StandardSchema };
+    expect(() => createVerifier({ secret: TEST_SECRET, events: invalid })).toThrow(
       `events['${kind}']`,
     );
   });

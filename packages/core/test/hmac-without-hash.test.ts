@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { findMatch, HmacKey, sha256, sign } from '../src/hmac.node.js';
+import { findMatch, HmacKey, sign } from '../src/hmac.node.js';
 
-// As on a runtime that offers node:crypto, but not yet what Node added to it in 20.12.
+// As a runtime whose node:crypto lacks the function that Node 20.12 added.
 vi.mock('node:crypto', async (original) => {
   const module = await original<{ default: object }>();
   return { ...module, default: { ...module.default, hash: undefined } };
@@ -14,11 +14,8 @@ describe('a node:crypto without `hash`', () => {
     const body = randomBytes(length);
     const signature = createHmac('sha256', secret).update(body).digest('hex');
     expect(await sign(new HmacKey(secret), body)).toBe(signature);
-    expect(await findMatch([new HmacKey(randomBytes(32)), new HmacKey(secret)], body, signature)).toBe(1);
-  });
-
-  it('gives the same digest of a text', async () => {
-    // NIST's example of one block, FIPS 180-4.
-    expect(await sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    expect(
+      await findMatch([new HmacKey(randomBytes(32)), new HmacKey(secret)], body, signature),
+    ).toBe(1);
   });
 });

@@ -1,6 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { createDispatcher, createReceiver, memoryStore } from '../src/index.js';
-import { deliver, received, secret } from './deliver.js';
+import { describe, expect, it, vi } from 'vitest';
+import { cachedSecret, createReceiver, createVerifier, readOptions } from '../src/index.js';
+import { WebhookError, withinBounds, type NoEvents, type ReceiverOptions } from '../src/index.js';
+import { createLog, deliver, polluted, secret } from './deliver.js';
+
+type Options = ReceiverOptions<NoEvents, object>;
+const noop = () => undefined;
+const received = { status: 200, body: '{"received":true}' };
 
 describe('options', () => {
   it.each([
@@ -15,76 +20,155 @@ describe('options', () => {
     ['bodyTimeout', 2 ** 31],
     ['handlerTimeout', '25s'],
     ['observe', 'console'],
-    ['confirm', {}],
-    ['confirm', null],
-    ['confirm', 'https://service.example'],
     ['events', null],
     ['events', []],
     ['headers', null],
     ['headers', { signature: null }],
     ['headers', { event: 42 }],
-    ['idempotancy', memoryStore()],
-    ['unrecognized', 'pass'],
-  ])('%s: %j throws at set-up and names the option', (option, value) => {
-    expect(() => createReceiver({ secret, [option]: value }, () => undefined)).toThrow(new RegExp(`^${option} `));
+    ['headers', { signature: 'a b' }],
+    ['headers', { signature: 'é' }],
+    ['headers', { signature: 'x', event: 'X' }],
+    ['logger', null],
+    ['logger', {}],
+    ['logger', { warn: noop }],
+    ['logger', { warn: 'no', error: 'no' }],
+    ['idempotancy', {}],
+    ['__proto__', {}],
+  ])('throw at startup and name the option: %s %j', (option, value) => {
+    const options = JSON.parse('{}') as Record<string, unknown>;
+    Object.defineProperty(options, option, { value, enumerable: true });
+    const make = () => createReceiver({ secret, ...options }, noop);
+    if (option !== '__proto__') expect(make).toThrow(new RegExp(`^${option} `));
+    expect(() => createReceiver(Object.assign(options, { secret }), noop)).toThrow(
+      new RegExp(`^${option} `),
+    );
   });
 
   it.each([
-    ['bodyLimit', 1_000],
-    ['bodyTimeout', 1],
-    ['bodyTimeout', 2 ** 31 - 1],
-  ])('%s may be %i', async (option, value) => {
-    expect(await createReceiver({ secret, [option]: value }, () => undefined).receive(deliver(), {})).toMatchObject(received);
+    ['handlers', 'is the second argument: paymentWebhook({ secret }, handlers)'],
+    ['confirm', 'is the option `client` of createPayments (@paylink/payments)'],
+    ['idempotency', 'is the option `store` of createPayments (@paylink/payments)'],
+    ['tenant', 'comes from the `secret` function: return { secret, tenant }'],
+  ])('have a hint for the misplaced option %s, on a receiver and a gate', (option, hint) => {
+    const misplaced = { secret, [option]: {} };
+    expect(() => createReceiver(misplaced as Options, noop)).toThrow(`${option} ${hint}`);
+    expect(() => createReceiver(misplaced as Options)).toThrow(`${option} ${hint}`);
   });
 
-  it('that are unknown and undefined are left alone, as of a spread', async () => {
-    const more = { retries: undefined };
-    expect(await createReceiver({ secret, ...more }, () => undefined).receive(deliver(), {})).toMatchObject(received);
+  it('are listed if one is misspelt, by what the call takes', () => {
+    const misspelt = { secret, sekret: 'x' } as Options;
+    const verifier = 'sekret is an unknown option. Valid options: secret, events, headers, logger';
+    const reading = `${verifier}, bodyLimit, bodyTimeout, observe`;
+    const errorOf = (make: () => unknown): unknown => {
+      try {
+        return make();
+      } catch (error) {
+        return error;
+      }
+    };
+    const misconfigured = { name: 'ConfigurationError', code: 'misconfigured', option: 'sekret' };
+    for (const [make, message] of [
+      [() => createVerifier(misspelt), verifier],
+      [() => createReceiver(misspelt, noop), `${reading}, handlerTimeout`],
+      [() => createReceiver(misspelt), `${reading}, unrecognized`],
+    ] as const) {
+      expect(errorOf(make)).toMatchObject({ ...misconfigured, message });
+    }
+    const headers = { signatur: 'x' } as object;
+    expect(() => createVerifier({ secret, headers })).toThrow('Valid options: signature, event');
+    expect(() => createReceiver({ secret, unrecognized: 'ignore' as 'pass' })).toThrow(
+      "must be 'pass'",
+    );
   });
 
-  it.each([undefined, null, 'a-secret', () => undefined])('%j in their place throws at set-up', (options) => {
+  it.each([undefined, null, 'a-secret', noop])('must be an object, not %j', (options) => {
     for (const make of [
-      () => createReceiver(options as never, () => undefined),
+      () => createReceiver(options as never, noop),
       () => createReceiver(options as never),
-      () => createDispatcher(options as never, () => undefined),
+      () => createVerifier(options as never),
     ]) {
       expect(make).toThrow('options must be an object');
     }
   });
 
-  it("of a gate have no `unrecognized` but 'pass'", () => {
-    expect(() => createReceiver({ secret, unrecognized: 'ignore' as 'pass' })).toThrow("unrecognized must be 'pass'");
-  });
-
-  it('of a receiver, a gate and a dispatcher are listed where one is misspelt', () => {
-    const common = 'secret, events, headers, logger, bodyLimit, bodyTimeout, observe';
-    const handling = 'confirm, idempotency, tenant, handlerTimeout';
-    const misspelt = { secret, sekret: 'x' };
-    expect(() => createReceiver(misspelt, () => undefined)).toThrow(
-      `sekret is an unknown option. Valid options: ${common}, ${handling}`,
-    );
-    expect(() => createReceiver(misspelt)).toThrow(`sekret is an unknown option. Valid options: ${common}, unrecognized`);
-    expect(() => createDispatcher({ observ: 1 } as never, () => undefined)).toThrow(
-      `observ is an unknown option. Valid options: events, ${handling}, observe, logger`,
-    );
-  });
-
-  it('that are undefined have their defaults', async () => {
-    const receiver = createReceiver(
-      {
-        secret,
-        bodyLimit: undefined,
-        bodyTimeout: undefined,
-        handlerTimeout: undefined,
-        confirm: undefined,
-        idempotency: undefined,
-        observe: undefined,
-        events: undefined,
-        headers: undefined,
-        logger: undefined,
-      },
-      () => undefined,
-    );
+  it('have their defaults if they are undefined, as in a spread', async () => {
+    const names = ['events', 'headers', 'logger', 'bodyLimit', 'bodyTimeout', 'observe', 'retries'];
+    const unset = Object.fromEntries(names.map((name) => [name, undefined]));
+    const receiver = createReceiver({ secret, handlerTimeout: undefined, ...unset }, noop);
     expect(await receiver.receive(deliver(), {})).toMatchObject(received);
+  });
+});
+
+describe('a polluted Object.prototype (O07)', () => {
+  it('sets no option of a receiver, a gate or a verifier', async () => {
+    const observe = vi.fn();
+    const hostile = {
+      ...{ secret: 'changeme', events: 7, headers: { signature: 'x' }, logger: 7, bodyLimit: 1 },
+      ...{
+        bodyTimeout: 0,
+        handlerTimeout: 1,
+        observe,
+        unrecognized: 'pass',
+        confirm: 1,
+        signature: 'x',
+      },
+      ...{
+        event: 'y',
+        tenant: 'b',
+        handlers: 1,
+        idempotency: 1,
+        milliseconds: 0,
+        signals: 7,
+        reason: 7,
+      },
+    };
+    const [delivery, other] = [deliver(), deliver({ type: 'a.b' })];
+    await polluted(hostile, async () => {
+      const handler = vi.fn();
+      const receiver = createReceiver({ secret, headers: {} }, handler);
+      expect(await receiver.receive(delivery, {})).toMatchObject(received);
+      expect((handler.mock.calls[0]![0] as { tenant?: string }).tenant).toBeUndefined();
+      const gate = createReceiver({ secret });
+      expect(await gate.admit(other, {})).toMatchObject({ reply: received });
+      const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
+      const refused = await receiver.receive({ ...delivery, header: () => undefined }, {});
+      expect(refused).toMatchObject({ status: 401 });
+      expect(warn).toHaveBeenCalledOnce();
+      warn.mockRestore();
+      expect(() => createVerifier({} as never)).toThrow('secret is missing');
+      expect(await withinBounds(Promise.resolve(1), {})).toBe(1);
+      expect(() => cachedSecret(() => ({ secret, tenant: false }), {} as never)).toThrow(
+        /^key must/,
+      );
+    });
+    expect(observe).not.toHaveBeenCalled();
+  });
+
+  it('completes no answer of a secret function', async () => {
+    const logger = createLog();
+    const delivery = deliver();
+    await polluted({ secret, tenant: false }, async () => {
+      for (const answer of [{}, { secret }, { tenant: false }]) {
+        const receiver = createReceiver({ secret: () => answer as never, logger }, noop);
+        expect(await receiver.receive(delivery, {})).toMatchObject({ status: 503 });
+      }
+    });
+  });
+
+  it('sets neither status nor message nor cause of a WebhookError', async () => {
+    await polluted({ status: 599, cause: 'polluted' }, () => {
+      const error = new WebhookError('in_progress', {});
+      expect(error).toMatchObject({ status: 503, message: 'in_progress' });
+      expect(Object.hasOwn(error, 'cause')).toBe(false);
+    });
+  });
+
+  it('is not copied by readOptions, which gives an object without a prototype', async () => {
+    await polluted({ limit: 1 }, () => {
+      const given: { size: number; limit?: number } = { size: 2 };
+      const own = readOptions(given, ['size', 'limit']);
+      expect(own.limit).toBeUndefined();
+      expect(own).toEqual(Object.assign(Object.create(null) as object, { size: 2 }));
+    });
   });
 });

@@ -1,124 +1,282 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createReceiver, WebhookError, type DeliveryOutcome } from '../src/index.js';
-import { deliver, secret } from './deliver.js';
+import { createReceiver, createVerifier, logLine, WebhookError } from '../src/index.js';
+import type { DeliveryOutcome, Logger } from '../src/index.js';
+import { createLog, deliver, forged, PORTAL_SECRET, secret } from './deliver.js';
 
-const logger = { warn: vi.fn<(line: string) => void>(), error: vi.fn<(line: string) => void>() };
+const noop = () => undefined;
+const throwing = (error: unknown) => (): never => {
+  throw error;
+};
 
 afterEach(() => {
-  vi.clearAllMocks();
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
-describe('the log of a failure', () => {
-  it('quotes our own words on what a function gave for a secret, which never have the secret in them', async () => {
-    await createReceiver({ secret: () => 'changeme', logger }, () => undefined).receive(deliver(), {});
-    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
-      expect.stringContaining('failed (ConfigurationError: secret is a placeholder'),
+describe('the log of a failed delivery', () => {
+  const failing = async (handler: () => unknown, times = 1) => {
+    const log = createLog();
+    const receiver = createReceiver({ secret, logger: log }, handler);
+    for (let time = 0; time < times; time++) await receiver.receive(deliver(), {}).catch(noop);
+    return log;
+  };
+
+  it('has a line with code, reference, message and cause, and the same as fields', async () => {
+    const cause = new TypeError('no row\n  of this order');
+    const log = await failing(
+      throwing(new WebhookError('not_credited', { message: 'rolled back', cause })),
+    );
+    expect(log.error.mock.calls).toEqual([
+      [
+        '[paylink] 503 not_credited: "order-42": rolled back (TypeError: no row of this order). ' +
+          'See docs/errors.md#not_credited',
+        { code: 'not_credited', status: 503, reference: 'order-42', kind: 'payment.succeeded' },
+      ],
+    ]);
+    expect(log.warn).not.toHaveBeenCalled();
+  });
+
+  it('has every failure, also in production and with any status, and one line each', async () => {
+    for (const status of [404, 500, 503]) {
+      const log = await failing(throwing(new WebhookError('unknown_order', { status })), 3);
+      // A code of the merchant has no page.
+      expect(log.lines()).toEqual(
+        Array(3).fill(`[paylink] ${status} unknown_order: "order-42": unknown_order`),
+      );
+    }
+  });
+
+  it.each<readonly [string, unknown, string]>([
+    ['an Error', new RangeError('out of rows'), 'out of rows'],
+    ['a text', 'out of\n  memory', 'the handler threw out of memory'],
+    [
+      'an error with a status',
+      Object.assign(new Error('no'), { status: 200 }),
+      'the handler threw Error: no (Error: no)',
+    ],
+  ])('says handler_failed for %s', async (_what, thrown, message) => {
+    const log = await failing(throwing(thrown));
+    const line = `[paylink] 500 handler_failed: "order-42": ${message}. See docs/errors.md#handler_failed`;
+    expect(log.lines()).toEqual([line]);
+    expect(log.error.mock.calls[0]![1]).toMatchObject({ code: 'handler_failed', status: 500 });
+  });
+
+  it('writes a reference with line breaks in one line, cut to 200 characters', async () => {
+    const log = createLog();
+    const receiver = createReceiver({ secret, logger: log }, throwing(new Error('no')));
+    const reference = `a\n[paylink] 200${'x'.repeat(300)}`;
+    await receiver.receive(deliver({ reference }), {}).catch(noop);
+    expect(log.lines()[0]).toMatch(
+      /^\[paylink] 500 handler_failed: "a\\n\[paylink] 200x{185}": no\. See [^\n]*$/,
     );
   });
 
-  it('has only the name of what a function for the secret threw, since that can quote the secret', async () => {
-    const fail = (): never => {
-      throw new RangeError(`no merchant has ${secret}`);
-    };
-    await createReceiver({ secret: fail, logger }, () => undefined).receive(deliver(), {});
-    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
-      '[paylink] 503 secret_unavailable: the function given as `secret` failed (RangeError). See docs/errors.md#secret_unavailable',
-    );
+  it('quotes the name alone of an error of the secret function, which can quote the secret (B15)', async () => {
+    const log = createLog();
+    const provide = () => Promise.reject(new RangeError(`vault refused ${secret}`));
+    await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
+    expect(log.lines()).toEqual([
+      '[paylink] 503 secret_unavailable: the function given as `secret` failed (RangeError). ' +
+        'See docs/errors.md#secret_unavailable',
+    ]);
   });
 
-  it('has no cause where none is an Error', async () => {
-    const confirm = { getPayment: () => Promise.reject<{ reference: string; status: string }>('down') };
-    await createReceiver({ secret, confirm, logger }, () => undefined).receive(deliver(), {});
-    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
-      '[paylink] 503 confirm_unavailable: the payment could not be read. See docs/errors.md#confirm_unavailable',
-    );
-  });
-
-  it('has a line for a code of ours that a handler fails with, as an error, and none for one that it refuses with', async () => {
-    const codes = ['handler_failed', 'invalid_payload', 'unknown_order'];
-    const receiver = createReceiver({ secret, logger }, () => {
-      throw new WebhookError(codes.shift()!);
-    });
-    for (let left = codes.length; left > 0; left--) await receiver.receive(deliver(), {});
-    expect(logger.error.mock.calls).toEqual([['[paylink] 500 handler_failed: handler_failed. See docs/errors.md#handler_failed']]);
-    expect(logger.warn).not.toHaveBeenCalled();
-  });
-
-  it('has what a handler threw that is no Error, since hosts print no cause', async () => {
-    const throwing = createReceiver({ secret, logger }, () => {
-      throw 'out of\n  memory';
-    });
-    await throwing.receive(deliver(), {}).catch(() => undefined);
-    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
-      '[paylink] 500 handler_failed: out of memory. See docs/errors.md#handler_failed',
-    );
-  });
-
-  it('has `body_consumed` once, also in production: it needs no right signature', async () => {
-    vi.stubEnv('NODE_ENV', 'production');
-    const receiver = createReceiver({ secret: 'a-secret-of-the-portal', logger }, () => undefined);
-    const parsed = { ...deliver(), body: () => Promise.resolve({ reference: 'order-42' } as never) };
-    for (let time = 0; time < 3; time++) expect(await receiver.receive(parsed, {})).toMatchObject({ status: 500 });
-    vi.unstubAllEnvs();
-    expect(logger.error).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('500 body_consumed'));
-  });
-
-  it('leaves an Error of the handler to the host’s own log', async () => {
-    const throwing = createReceiver({ secret, logger }, () => {
-      throw new Error('no');
-    });
-    await throwing.receive(deliver(), {}).catch(() => undefined);
-    expect(logger.error).not.toHaveBeenCalled();
-    expect(logger.warn).not.toHaveBeenCalled();
+  it('quotes our own problem with the answer of the secret function', async () => {
+    const log = createLog();
+    const provide = () => ({ secret: 'changeme', tenant: false as const });
+    await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
+    expect(log.lines()[0]).toContain('failed (ConfigurationError: secret is a placeholder');
   });
 });
 
-describe('what is observed', () => {
-  it('has the time that the delivery took, in milliseconds', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    vi.advanceTimersByTime(1_000);
-    const outcomes: DeliveryOutcome[] = [];
-    const receiver = createReceiver({ secret, observe: (outcome) => outcomes.push(outcome) }, () => {
-      vi.advanceTimersByTime(7);
-    });
-    await receiver.receive(deliver(), {});
-    expect(outcomes).toMatchObject([{ outcome: 'handled', durationMs: 7 }]);
+describe('the log of refused deliveries', () => {
+  it.each(['production', 'development'])(
+    'has a line at once, then one a minute for each code, with a count, in %s',
+    async (environment) => {
+      vi.stubEnv('NODE_ENV', environment);
+      vi.useFakeTimers({ toFake: ['performance'] });
+      const log = createLog();
+      const receiver = createReceiver({ secret: PORTAL_SECRET, logger: log }, noop);
+      const refuse = () => receiver.receive(deliver({ extra: { 'x-service-signature': 'x' } }), {});
+      for (let time = 0; time < 5; time++) await refuse();
+      await receiver.receive(deliver({ method: 'GET' }), {});
+      vi.advanceTimersByTime(59_999);
+      await refuse();
+      vi.advanceTimersByTime(1);
+      await refuse();
+      await refuse();
+      vi.advanceTimersByTime(60_000);
+      await refuse();
+      const line =
+        '[paylink] 401 invalid_signature: the signature header is absent, repeated or not 64 ' +
+        'lower-case hex digits. See docs/errors.md#invalid_signature';
+      expect(log.lines()).toEqual([
+        line,
+        '[paylink] 405 method_not_allowed: expected POST. See docs/errors.md#method_not_allowed',
+        `${line} (and 5 more since the last line)`,
+        `${line} (and 1 more since the last line)`,
+      ]);
+      expect(log.error).not.toHaveBeenCalled();
+      expect(log.warn.mock.lastCall![1]).toMatchObject({ code: 'invalid_signature', status: 401 });
+    },
+  );
+
+  it('has body_consumed as an error, which needs a fix, but no more often', async () => {
+    const log = createLog();
+    const receiver = createReceiver({ secret, logger: log }, noop);
+    const parsed = deliver({ body: () => Promise.resolve({ reference: 'order-42' } as never) });
+    for (let time = 0; time < 3; time++) await receiver.receive(parsed, {});
+    expect(log.error).toHaveBeenCalledOnce();
+    expect(log.lines()[0]).toContain('500 body_consumed: the raw body must be a Uint8Array');
   });
 
-  it('has the code of an Error that a handler threw: handler_failed, a fault of this side', async () => {
-    const outcomes: DeliveryOutcome[] = [];
-    const receiver = createReceiver({ secret, logger, observe: (outcome) => outcomes.push(outcome) }, () => {
-      throw new Error('no');
-    });
-    await receiver.receive(deliver(), {}).catch(() => undefined);
-    expect(outcomes).toMatchObject([{ outcome: 'failed', code: 'handler_failed' }]);
+  it('has no signature, secret or body in it (J01)', async () => {
+    const log = createLog();
+    const receiver = createReceiver({ secret, logger: log }, noop);
+    const { header } = deliver();
+    const rawBody = '{"reference":"", "card":"4242"}';
+    for (const options of [{ extra: forged }, { rawBody }, { rawBody: '{' }]) {
+      await receiver.receive(deliver(options), {});
+    }
+    expect(log.lines()).toHaveLength(2);
+    const text = JSON.stringify([log.warn.mock.calls, log.error.mock.calls]);
+    for (const hidden of [secret, header('x-service-signature')!, '4242', '0000']) {
+      expect(text).not.toContain(hidden);
+    }
   });
+});
 
-  it('has no code where nothing was wrong', async () => {
+describe('observe', () => {
+  const observing = async (
+    deliveries: readonly ReturnType<typeof deliver>[],
+    handler: () => unknown,
+  ) => {
     const outcomes: DeliveryOutcome[] = [];
-    await createReceiver({ secret, observe: (outcome) => outcomes.push(outcome) }, () => undefined).receive(deliver(), {});
-    expect(outcomes[0]).not.toHaveProperty('code');
-  });
-
-  it('counts a status under 500 as a refusal, also 499: no fault of this side, and no line that says so', async () => {
-    const outcomes: DeliveryOutcome[] = [];
-    const left = new WebhookError('incomplete_body', { status: 499 });
     const observe = (outcome: DeliveryOutcome) => outcomes.push(outcome);
-    await createReceiver({ secret, logger, observe }, () => undefined).receive(deliver({ body: () => Promise.reject(left) }), {});
-    expect(outcomes).toMatchObject([{ outcome: 'rejected', code: 'incomplete_body' }]);
-    expect(logger.error).not.toHaveBeenCalled();
+    const options = { secret: ['another-secret', secret], logger: createLog(), observe };
+    const receiver = createReceiver(options, handler);
+    for (const delivery of deliveries) await receiver.receive(delivery, {}).catch(noop);
+    return outcomes;
+  };
+
+  it('gets each delivery once, with labels from fixed sets (J13)', async () => {
+    const left = new WebhookError('incomplete_body', { status: 499 });
+    const outcomes = await observing(
+      [
+        deliver(),
+        deliver({ extra: { 'x-service-signature': 'forged' } }),
+        deliver({ type: 'other.kind' }),
+        deliver({ rawBody: '[]' }),
+        deliver({ body: () => Promise.reject(left) }),
+        deliver({ body: () => Promise.resolve({} as never) }),
+      ],
+      noop,
+    );
+    const proven = { reference: 'order-42', secretIndex: 1, bodyBytes: 24 };
+    const durationMs = expect.any(Number) as number;
+    expect(outcomes).toStrictEqual([
+      { outcome: 'handled', type: 'payment.succeeded', ...proven, durationMs },
+      { outcome: 'rejected', code: 'invalid_signature', bodyBytes: 0, durationMs },
+      { outcome: 'ignored', type: 'unrecognized', ...proven, durationMs },
+      { outcome: 'rejected', code: 'invalid_payload', bodyBytes: 2, durationMs },
+      { outcome: 'rejected', code: 'incomplete_body', bodyBytes: 0, durationMs },
+      { outcome: 'failed', code: 'body_consumed', bodyBytes: 0, durationMs },
+    ]);
   });
 
-  it('tells a fault of this side from a refusal of what was sent', async () => {
-    const outcomes: DeliveryOutcome[] = [];
-    const receiver = createReceiver({ secret, logger, observe: (outcome) => outcomes.push(outcome) }, () => undefined);
-    const parsed = (): Promise<Uint8Array> => Promise.resolve({ reference: 'order-42' } as never);
-    await receiver.receive(deliver({ body: parsed }), {});
-    await receiver.receive(deliver({ rawBody: '[]' }), {});
-    expect(outcomes.map(({ outcome, code }) => [outcome, code])).toEqual([
-      ['failed', 'body_consumed'],
-      ['rejected', 'invalid_payload'],
-    ]);
+  it.each<readonly [string, unknown, string]>([
+    ['an Error', new Error('no'), 'handler_failed'],
+    ['a WebhookError', new WebhookError('unknown_order', { status: 404 }), 'unknown_order'],
+    [
+      'a WebhookError with a refusal’s code',
+      new WebhookError('invalid_payload'),
+      'invalid_payload',
+    ],
+  ])('says failed if the handler threw %s', async (_what, thrown, code) => {
+    const [outcome] = await observing([deliver()], throwing(thrown));
+    expect(outcome).toMatchObject({ outcome: 'failed', code, type: 'payment.succeeded' });
+  });
+
+  it('says how long the delivery took', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const [outcome] = await observing([deliver()], () => vi.advanceTimersByTime(7) && undefined);
+    expect(outcome).toMatchObject({ durationMs: 7 });
+  });
+
+  it.each([
+    ['throws', throwing(new Error('hook'))],
+    ['rejects', () => Promise.reject(new Error('hook'))],
+    ['hangs', () => new Promise(noop)],
+  ])('changes nothing if it %s', async (_what, observe) => {
+    const reply = await createReceiver({ secret, observe }, noop).receive(deliver(), {});
+    expect(reply).toMatchObject({ status: 200 });
+  });
+
+  it('gets what a gate handed on, acknowledged and refused', async () => {
+    const outcomes: string[] = [];
+    const observe = ({ outcome }: DeliveryOutcome) => outcomes.push(outcome);
+    const gate = createReceiver({ secret, logger: createLog(), observe });
+    await gate.admit(deliver(), {});
+    await gate.admit(deliver({ type: 'payment.refunded' }), {});
+    await gate.admit(deliver({ extra: forged }), {});
+    expect(outcomes).toEqual(['handled', 'ignored', 'rejected']);
+  });
+});
+
+describe.each<readonly [string, Logger]>([
+  ['throws', { warn: throwing(new Error('full')), error: throwing(new Error('full')) }],
+  [
+    'rejects',
+    { warn: () => Promise.reject(new Error()), error: () => Promise.reject(new Error()) },
+  ],
+  [
+    'has a thenable that throws',
+    { warn: () => ({ then: throwing(1) }), error: () => ({ then: throwing(1) }) },
+  ],
+])('a logger that %s', (_what, logger) => {
+  it.each(['production', 'development'])('changes no reply in %s (N15)', async (environment) => {
+    vi.stubEnv('NODE_ENV', environment);
+    const refused = createReceiver({ secret: PORTAL_SECRET, logger }, noop);
+    expect(await refused.receive(deliver({ extra: forged }), {})).toMatchObject({ status: 401 });
+    const unavailable = createReceiver({ secret: throwing(new Error('vault')), logger }, noop);
+    expect(await unavailable.receive(deliver(), {})).toMatchObject({ status: 503 });
+    const error = new Error('mine');
+    const failed = createReceiver({ secret: PORTAL_SECRET, logger }, throwing(error));
+    await expect(failed.receive(deliver({ secret: PORTAL_SECRET }), {})).rejects.toBe(error);
+    // A short secret warns in production.
+    createVerifier({ secret: 'short', logger });
+  });
+});
+
+describe('a log line', () => {
+  it('goes to console with the message alone by default', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
+    const error = vi.spyOn(console, 'error').mockReturnValue(undefined);
+    vi.stubEnv('NODE_ENV', 'production');
+    const receiver = createReceiver(
+      { secret: PORTAL_SECRET },
+      throwing(new WebhookError('in_progress')),
+    );
+    await receiver.receive(deliver({ extra: forged }), {});
+    await receiver.receive(deliver({ secret: PORTAL_SECRET }), {});
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('401 invalid_signature')]]);
+    expect(error.mock.calls).toEqual([[expect.stringContaining('503 in_progress')]]);
+  });
+
+  it('ends with the address of the explanation, without a second full stop', () => {
+    const line = '[paylink] 503 in_progress: vault.example is busy. See docs/errors.md#in_progress';
+    expect(logLine(503, 'in_progress', 'vault.example is busy')).toBe(line);
+    expect(logLine(503, 'in_progress', 'vault.example is busy.')).toBe(line);
+  });
+
+  it('names the page that a release was built with', async () => {
+    vi.stubGlobal('PAYLINK_ERRORS_PAGE', 'https://docs.example/errors');
+    vi.resetModules();
+    const built = await import('../src/logger.js');
+    expect(built.logLine(401, 'invalid_signature', 'no')).toContain(
+      'See https://docs.example/errors#inv',
+    );
   });
 });

@@ -1,81 +1,90 @@
-import { createReceiver, type ConfirmedPayment, type EventSchemas, type EventTypes } from '@paylink/core';
-import type { HostContext, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
+import type { Readable } from 'node:stream';
+import { ConfigurationError, createReceiver, readLogger } from '@paylink/core';
+import type { EventSchemas, EventTypes, Handlers, Logger } from '@paylink/core';
+import type { NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { checkInstance, checkUrl, muted, notAPlugin } from './check-use.js';
-import { leaveUnread } from './unread-body.js';
-import { watchSend } from './watch-send.js';
+import type { FastifyPluginCallback, FastifyRequest, RouteShorthandOptions } from 'fastify';
 
-/** What a handler is given of Fastify. With `idempotency` no `reply`: nothing may be sent before the commit. */
-export type FastifyHost<Scope = never> = HostContext<Scope, { readonly request: FastifyRequest }, { readonly reply: FastifyReply }>;
+/** The request's side of Fastify that a handler gets. */
+export interface FastifyHost {
+  readonly request: FastifyRequest;
+}
 
-export interface FastifyWebhookOptions<
-  Events extends EventSchemas,
-  Payment extends ConfirmedPayment,
-  Scope extends object,
-> extends ReceiverOptions<Events, Payment, Scope, FastifyHost<Scope>> {
-  /** The route's path, under the prefix of whatever the plugin is registered in. */
+export interface FastifyWebhookOptions<Events extends EventSchemas>
+  extends ReceiverOptions<Events, FastifyHost> {
+  /** The route's path, under the prefix of the instance that the plugin is registered in. */
   readonly url: string;
   /** Options of the route: hooks, config, logLevel, constraints … */
   readonly routeOptions?: Omit<RouteShorthandOptions, 'schema' | 'handler'> | undefined;
 }
 
-const BODY_CONSUMED_HINT = 'No preParsing or onRequest hook may read request.raw of this route, unless it hands the bytes on.';
+const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
+const HINT = 'No preParsing or onRequest hook may read request.raw, unless it passes the bytes on.';
 
 /**
- * Makes an encapsulated plugin with one route that verifies a notification before any code of yours runs. Sibling routes keep
- * their parsers. What a handler throws goes to Fastify's error handler.
+ * Returns an encapsulated plugin: call it and register the result. Its one route verifies a notification
+ * before any of your code runs, and sibling routes keep their parsers. If a handler throws, Fastify's
+ * error handler gets the error.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
-export function paymentWebhook<
-  const Events extends EventTypes = NoEvents,
-  Payment extends ConfirmedPayment = never,
-  Scope extends object = never,
->(
-  all: FastifyWebhookOptions<SchemasOf<Events>, Payment, Scope>,
-  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, FastifyHost<Scope>>,
+export function paymentWebhook<const Events extends EventTypes = NoEvents>(
+  all: FastifyWebhookOptions<SchemasOf<Events>>,
+  handlers: Handlers<SchemasOf<Events>, FastifyHost>,
 ): FastifyPluginCallback {
-  if ('register' in Object(all)) return notAPlugin() as never;
-  checkUrl(all);
-  const { url, routeOptions, ...options } = all;
-  const receiverWith = (own: Pick<typeof options, 'logger' | 'bodyLimit'>) =>
-    createReceiver<SchemasOf<Events>, Payment, Scope, FastifyHost<Scope>>({ ...options, ...own }, handlers);
-  // Here as well, without its log, so that a mistake throws where it was made and not when Fastify loads its plugins.
-  receiverWith({ logger: muted(options.logger) });
+  // For app.register(paymentWebhook, …), which calls it with the instance and takes a rejection only.
+  if ('register' in Object(all)) return Promise.reject(misuse('returns a plugin')) as never;
+  // Without a prototype, so that a polluted one sets no option.
+  const { url, routeOptions, ...options } = { __proto__: null, ...all } as typeof all;
+  if (typeof url !== 'string') throw new ConfigurationError('url', `is missing: ${REGISTER}`);
+  const receiverWith = (logger: Logger, bodyLimit = options.bodyLimit) =>
+    createReceiver<SchemasOf<Events>, FastifyHost>({ ...options, logger, bodyLimit }, handlers);
+  readLogger(options.logger);
+  // Once without a log, so that a mistake throws here and not when Fastify loads its plugins.
+  receiverWith({ warn: () => undefined, error: () => undefined });
 
   return (instance, _options, done) => {
-    checkInstance(instance);
-    // The smaller limit is one that was set: Fastify's own is 1 MiB.
+    if (typeof instance.addContentTypeParser !== 'function') throw misuse('is a plugin, no handler');
+    // The smaller limit is the one that somebody set: Fastify's own default is 1 MiB.
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);
-    const { logger = instance.log } = options;
-    const receiver = receiverWith({ logger, bodyLimit });
-    const streamOf = leaveUnread(instance);
+    const receiver = receiverWith(options.logger ?? loggerOf(instance.log), bodyLimit);
+    const stream = Symbol('stream');
+    type Kept = FastifyRequest & { [stream]?: Readable };
+    instance.removeAllContentTypeParsers();
+    instance.addContentTypeParser('*', (request, payload, parsed) => {
+      // Paused, so that no byte flows past the handler to another `data` listener while hooks run.
+      (request as Kept)[stream] = payload.pause();
+      parsed(null, undefined);
+    });
+    // Fastify answers 415 to types that it cannot parse, and takes HTTP/2 without a type for empty.
+    instance.addHook('onRequest', ({ raw }, _reply, next) => {
+      raw.headers['content-type'] = 'application/octet-stream';
+      next();
+    });
     instance.post(url, { ...routeOptions }, async (request, reply) => {
-      const delivery = deliveryOf(request.raw, BODY_CONSUMED_HINT, streamOf(request));
-      const { statusCode } = reply;
-      const isSending = watchSend(reply);
-      const answer = await receiver.receive(delivery, { request }, { reply }).catch(async (error: unknown) => {
-        if (isSending()) await reply;
-        else endTaken(reply);
-        // Fastify's own error handler, and no other, puts the message of an error into the reply.
-        const handledByFastify = routeOptions?.errorHandler === undefined && instance.errorHandler.name === 'defaultErrorHandler';
-        throw handledByFastify ? new Error('the webhook handler failed', { cause: error }) : error;
+      // Bytes that fastify-raw-body or a hook kept.
+      const { rawBody } = request as { readonly rawBody?: unknown };
+      if (Buffer.isBuffer(rawBody)) Object.assign(request.raw, { rawBody });
+      const delivery = deliveryOf(request.raw, HINT, (request as Kept)[stream]);
+      const answer = await receiver.receive(delivery, { request }).catch((error: unknown) => {
+        // Fastify's default error handler, and no other, sends the message of an error.
+        const isDefault = instance.errorHandler.name === 'defaultErrorHandler';
+        if (!isDefault || routeOptions?.errorHandler !== undefined) throw error;
+        throw new Error('the webhook handler failed', { cause: error });
       });
-      if (isSending() || (reply.sent && answer.status === 200)) return reply;
-      // A status that the handler set is its answer, as in any route of Fastify, with what it returned for a body.
-      if (reply.statusCode !== statusCode && answer.status === 200) return answer.value;
       reply.hijack();
-      writeReply(request.raw, reply.raw, answer);
-      return undefined;
+      await writeReply(request.raw, reply.raw, answer);
     });
     done();
   };
 }
 
-/** Fastify leaves a response open that the handler took over, and its version 4 would write the head of a begun one again. */
-function endTaken(reply: FastifyReply): void {
-  const isTaken = reply.sent || reply.raw.headersSent;
-  if (isTaken && !reply.raw.writableEnded) reply.hijack().raw.destroy();
-}
+/** Pino takes the fields first. */
+const loggerOf = (log: FastifyRequest['log']): Logger => ({
+  warn: (message, fields) => log.warn(fields ?? {}, message),
+  error: (message, fields) => log.error(fields ?? {}, message),
+});
+
+const misuse = (problem: string): ConfigurationError =>
+  new ConfigurationError('paymentWebhook', `${problem}: ${REGISTER}`);

@@ -1,32 +1,36 @@
 import type { Delivery } from '@paylink/core';
-import { isBounded } from './bounded.js';
 import { letGo } from './let-go.js';
 import { readBody, type FetchRequest } from './read-body.js';
 
 /** A delivery that is answered by a Response. */
 export interface FetchDelivery extends Delivery {
-  /** Whether a 401 and a 408 end the connection: only a host of HTTP/1.1 lets a Response do so. Default: no. */
+  /** Whether a Response may close the connection, which only HTTP/1.1 hosts allow. Default: false. */
   readonly closes?: boolean | undefined;
-  /** Called before a reply of ours: stops what the sender still sends, once the reply had time to go out. */
+  /** Called before the reply: stops the sender's upload, once the reply had time to go out. */
   cancel?(): void;
 }
 
 /**
  * Makes the delivery of a Fetch Request.
  *
- * @param host what the host's call gave beside the request, such as Bun's server: a body that this bounds is read in one go
+ * @param host the second argument of the host's call, such as Bun's server
  */
 export function deliveryOf(request: FetchRequest, host?: unknown): FetchDelivery {
-  const bounded = isBounded(request, host);
   return {
     method: request.method,
     header: (name) => request.headers.get(name) ?? undefined,
-    body: (limits) => readBody(request, limits, bounded),
-    closes: bounded,
+    body: (limits) => readBody(request, limits),
+    closes: isBunServer(host),
     cancel: () => {
-      // Asked first: the getter of a body makes a stream on Bun, also of one that has been read.
-      const body = request.bodyUsed === true ? undefined : request.body;
-      if (body?.locked === false && typeof body.getReader === 'function') letGo(body.getReader());
+      const { body, bodyUsed } = request;
+      if (bodyUsed === true || body?.locked !== false) return;
+      if (typeof body.getReader === 'function') letGo(body.getReader());
     },
   };
+}
+
+/** Bun's server speaks HTTP/1.1, and Bun passes it beside the request. */
+function isBunServer(host: unknown): boolean {
+  const { requestIP } = Object(host) as { readonly requestIP?: unknown };
+  return 'Bun' in globalThis && typeof requestIP === 'function';
 }

@@ -1,4 +1,4 @@
 export { deliveryOf, type FetchDelivery } from './delivery.js';
 export { paymentWebhook, type FetchHandler, type FetchHost } from './payment-webhook.js';
 export type { FetchRequest } from './read-body.js';
-export { createResponder, toResponse, type Respond } from './respond.js';
+export { toResponse } from './to-response.js';

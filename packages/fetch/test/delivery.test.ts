@@ -13,13 +13,13 @@ describe('the delivery of a Request', () => {
     expect(Buffer.from(await delivery.body({ bodyLimit: 100, bodyTimeout: 1_000 })).equals(rawBody)).toBe(true);
   });
 
-  it('takes over a body that is cancelled', () => {
+  it('takes over a body to cancel it', () => {
     const request = requestOf();
     deliveryOf(request).cancel!();
     expect(request.body!.locked).toBe(true);
   });
 
-  it('cancels no body that something else reads, has read, or that is none', async () => {
+  it('cancels no body that other code reads or has read, and no missing body', async () => {
     const locked = requestOf();
     const reader = locked.body!.getReader();
     const used = requestOf();

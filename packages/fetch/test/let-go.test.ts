@@ -18,8 +18,8 @@ function readerOf(read: BodyReader['read'], cancel: BodyReader['cancel'] = () =>
   return { read: vi.fn(read), cancel: vi.fn(cancel) };
 }
 
-describe('a body of which no more is wanted', () => {
-  it('is dropped to its end, and then not cancelled: its connection may carry on', async () => {
+describe('a body that nobody wants', () => {
+  it('is dropped to its end and not cancelled, so that its connection can go on', async () => {
     let left = 40;
     const reader = readerOf(async () => (left-- > 0 ? PIECE : { done: true }));
     letGo(reader);
@@ -30,7 +30,7 @@ describe('a body of which no more is wanted', () => {
     expect(reader.cancel).not.toHaveBeenCalled();
   });
 
-  it('is not touched before the turn in which the reply goes out, and leaves others their turn', async () => {
+  it('is not touched before the reply goes out, and leaves other work its turn', async () => {
     let left = 100;
     const reader = readerOf(async () => (left-- > 0 ? PIECE : { done: true }));
     const readUntilTurn: number[] = [];
@@ -45,7 +45,7 @@ describe('a body of which no more is wanted', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is cancelled after a second where it does not end, and not read any more', async () => {
+  it('is cancelled after a second if it does not end, and not read any more', async () => {
     const reader = readerOf(async () => PIECE);
     letGo(reader);
     await vi.advanceTimersByTimeAsync(LINGER - 1);
@@ -58,7 +58,7 @@ describe('a body of which no more is wanted', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is cancelled after a second where nothing comes, and what comes then is not followed by a read', async () => {
+  it('is cancelled after a second if nothing comes, and a later piece is not followed by a read', async () => {
     let come = (_piece: typeof PIECE): void => undefined;
     const reader = readerOf(() => new Promise((resolve) => (come = resolve)));
     letGo(reader);
@@ -69,7 +69,7 @@ describe('a body of which no more is wanted', () => {
     expect(reader.read).toHaveBeenCalledOnce();
   });
 
-  it('is over where it cannot be read', async () => {
+  it('is over if it cannot be read', async () => {
     const reader = readerOf(() => Promise.reject(new Error('reset by peer')));
     letGo(reader);
     await vi.advanceTimersByTimeAsync(100);
@@ -77,7 +77,7 @@ describe('a body of which no more is wanted', () => {
     expect(reader.cancel).not.toHaveBeenCalled();
   });
 
-  it('may refuse to be cancelled', async () => {
+  it('can refuse to be cancelled', async () => {
     const reader = readerOf(
       () => new Promise(() => undefined),
       () => Promise.reject(new Error('locked')),
@@ -87,7 +87,7 @@ describe('a body of which no more is wanted', () => {
     expect(reader.cancel).toHaveBeenCalledOnce();
   });
 
-  it('is dropped also where a timer is a number', async () => {
+  it('is dropped on a runtime whose timers are numbers', async () => {
     const set = globalThis.setTimeout;
     vi.stubGlobal('setTimeout', (work: () => void, milliseconds: number) => Number(set(work, milliseconds)));
     const reader = readerOf(async () => ({ done: true }));

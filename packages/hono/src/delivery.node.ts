@@ -1,36 +1,38 @@
 import type { IncomingMessage } from 'node:http';
-import type { BodyLimits, WebhookError } from '@paylink/core';
 import { deliveryOf as deliveryOfRequest, type FetchDelivery } from '@paylink/fetch';
-import { deliveryOf as deliveryOfIncoming, isClaimed } from '@paylink/node';
+import { deliveryOf as deliveryOfIncoming } from '@paylink/node';
 import type { Context } from 'hono';
+import { executionContextOf as executionContextOfWeb } from './delivery.web.js';
 
 const BODY_CONSUMED_HINT =
-  'Put the webhook above middleware that reads the body by c.req.json(), text(), parseBody() or a validator; middleware may ' +
-  'read c.req.raw.clone().';
+  'Put the webhook above middleware that reads the body by c.req.json(), text(), parseBody() or a ' +
+  'validator. Middleware may read c.req.raw.clone().';
 
-/** Reads from the message of node:http on Hono's server for Node, which would otherwise build a whole Request. */
+/** Reads from Node's message on Hono's server for Node, which would otherwise build a Request. */
 export function deliveryOf(c: Context): FetchDelivery {
-  const { incoming } = (c.env ?? {}) as { readonly incoming?: IncomingMessage };
-  if (!Array.isArray(incoming?.rawHeaders)) return deliveryOfRequest(c.req.raw);
+  const incoming = incomingOf(c);
+  if (incoming === undefined) return deliveryOfRequest(c.req.raw);
   const delivery = deliveryOfIncoming(incoming, BODY_CONSUMED_HINT);
-  const claimed = isClaimed(incoming);
   return {
     method: delivery.method,
     header: (name) => delivery.header(name),
-    // After a refusal Hono's server reads the rest for a moment, then ends the connection.
+    // After a refusal, Hono's server reads the rest for a moment and then closes the connection.
     closes: incoming.httpVersionMajor < 2,
-    body(limits) {
-      const reading = delivery.body(limits);
-      return claimed ? reading : reading.catch((error: unknown) => bodyLeft(c, incoming, limits, error));
+    async body(limits) {
+      // Middleware that clones or limits the body reads the message and leaves a whole Request.
+      const isLeft = incoming.readableDidRead && !c.req.raw.bodyUsed;
+      const left = isLeft ? await deliveryOfRequest(c.req.raw).body(limits) : undefined;
+      return left !== undefined && left.length > 0 ? left : delivery.body(limits);
     },
   };
 }
 
-/** The body of the Request that middleware has left when it read the message, by a clone or a body limit. */
-async function bodyLeft({ req }: Context, incoming: IncomingMessage, limits: BodyLimits, error: unknown): Promise<Uint8Array> {
-  if ((error as WebhookError).code !== 'body_consumed' || req.raw.bodyUsed) throw error;
-  const body = await deliveryOfRequest(req.raw).body(limits);
-  // One that was sent empty has been read by nothing.
-  if (body.length === 0 && incoming.readableDidRead) throw error;
-  return body;
+/** Node has none. */
+export function executionContextOf(c: Context): ReturnType<typeof executionContextOfWeb> {
+  return incomingOf(c) === undefined ? executionContextOfWeb(c) : undefined;
+}
+
+function incomingOf({ env }: Context): IncomingMessage | undefined {
+  const { incoming } = Object(env) as { readonly incoming?: IncomingMessage };
+  return Array.isArray(incoming?.rawHeaders) ? incoming : undefined;
 }

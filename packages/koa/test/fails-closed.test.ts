@@ -5,14 +5,12 @@ import { createVerifier } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { afterEach, expect, it, vi } from 'vitest';
-import { paymentWebhook } from '../src/index.js';
+import { afterEach, expect, it } from 'vitest';
 
 const secret = TEST_SECRET;
 let server: Server;
 
 afterEach(() => {
-  vi.restoreAllMocks();
   server.closeAllConnections();
   server.close();
 });
@@ -27,15 +25,7 @@ async function deliverTo(...middleware: Middleware[]): Promise<[number, string]>
   return [response.status, await response.text()];
 }
 
-it('acknowledges nothing that a store says is done without having run the handler', async () => {
-  vi.spyOn(console, 'error').mockReturnValue(undefined);
-  const credit = vi.fn();
-  const idempotency = { isDone: async () => false, run: async () => 'done' as const };
-  expect(await deliverTo(paymentWebhook({ secret, idempotency }, credit))).toEqual([503, '{"error":"store_unavailable"}']);
-  expect(credit).not.toHaveBeenCalled();
-});
-
-it('verifies no text that koa-bodyparser kept as the raw body, also where a middleware calls the verifier itself (K05)', async () => {
+it('verifies no text that koa-bodyparser kept as the raw body, even if middleware calls the verifier (K05)', async () => {
   const verifier = createVerifier({ secret });
   const reply = await deliverTo(bodyParser(), async (ctx) => {
     const verified = verifier.verify(ctx.request.rawBody as Uint8Array, ctx.request.headers);

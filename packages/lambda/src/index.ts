@@ -1,40 +1,49 @@
-import { createReceiver, WebhookError, type ConfirmedPayment, type Delivery, type EventTypes, type Reply } from '@paylink/core';
-import type { NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
+import { ConfigurationError, createReceiver, WebhookError } from '@paylink/core';
+import type { Delivery, EventTypes, Handlers, NoEvents, Reply } from '@paylink/core';
+import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
-import { throwRefusals } from './refusals.js';
 
 export type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
 export type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Promise<LambdaResult>;
 
 /**
- * Makes a Lambda handler that verifies a notification before any code of yours runs. What your handler throws rejects the
- * invocation, so that Lambda's own error handling sees it.
+ * Makes a Lambda handler that verifies a notification before any of your code runs. If your handler
+ * throws, or the event is not an HTTP request, the invocation is rejected.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
-export function paymentWebhook<
-  const Events extends EventTypes = NoEvents,
-  Payment extends ConfirmedPayment = never,
-  Scope extends object = never,
->(
-  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, LambdaHost>,
-  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, LambdaHost>,
+export function paymentWebhook<const Events extends EventTypes = NoEvents>(
+  options: ReceiverOptions<SchemasOf<Events>, LambdaHost>,
+  handlers: Handlers<SchemasOf<Events>, LambdaHost>,
 ): LambdaHandler {
-  const receiver = createReceiver<SchemasOf<Events>, Payment, Scope, LambdaHost>(options, throwRefusals(handlers));
-  return async (event, context) => resultOf(event, await receiver.receive(deliveryOf(event), { event, context }));
+  const receiver = createReceiver<SchemasOf<Events>, LambdaHost>(options, handlers);
+  return async (event, context) => {
+    requireHttp(event);
+    return resultOf(event, await receiver.receive(deliveryOf(event), { event, context }));
+  };
 }
 
 const BODY_CONSUMED =
-  'something has parsed event.body before this function, so the bytes that were signed are gone. Leave httpJsonBodyParser and the like ' +
-  'off this function';
+  'something parsed event.body before this function, so the signed bytes are gone. Remove ' +
+  'httpJsonBodyParser and similar middleware from this function';
+
+/** SQS, SNS and EventBridge take every result for success, and would delete the message. */
+function requireHttp(event: LambdaEvent | undefined): void {
+  const { headers, multiValueHeaders, requestContext } = Object(event) as LambdaEvent;
+  if (headers ?? multiValueHeaders ?? requestContext?.http) return;
+  const problem = 'got an event that is not an HTTP request: connect it to API Gateway, a function URL';
+  throw new ConfigurationError('paymentWebhook', `${problem} or a load balancer`);
+}
 
 function deliveryOf(event: LambdaEvent): Delivery {
   return {
     method: event.httpMethod ?? event.requestContext?.http?.method,
     header: (name) => headerOf(event, name),
-    body: async ({ bodyLimit }) => {
+    async body({ bodyLimit }) {
       const text: unknown = event.body ?? '';
-      if (typeof text !== 'string') throw new WebhookError('body_consumed', { message: BODY_CONSUMED });
+      if (typeof text !== 'string') {
+        throw new WebhookError('body_consumed', { message: BODY_CONSUMED });
+      }
       const encoding = event.isBase64Encoded === true ? 'base64' : 'utf8';
       if (Buffer.byteLength(text, encoding) > bodyLimit) throw new WebhookError('body_too_large');
       return Buffer.from(text, encoding);
@@ -42,15 +51,18 @@ function deliveryOf(event: LambdaEvent): Delivery {
   };
 }
 
-/** Where both forms are given, the single one has only the last of a repeated header. */
+/** If both forms are given, the single form has only the last line of a repeated header. */
 function headerOf({ multiValueHeaders, headers }: LambdaEvent, name: string): string | undefined {
-  const given = Object.entries<string | readonly string[] | undefined>(multiValueHeaders ?? headers ?? {});
+  const multiple = Object.entries(multiValueHeaders ?? {});
+  const given = multiple.length > 0 ? multiple : Object.entries(headers ?? {});
   const lines = given.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
   return lines.length === 0 ? undefined : lines.join(', ');
 }
 
-function resultOf({ headers: single, multiValueHeaders: multiple }: LambdaEvent, { status, headers, body }: Reply): LambdaResult {
+/** A load balancer that sent headers with lists ignores single headers in the result. */
+function resultOf(event: LambdaEvent, { status, headers, body }: Reply): LambdaResult {
   const result = { statusCode: status, body, isBase64Encoded: false };
-  if (single || !multiple) return { ...result, headers };
-  return { ...result, multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])) };
+  if (event.headers || !event.multiValueHeaders) return { ...result, headers };
+  const lists = Object.entries(headers).map(([name, value]): [string, string[]] => [name, [value]]);
+  return { ...result, multiValueHeaders: Object.fromEntries(lists) };
 }

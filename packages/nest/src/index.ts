@@ -1,82 +1,90 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { applyDecorators, createParamDecorator, HttpCode, UseGuards, UseInterceptors } from '@nestjs/common';
-import type { CanActivate, ExecutionContext, Type } from '@nestjs/common';
-import { ConfigurationError, type EventSchemas, type GateOptions, type WebhookEvent } from '@paylink/core';
-import { createGate, provenEvent, writeReply, type NodeGate } from '@paylink/node';
-import { refuseSuccess } from './refuse-success.js';
+import { applyDecorators, createParamDecorator, HttpCode, HttpException } from '@nestjs/common';
+import { UseGuards, UseInterceptors } from '@nestjs/common';
+import type { CanActivate, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
+import { failureOf, hostError, isWebhookError, webhookEvent } from '@paylink/core';
+import type { EventSchemas, GateOptions } from '@paylink/core';
+import { createGate, writeReply, type NodeGate } from '@paylink/node';
+import { catchError, tap } from 'rxjs';
 
-export type { ConfiguredEvent, WebhookEvent } from '@paylink/core';
+export type { WebhookEvent } from '@paylink/core';
 
-/** What a function that gives the secret is given of Nest. */
+/** What a `secret` function gets of Nest. */
 export interface NestHost {
   readonly context: ExecutionContext;
 }
 
-export type NestWebhookOptions = GateOptions<EventSchemas, NestHost, 'pass' | undefined>;
+export type NestWebhookOptions = GateOptions<EventSchemas, NestHost>;
 
-/** Node's own request, which both platforms build on, with the bytes that Nest keeps under `rawBody: true`. */
-type Kept = IncomingMessage & { rawBody?: unknown };
-type PlatformRequest = Kept & { readonly raw?: Kept };
+/** Node's request, which both platforms build on, with the bytes that Nest keeps. */
+type PlatformRequest = IncomingMessage & { rawBody?: unknown; readonly raw?: PlatformRequest };
 type PlatformResponse = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
 
 const BODY_CONSUMED_HINT =
-  'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }). It keeps those of JSON and of forms, and of no other type';
+  'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }), in tests ' +
+  "createNestApplication({ rawBody: true }). Replace app.use(json()) by app.useBodyParser('json')";
 
 /**
- * Verifies a notification before the controller's method runs, on Express and on Fastify. Refusals, and signed events of kinds
- * that are not configured, are answered here: no exception filter sees them. Can be extended, to inject what the options need.
- *
- * @throws ConfigurationError that names the option and the fault.
+ * Verifies a notification before the controller's method runs, and answers refusals and signed events of
+ * other kinds. The guard alone cannot see what the method returns or throws: see `PaymentWebhook`.
  */
 export class PaymentWebhookGuard implements CanActivate {
-  readonly #gate: NodeGate<unknown, NestHost>;
+  readonly #admit: NodeGate<NestHost>;
 
   constructor(options: NestWebhookOptions) {
-    this.#gate = createGate(options, BODY_CONSUMED_HINT);
+    this.#admit = createGate(options, BODY_CONSUMED_HINT);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const req = requestOf(context);
-    const reply = await this.#gate.admit(req, { context });
+    const reply = await this.#admit(req, { context });
     if (reply === undefined) return true;
     const response = context.switchToHttp().getResponse<PlatformResponse>();
     response.hijack?.();
-    writeReply(req, response.raw ?? response, reply);
-    // The reply is written. If this settled, Nest would write another one: by an exception filter, which fails.
+    await writeReply(req, response.raw ?? response, reply);
+    // If this settled, Nest would write a second reply.
     return new Promise(() => undefined);
   }
 }
 
-/** Makes the guard for `@UseGuards(…)`. @throws ConfigurationError that names the option and the fault. */
-export function paymentWebhookGuard(options: NestWebhookOptions): PaymentWebhookGuard {
-  return new PaymentWebhookGuard(options);
+const judge: NestInterceptor = {
+  intercept: (_context, next) => next.handle().pipe(tap(requireSuccess), catchError(fail)),
+};
+
+function requireSuccess(value: unknown): void {
+  const failure = failureOf(value);
+  if (failure !== undefined) throw failure;
+}
+
+function fail(thrown: unknown): never {
+  // A refusal in Nest's own form is the answer of the controller.
+  if (thrown instanceof HttpException && thrown.getStatus() >= 400) throw thrown;
+  const error = hostError(thrown);
+  if (isWebhookError(error)) throw new HttpException({ error: error.code }, error.status);
+  // Nest sends the message of an error that has a status.
+  throw error === thrown ? error : new Error('the controller failed', { cause: error });
 }
 
 /**
- * Proves a notification before the method runs, and answers 200 when it returns. Nest answers a plain error with the status that it
- * carries: one below 400, as an HTTP client's error of a 200 reply has, becomes 500 here, so that no failed credit is acknowledged.
- * A guard alone cannot see what the method throws.
+ * Proves a notification before the method runs, and answers 200 when the method returns.
  *
- * @param webhook the options of a guard, or a class that extends `PaymentWebhookGuard`, which Nest makes with its dependencies
- * @throws ConfigurationError that names the option and the fault.
+ * @param webhook the options of a guard, or a class that extends `PaymentWebhookGuard`
  */
-export function PaymentWebhook(webhook: NestWebhookOptions | Type<PaymentWebhookGuard>): MethodDecorator {
-  const guard = typeof webhook === 'function' ? webhook : paymentWebhookGuard(webhook);
-  return applyDecorators(HttpCode(200), UseGuards(guard), UseInterceptors(refuseSuccess));
+export function PaymentWebhook(
+  webhook: NestWebhookOptions | Type<PaymentWebhookGuard>,
+): MethodDecorator {
+  const guard = typeof webhook === 'function' ? webhook : new PaymentWebhookGuard(webhook);
+  return applyDecorators(HttpCode(200), UseGuards(guard), UseInterceptors(judge));
 }
 
-/** Gives a parameter the event that a guard proved. @throws ConfigurationError when no guard is in front: it fails closed. */
-export const PaymentEvent = createParamDecorator((_data: unknown, context: ExecutionContext): WebhookEvent => {
-  const event = provenEvent(requestOf(context));
-  if (event !== undefined) return event;
-  throw new ConfigurationError('PaymentEvent', 'found no verified event: put @PaymentWebhook({ secret }) above the method');
-});
+/** Gives a parameter the proven event. @throws ConfigurationError if no guard is in front. */
+export const PaymentEvent = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  webhookEvent(requestOf(context)),
+);
 
 function requestOf(context: ExecutionContext): IncomingMessage {
   const request = context.switchToHttp().getRequest<PlatformRequest>();
-  const { raw } = request;
-  if (raw === undefined) return request;
-  // On Fastify the bytes are on its own request, and what is read is Node's.
-  raw.rawBody ??= request.rawBody;
-  return raw;
+  // On Fastify the kept bytes are on its own request.
+  if (request.raw !== undefined) request.raw.rawBody ??= request.rawBody;
+  return request.raw ?? request;
 }

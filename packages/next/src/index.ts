@@ -1,44 +1,38 @@
-import type { ConfirmedPayment, EventTypes, NoEvents, ReceiverHandlers, ReceiverOptions, SchemasOf } from '@paylink/core';
-import { createResponder, deliveryOf, toResponse, type FetchHost } from '@paylink/fetch';
+import { createReceiver } from '@paylink/core';
+import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
+import { deliveryOf, toResponse, type FetchHost } from '@paylink/fetch';
 import { requireRouter } from './require-router.js';
-import { SecretFault } from './secret-fault.js';
+import { orMissingSecret } from './missing-secret.js';
 
-/** The second argument of a route handler: of a dynamic route, its parameters. */
+/** The second argument of a route handler: the parameters of a dynamic route. */
 export interface RouteContext {
   readonly params: Promise<Record<string, string | string[] | undefined>>;
 }
 
-/** What a handler is given of Next.js: the request, and the parameters of a dynamic route. */
+/** What a handler gets of Next.js: the request, and the parameters of a dynamic route. */
 export type NextHost = FetchHost<Partial<RouteContext>>;
 
 /** Fits `export const POST` of a route.ts. */
-// The context is not an optional parameter: the build of Next.js 15 refuses a route whose second argument may be undefined.
+// Two signatures: the build of Next.js 15 refuses a second argument that may be undefined.
 export type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**
- * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. A missing secret throws at the first request
- * and not here, since `next build` imports the route: it is a 500, and the log says why. A handler may return a Response.
+ * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. A missing secret is
+ * a 500 at the first request, because `next build` imports the route without the server's environment.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
-export function paymentWebhook<
-  const Events extends EventTypes = NoEvents,
-  Payment extends ConfirmedPayment = never,
-  Scope extends object = never,
->(
-  options: ReceiverOptions<SchemasOf<Events>, Payment, Scope, NextHost>,
-  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, NextHost>,
+export function paymentWebhook<const Events extends EventTypes = NoEvents>(
+  options: ReceiverOptions<SchemasOf<Events>, NextHost>,
+  handlers: Handlers<SchemasOf<Events>, NextHost>,
 ): RouteHandler {
-  const respond = SecretFault.or(options, () => createResponder<SchemasOf<Events>, Payment, Scope, NextHost>(options, handlers));
+  const receiver = orMissingSecret(options, () =>
+    createReceiver<SchemasOf<Events>, NextHost>(options, handlers),
+  );
   return async (request: Request, context?: RouteContext) => {
     requireRouter('app', request);
     const delivery = deliveryOf(request);
-    if (respond instanceof SecretFault)
-      return toResponse(
-        delivery,
-        respond.reply(request.url, (path) => `app${path}/route`),
-      );
-    return respond(delivery, { ...context, request });
+    return toResponse(delivery, await receiver.receive(delivery, { ...context, request }));
   };
 }

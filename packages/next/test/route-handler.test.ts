@@ -2,9 +2,9 @@ import { isHTTPAccessFallbackError } from 'next/dist/client/components/http-acce
 import { isRedirectError } from 'next/dist/client/components/redirect-error.js';
 import { notFound, redirect } from 'next/navigation.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { memoryStore, WebhookError } from '@paylink/core';
+import { WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import { paymentWebhook } from '../src/index.js';
+import { paymentWebhook, type NextHost } from '../src/index.js';
 import { paymentWebhookApi } from '../src/pages.js';
 
 const secret = TEST_SECRET;
@@ -34,24 +34,31 @@ describe('a route handler of the App Router', () => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('gives the handler the request and the parameters of a dynamic route, and sends the Response it returns', async () => {
-    const POST = paymentWebhook({ secret }, async ({ reference }, { request, params }) => {
-      const { tenant } = (await params) ?? {};
-      return Response.json({ reference, tenant, path: new URL(request.url).pathname }, { status: 201 });
-    });
-    const context = { params: Promise.resolve({ tenant: 'acme' }) };
-    const response = await POST(signedDelivery({ secret }).toRequest('http://localhost/acme'), context);
-    expect(await told(response)).toEqual([201, { reference: 'order-42', tenant: 'acme', path: '/acme' }]);
+  it('gives the handler the request, the parameters and `signal`, and no means to answer (O09)', async () => {
+    const handler = vi.fn();
+    const POST = paymentWebhook({ secret }, handler);
+    const params = Promise.resolve({ tenant: 'acme' });
+    const request = signedDelivery({ secret }).toRequest('http://localhost/acme');
+    expect(await told(await POST(request, { params }))).toEqual([200, { received: true }]);
+    const [, context] = handler.mock.calls[0] as [unknown, object];
+    expect(Object.keys(context).sort()).toEqual(['params', 'request', 'signal']);
+    expect(context).toMatchObject({ request, params });
   });
 
-  it('chooses a tenant’s secret by the parameters (H12)', async () => {
+  it('chooses the secret and the tenant by the parameters (H12)', async () => {
     const secrets: Record<string, string> = { a: 'secret-of-tenant-a', b: 'secret-of-tenant-b' };
-    const POST = paymentWebhook({ secret: async ({ params }) => secrets[String((await params)?.['tenant'])] }, () => undefined);
+    const tenants: unknown[] = [];
+    const secretOf = async ({ params }: NextHost) => {
+      const tenant = String((await params)?.['tenant']);
+      return { secret: secrets[tenant], tenant };
+    };
+    const POST = paymentWebhook({ secret: secretOf }, ({ tenant }) => void tenants.push(tenant));
     const to = async (tenant: string): Promise<number> => {
       const request = signedDelivery({ secret: 'secret-of-tenant-a' }).toRequest(URL_OF_ROUTE);
       return (await POST(request, { params: Promise.resolve({ tenant }) })).status;
     };
     expect([await to('a'), await to('b'), await to('c')]).toEqual([200, 401, 503]);
+    expect(tenants).toEqual(['a']);
   });
 
   it('rejects with an error that Next.js takes for no redirect and no 404 (N07)', async () => {
@@ -66,17 +73,7 @@ describe('a route handler of the App Router', () => {
     }
   });
 
-  it('runs the handler once with `idempotency`, and undoes the work of a Response that says no', async () => {
-    const handler = vi.fn().mockResolvedValueOnce(new Response('not yet', { status: 503 }));
-    const POST = paymentWebhook({ secret, idempotency: memoryStore() }, handler);
-    const delivery = signedDelivery({ secret });
-    const statuses: number[] = [];
-    for (let time = 0; time < 3; time++) statuses.push((await POST(delivery.toRequest(URL_OF_ROUTE))).status);
-    expect(statuses).toEqual([503, 200, 200]);
-    expect(handler).toHaveBeenCalledTimes(2);
-  });
-
-  it('answers a WebhookError of the handler itself, and rejects with anything else, which Next then reports', async () => {
+  it('answers a WebhookError of the handler itself, and rejects with any other error, which Next then reports', async () => {
     const refuse = paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 })));
     expect(await told(await refuse(signedDelivery({ secret }).toRequest(URL_OF_ROUTE)))).toEqual([503, { error: 'unknown_order' }]);
     const mine = new Error('mine');
@@ -84,7 +81,7 @@ describe('a route handler of the App Router', () => {
     await expect(fail(signedDelivery({ secret }).toRequest(URL_OF_ROUTE))).rejects.toBe(mine);
   });
 
-  it('is 500 body_consumed where the body was read before it', async () => {
+  it('is 500 body_consumed if the body was read before it', async () => {
     const POST = paymentWebhook({ secret }, () => undefined);
     const request = signedDelivery({ secret }).toRequest(URL_OF_ROUTE);
     await request.json();
@@ -96,7 +93,7 @@ describe('a mistake of set-up', () => {
   it.each([
     ['a secret', secret],
     ['no secret', undefined],
-  ])('names the right import where the other router calls a route with %s', async (_which, given) => {
+  ])('names the right import if the other router calls a route with %s', async (_which, given) => {
     const call = paymentWebhook({ secret: given }, () => undefined) as unknown as (
       request: object,
       response: object,
@@ -109,7 +106,7 @@ describe('a mistake of set-up', () => {
   });
 
   it.each([undefined, '', ' blank ', [], ['a-secret', undefined]])(
-    'secret: %j refuses every request, 500, and is told once in the log',
+    'secret: %j answers every request with 500, and is logged once',
     async (fault) => {
       const handler = vi.fn();
       const POST = paymentWebhook({ secret: fault }, handler);
@@ -124,7 +121,7 @@ describe('a mistake of set-up', () => {
     },
   );
 
-  it('lets go of the body that it leaves unread', async () => {
+  it('drops the body that it leaves unread', async () => {
     vi.useFakeTimers();
     const cancel = vi.fn();
     const body = new ReadableStream<Uint8Array>({ cancel });
@@ -141,12 +138,13 @@ describe('a mistake of set-up', () => {
     await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));
     expect(logger.error).toHaveBeenCalledExactlyOnceWith(
       '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set? ' +
-        'The route of /api/webhooks/payments (app/api/webhooks/payments/route) reads it. See docs/errors.md#misconfigured',
+        'The route /api/webhooks/payments reads it. See docs/errors.md#misconfigured',
+      { code: 'misconfigured', status: 500 },
     );
     expect(console.error).not.toHaveBeenCalled();
   });
 
-  it('throws where the route is imported for anything but the secret', () => {
+  it('throws on import for every other mistake', () => {
     const handler = (): undefined => undefined;
     expect(() => paymentWebhook({ secret, bodyLimit: 0 }, handler)).toThrow(/^bodyLimit must/);
     expect(() => paymentWebhook({ secret, retries: 3 } as never, handler)).toThrow(/^retries is an unknown option/);

@@ -4,41 +4,39 @@ import type { Delivery } from '@paylink/core';
 import { readBody } from './read-body.js';
 
 /**
- * Makes the delivery of a request of node:http, or of a host that builds on it: Express, Fastify, Koa, HTTP/2's compatibility
- * API.
+ * Makes the delivery of a request of node:http, or of a host that builds on it: Express, Fastify, Koa,
+ * the compatibility API of HTTP/2.
  *
- * @param bodyConsumedHint how to fix it when something read the body first; a sentence for the log
- * @param stream where the body's bytes come from, when a host's hooks have put another stream around the request's own
+ * @param hint for the log: how to fix a route whose body something else has read
+ * @param stream the body, if a host's hooks put another stream around the request
  */
 export function deliveryOf(
   req: IncomingMessage,
-  bodyConsumedHint = 'Let nothing read the request before paymentWebhook.',
+  hint = 'Let nothing read the request before paymentWebhook.',
   stream: Readable = req,
 ): Delivery {
   return {
     method: req.method,
     header: (name) => headerOf(req, name),
-    body: (limits) => readBody(req, stream, limits, bodyConsumedHint),
+    body: (limits) => readBody(req, stream, limits, hint),
   };
 }
 
 /**
- * The header as it was received, all its lines joined. `req.headers` keeps only the first line of some names, and a middleware
- * that inflates the body deletes Content-Encoding from it.
+ * Joins all lines of a header as received. `req.headers` keeps only the first line of some names, and
+ * middleware that inflates a body deletes Content-Encoding there.
  */
 function headerOf(req: IncomingMessage, name: string): string | undefined {
-  const { rawHeaders }: { readonly rawHeaders?: readonly string[] } = req;
-  if (rawHeaders === undefined || rawHeaders.length === 0) {
-    // A layer in between has made this request; an array is a repeated header.
+  const { rawHeaders = [] }: { readonly rawHeaders?: readonly string[] } = req;
+  if (rawHeaders.length === 0) {
+    // Another layer made this request. An array is a repeated header.
     const value = req.headers[name];
     return typeof value === 'string' ? value : undefined;
   }
-  let joined: string | undefined;
+  const lines: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const key = rawHeaders[index]!;
-    if (key.length !== name.length || key.toLowerCase() !== name) continue;
-    const line = rawHeaders[index + 1]!;
-    joined = joined === undefined ? line : `${joined}, ${line}`;
+    if (key.length === name.length && key.toLowerCase() === name) lines.push(rawHeaders[index + 1]!);
   }
-  return joined;
+  return lines.length === 0 ? undefined : lines.join(', ');
 }

@@ -3,68 +3,63 @@ import {
   ConfigurationError,
   createReceiver,
   errorReply,
-  logQuietly,
   WebhookError,
-  type ConfirmedPayment,
   type EventSchemas,
   type EventTypes,
-  type HostContext,
+  type Handlers,
   type NoEvents,
-  type ReceiverHandlers,
   type ReceiverOptions,
   type SchemasOf,
 } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
 import { writeReply } from './write-reply.js';
 
-/** What a handler is given of the host. With `idempotency` no `res`: nothing may be sent before the commit. */
-export type NodeHost<Scope = never> = HostContext<Scope, { readonly req: IncomingMessage }, { readonly res: ServerResponse }>;
+/** The request's side of node:http that a handler gets. */
+export interface NodeHost {
+  readonly req: IncomingMessage;
+}
 
-export interface NodeWebhookOptions<
-  Events extends EventSchemas,
-  Payment extends ConfirmedPayment,
-  Scope extends object,
-> extends ReceiverOptions<Events, Payment, Scope, NodeHost<Scope>> {
-  /** Called with what a handler threw, since node:http has no error handling of its own. Default: `console.error`. */
-  readonly onError?:
-    ((error: unknown, host: { readonly req: IncomingMessage; readonly res: ServerResponse }) => unknown) | undefined;
+export interface NodeWebhookOptions<Events extends EventSchemas>
+  extends ReceiverOptions<Events, NodeHost> {
+  /** Gets the handler's error: node:http has no error handler. Default: `console.error`. */
+  readonly onError?: ((error: unknown, host: NodeHost) => unknown) | undefined;
 }
 
 /**
- * Makes a request listener for `http.createServer`, or for HTTP/2's compatibility API: verifies a notification, runs the
- * handler, replies. What the handler throws is 500 `handler_failed`, and given to `onError`.
+ * Makes a request listener for `http.createServer`, or for the compatibility API of HTTP/2: verifies a
+ * notification, runs the handler, replies. If the handler throws, the reply is 500 `handler_failed` and
+ * `onError` gets the error. The listener's promise resolves when the reply is written.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
-export function paymentWebhook<
-  const Events extends EventTypes = NoEvents,
-  Payment extends ConfirmedPayment = never,
-  Scope extends object = never,
->(
-  all: NodeWebhookOptions<SchemasOf<Events>, Payment, Scope>,
-  handlers: ReceiverHandlers<SchemasOf<Events>, Payment, Scope, NodeHost<Scope>>,
-): (req: IncomingMessage, res: ServerResponse) => void {
-  const { onError = logError, ...options } = Object(all) as typeof all;
+export function paymentWebhook<const Events extends EventTypes = NoEvents>(
+  all: NodeWebhookOptions<SchemasOf<Events>>,
+  handlers: Handlers<SchemasOf<Events>, NodeHost>,
+): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  // Without a prototype, so that a polluted one sets no option.
+  const own = { __proto__: null, ...all } as typeof all;
+  const { onError = logError, ...options } = own;
   if (typeof onError !== 'function') throw new ConfigurationError('onError', 'must be a function');
-  const receiver = createReceiver<SchemasOf<Events>, Payment, Scope, NodeHost<Scope>>(options, handlers);
+  const receiver = createReceiver<SchemasOf<Events>, NodeHost>(options, handlers);
 
-  return (req, res) => {
-    const { statusCode } = res;
-    receiver
-      .receive(deliveryOf(req), { req }, { res })
-      .then(
-        (reply) => {
-          writeReply(req, res, reply, statusCode);
-        },
-        (error: unknown) => {
-          writeReply(req, res, errorReply(new WebhookError('handler_failed')));
-          return onError(error, { req, res });
-        },
-      )
-      .catch(logError);
+  return async (req, res) => {
+    try {
+      await writeReply(req, res, await receiver.receive(deliveryOf(req), { req }));
+    } catch (error) {
+      await writeReply(req, res, errorReply(new WebhookError('handler_failed')));
+      try {
+        await onError(error, { req });
+      } catch (failure) {
+        logError(failure);
+      }
+    }
   };
 }
 
 function logError(error: unknown): void {
-  logQuietly(() => console.error('[paylink] the webhook handler failed:', error));
+  try {
+    console.error('[paylink] the webhook handler failed:', error);
+  } catch {
+    // A getter of the error threw while the console printed it.
+  }
 }

@@ -5,7 +5,6 @@ import type express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { PATH } from '../deliveries.js';
 import { inflated, listening, SLOW, type Capabilities, type Host, type Setup, type Surroundings } from './host.js';
-import { respondingBy } from './node.js';
 
 type Middleware = ExpressMiddleware | ((req: Request, res: Response, next: NextFunction) => void);
 
@@ -15,7 +14,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   routes: true,
   failure: FAILURE,
   banners: ['x-powered-by'],
-  responds: 'at once',
+  context: ['req', 'signal'],
   fetch: false,
   closes: true,
   parserErrors: 'Node',
@@ -34,6 +33,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'a form parser',
   'a naive reader',
   'a listener for data',
+  'a listener for data, a tick earlier',
   'a text decoder',
   'something slow',
   'the webhook twice',
@@ -52,16 +52,14 @@ export function expressHosts(name: string, create: typeof express): readonly [Ho
   };
   const gate: Host = {
     name: `${name} as a gate`,
-    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate', 'nothing behind the gate'] },
+    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate'] },
     listen: (setup) => listen(create, setup, gated(setup)),
   };
   return [host, gate];
 }
 
 function handling({ options, handler }: Setup): Middleware {
-  return paymentWebhook(options, (event, context: { readonly signal: AbortSignal; readonly res?: Response }) =>
-    handler(event, { signal: context.signal, ...respondingBy(context.res) }),
-  );
+  return paymentWebhook(options, handler);
 }
 
 function gated({ options, handler, surroundings }: Setup): Middleware[] {
@@ -70,12 +68,11 @@ function gated({ options, handler, surroundings }: Setup): Middleware[] {
   const route = (req: Request, res: Response, next: NextFunction): void => {
     // As merchants write it who must also serve Express 4, which does not wait for a route's promise.
     const answer = async (): Promise<void> => {
-      await handler(webhookEvent(req), respondingBy(res));
-      if (!res.headersSent) res.status(200).type('application/json').send('{"received":true}');
+      await handler(webhookEvent(req), {});
+      res.status(200).type('application/json').send('{"received":true}');
     };
     answer().catch(next);
   };
-  if (surroundings === 'nothing behind the gate') return [gate];
   return surroundings === 'no gate' ? [route] : [gate, route];
 }
 
@@ -122,6 +119,12 @@ function listen(create: typeof express, { surroundings, onError }: Setup, webhoo
       app.use((req, _res, next) => {
         req.on('data', () => undefined);
         next();
+      });
+      break;
+    case 'a listener for data, a tick earlier':
+      app.use((req, _res, next) => {
+        req.on('data', () => undefined);
+        setImmediate(next);
       });
       break;
     case 'a text decoder':

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { format } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { paymentWebhook } from '@paylink/fastify';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { PATH } from '../deliveries.js';
-import { listening, SLOW, type Host, type Listening, type MerchantContext, type Setup, type Surroundings } from './host.js';
+import { listening, SLOW, type Host, type Listening, type Setup, type Surroundings } from './host.js';
 
 /** Makes an application on which nothing is registered yet. */
 export type CreateFastify = (logger: FastifyBaseLogger, http2: boolean) => FastifyInstance;
@@ -20,7 +20,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
       routes: true,
       failure: FAILURE,
       banners: [],
-      responds: 'at once',
+      context: ['request', 'signal'],
       fetch: false,
       closes: true,
       http2: true,
@@ -29,6 +29,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
       surroundings: [
         'a naive reader',
         'a listener for data',
+        'a listener for data, a tick earlier',
         'a text decoder',
         'something slow',
         'a mounted router',
@@ -51,7 +52,14 @@ async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
       void reply.code(500).type('application/json').send(FAILURE);
     });
   }
-  app.addHook('onRequest', (request) => surround(surroundings, request));
+  if (surroundings === 'a listener for data') {
+    app.addHook('onRequest', ({ raw }, _reply, next) => {
+      raw.on('data', () => undefined);
+      next();
+    });
+  } else {
+    app.addHook('onRequest', (request) => surround(surroundings, request));
+  }
 
   if (surroundings === 'an inflater') {
     app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -66,11 +74,7 @@ async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
   }
 
   const [, prefix = '', rest = ''] = surroundings === 'a mounted router' ? /^(\/[^/]*)(.*)$/.exec(PATH)! : ['', '', PATH];
-  const webhook = paymentWebhook(
-    { ...options, url: rest },
-    (event, context: { readonly signal: AbortSignal; readonly reply?: FastifyReply }) =>
-      handler(event, { signal: context.signal, ...respondingBy(context.reply) }),
-  );
+  const webhook = paymentWebhook({ ...options, url: rest }, handler);
   await app.register(webhook, { prefix });
   await app.ready();
   // Its close also ends connections that are idle, as an application that uses Fastify would have it.
@@ -83,8 +87,9 @@ async function surround(surroundings: Surroundings | undefined, { raw }: Fastify
       raw.on('data', () => undefined);
       await once(raw, 'end');
       break;
-    case 'a listener for data':
+    case 'a listener for data, a tick earlier':
       raw.on('data', () => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
       break;
     case 'a text decoder':
       raw.setEncoding('utf8');
@@ -94,19 +99,6 @@ async function surround(surroundings: Surroundings | undefined, { raw }: Fastify
       break;
     default:
   }
-}
-
-function respondingBy(reply: FastifyReply | undefined): Omit<MerchantContext, 'signal'> {
-  return {
-    canRespond: reply !== undefined,
-    respond: (status, headers = {}, body = '') => {
-      void reply!.code(status).headers(headers).send(body);
-    },
-    begin: (status, piece) => {
-      reply!.hijack();
-      reply!.raw.writeHead(status).write(piece);
-    },
-  };
 }
 
 /** What is logged goes to the console. An error that comes after the reply is only logged. */

@@ -7,7 +7,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { PATH } from '../deliveries.js';
 import { listening, SLOW, type Capabilities, type Host, type Listening } from './host.js';
-import type { MerchantContext, Setup, Surroundings } from './host.js';
+import type { Setup, Surroundings } from './host.js';
 
 const FAILURE = '{"error":"the error handler of the app"}';
 
@@ -15,7 +15,6 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings' | 'hint'> = {
   routes: true,
   failure: FAILURE,
   banners: [],
-  responds: 'on return',
   fetch: true,
   closes: false,
   parserErrors: 'Node',
@@ -34,6 +33,14 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'no error handler',
 ];
 
+const ON_NODE: readonly Surroundings[] = [
+  'a clone',
+  'a body limit',
+  'an inflater',
+  'a listener for data',
+  'a listener for data, a tick earlier',
+];
+
 /** By @paylink/fetch, as on any host of the Fetch API. */
 export const fetchOnHono: Host = {
   name: 'Fetch on Hono',
@@ -41,13 +48,12 @@ export const fetchOnHono: Host = {
     ...COMMON,
     gate: false,
     surroundings: [...SURROUNDINGS, 'another webhook at once'],
-    hint: /Give the webhook the request itself, before any request\.json\(\)/,
+    context: ['request', 'signal'],
+    hint: /Pass the request itself to the webhook, before request\.json\(\)/,
   },
   listen(setup) {
     const { options, handler } = setup;
-    const webhook = paymentWebhook(options, (event, { signal }: { readonly signal: AbortSignal }) =>
-      handler(event, { signal, ...RESPONDING }),
-    );
+    const webhook = paymentWebhook(options, handler);
     return listen(setup, [({ req }) => webhook(req.raw)]);
   },
 };
@@ -55,21 +61,20 @@ export const fetchOnHono: Host = {
 const ADAPTER: Omit<Capabilities, 'gate' | 'surroundings'> = {
   ...COMMON,
   closes: 'a 401',
-  hint: /Put the webhook above middleware that reads the body|Give the webhook the request itself/,
+  hint: /Put the webhook above middleware that reads the body|Pass the request itself to the webhook/,
 };
 
 export const hono: Host = {
   name: 'Hono',
   capabilities: {
     ...ADAPTER,
+    context: ['env', 'executionCtx', 'req', 'signal', 'var'],
     gate: false,
-    surroundings: [...SURROUNDINGS, 'another webhook at once', 'a clone', 'a body limit', 'an inflater'],
+    surroundings: [...SURROUNDINGS, 'another webhook at once', ...ON_NODE],
   },
   listen(setup) {
     const { options, handler } = setup;
-    const webhook = honoWebhook(options, (event, { signal }: { readonly signal: AbortSignal }) =>
-      handler(event, { signal, ...RESPONDING }),
-    );
+    const webhook = honoWebhook(options, handler);
     return listen(setup, [webhook as MiddlewareHandler]);
   },
 };
@@ -79,17 +84,16 @@ export const honoGate: Host = {
   capabilities: {
     ...ADAPTER,
     gate: true,
-    surroundings: [...SURROUNDINGS, 'no gate', 'nothing behind the gate', 'a clone', 'a body limit', 'an inflater'],
+    surroundings: [...SURROUNDINGS, 'no gate', ...ON_NODE],
   },
   listen(setup) {
     const { options, handler, surroundings } = setup;
     const { secret, bodyLimit, bodyTimeout, observe, headers } = options;
     const gate = honoWebhook({ secret, bodyLimit, bodyTimeout, observe, headers });
     const route: MiddlewareHandler = async (c) => {
-      const answer: unknown = await handler(webhookEvent(c), RESPONDING);
-      return answer instanceof Response ? answer : c.json({ received: true });
+      await handler(webhookEvent(c), {});
+      return c.json({ received: true });
     };
-    if (surroundings === 'nothing behind the gate') return listen(setup, [gate]);
     return listen(setup, surroundings === 'no gate' ? [route] : [gate, route]);
   },
 };
@@ -140,17 +144,6 @@ function listen(setup: Setup, webhook: readonly MiddlewareHandler[]): Promise<Li
   return listening(overHttp2 ? createAdaptorServer({ fetch, createServer: http2.createServer }) : createAdaptorServer({ fetch }));
 }
 
-const RESPONDING: Omit<MerchantContext, 'signal'> = {
-  // Always: what is returned waits for the store's commit.
-  canRespond: true,
-  respond: (status, headers = {}, body = '') => new Response(EMPTY.has(status) ? null : body, { status, headers }),
-  // There is no way to begin a response without returning it.
-  begin: () => undefined,
-};
-
-/** Statuses with which a Response takes no body. */
-const EMPTY: ReadonlySet<number> = new Set([204, 304]);
-
 function surround(surroundings: Surroundings | undefined): MiddlewareHandler | undefined {
   switch (surroundings) {
     case 'a JSON parser':
@@ -176,6 +169,17 @@ function surround(surroundings: Surroundings | undefined): MiddlewareHandler | u
       };
     case 'a body limit':
       return bodyLimit({ maxSize: 100_000 });
+    case 'a listener for data':
+      return async ({ env }, next) => {
+        (env as HttpBindings).incoming.on('data', () => undefined);
+        await next();
+      };
+    case 'a listener for data, a tick earlier':
+      return async ({ env }, next) => {
+        (env as HttpBindings).incoming.on('data', () => undefined);
+        await new Promise((resolve) => setImmediate(resolve));
+        await next();
+      };
     case 'an inflater':
       return async ({ env }, next) => {
         delete (env as HttpBindings).incoming.headers['content-encoding'];

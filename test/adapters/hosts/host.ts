@@ -4,7 +4,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { createGunzip } from 'node:zlib';
-import type { ConfirmedPayment, IdempotencyStore, ObserveHook, PaymentSource } from '@paylink/core';
+import type { ObserveHook } from '@paylink/core';
 
 export interface HostOptions {
   readonly secret: string;
@@ -14,11 +14,9 @@ export interface HostOptions {
   readonly headers?: { readonly signature?: string; readonly event?: string };
 }
 
-/** What stands behind a gate has no such options: nothing runs around it. */
+/** A gate has no such option. */
 export interface HandlerOptions extends HostOptions {
   readonly handlerTimeout?: number;
-  readonly confirm?: PaymentSource<ConfirmedPayment>;
-  readonly idempotency?: IdempotencyStore;
 }
 
 export interface MerchantEvent {
@@ -28,15 +26,9 @@ export interface MerchantEvent {
   readonly rawBody: Uint8Array;
 }
 
+/** The handler's context. Empty behind a gate. */
 export interface MerchantContext {
-  /** Not behind a gate. */
   readonly signal?: AbortSignal;
-  /** Answers by the merchant's own means. The handler returns what this gives, since on Fetch hosts that is the response. */
-  respond(status: number, headers?: Readonly<Record<string, string>>, body?: string): unknown;
-  /** Begins a response and leaves it open. */
-  begin(status: number, piece: string): void;
-  /** False where the host's response is held back until a store's commit. */
-  readonly canRespond: boolean;
 }
 
 /** What merchants put in front of the webhook, or around it, by mistake or with reason. */
@@ -50,6 +42,7 @@ export type Surroundings =
   | 'a form parser'
   | 'a naive reader'
   | 'a listener for data'
+  | 'a listener for data, a tick earlier'
   | 'a text decoder'
   | 'something slow'
   | 'the webhook twice'
@@ -58,7 +51,6 @@ export type Surroundings =
   | 'a clone'
   | 'a body limit'
   | 'no gate'
-  | 'nothing behind the gate'
   | 'no error handler'
   | 'a mounted router'
   | 'every method';
@@ -94,12 +86,9 @@ export interface Capabilities {
   readonly failure: string;
   /** Headers that the host itself puts on every reply. */
   readonly banners: readonly string[];
-  /**
-   * When the handler's own response goes out: as it is given, so that nothing can take it back; or when the handler
-   * has returned, so that an error takes its place.
-   */
-  readonly responds: 'at once' | 'on return';
-  /** Whether it stands on Fetch's Request and Response: a handler responds by what it returns, and a URL has no dot segments left. */
+  /** The keys of a handler's context, sorted. */
+  readonly context?: readonly string[];
+  /** Whether it stands on Fetch's Request and Response, whose URL has no dot segments. */
   readonly fetch: boolean;
   /** Whether a refusal says `Connection: close`: every one, on Hono's server a 401 alone, on other Fetch hosts none. */
   readonly closes: boolean | 'a 401';
@@ -121,10 +110,10 @@ export interface Host {
 /** The server under a request listener, or under what takes the place of one. */
 export function serverFor(
   { http2: overHttp2 = false }: Setup,
-  listener: (req: IncomingMessage, res: ServerResponse) => void,
+  listener: (req: IncomingMessage, res: ServerResponse) => unknown,
 ): Server {
   // What a listener takes are the classes of node:http; those of the compatibility API have what is used of them.
-  return overHttp2 ? http2.createServer(listener as unknown as Http2Listener) : http.createServer(listener);
+  return overHttp2 ? http2.createServer(listener as unknown as Http2Listener) : http.createServer((req, res) => void listener(req, res));
 }
 
 type Http2Listener = Parameters<typeof http2.createServer>[1] & object;

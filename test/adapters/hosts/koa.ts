@@ -1,6 +1,5 @@
 /** Koa 2 and 3 differ in nothing that these tests use, so each is a line on this. */
 import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import { paymentWebhook, webhookEvent } from '@paylink/koa';
@@ -8,7 +7,7 @@ import type Koa from 'koa';
 import type { Context, Middleware } from 'koa';
 import { PATH } from '../deliveries.js';
 import { inflated, listening, serverFor, SLOW } from './host.js';
-import type { Capabilities, Host, Listening, MerchantContext, Setup, Surroundings } from './host.js';
+import type { Capabilities, Host, Listening, Setup, Surroundings } from './host.js';
 
 const FAILURE = '{"error":"the error handler of the app"}';
 
@@ -16,8 +15,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   routes: true,
   failure: FAILURE,
   banners: [],
-  // Koa writes what stands in ctx.body when all middleware has returned.
-  responds: 'on return',
+  context: ['params', 'req', 'signal', 'state'],
   fetch: false,
   closes: true,
   parserErrors: 'Node',
@@ -34,6 +32,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'a form parser',
   'a naive reader',
   'a listener for data',
+  'a listener for data, a tick earlier',
   'a text decoder',
   'something slow',
   'the webhook twice',
@@ -52,44 +51,24 @@ export function koaHosts(name: string, create: typeof Koa): readonly [Host, Host
   };
   const gate: Host = {
     name: `${name} as a gate`,
-    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate', 'nothing behind the gate'] },
+    capabilities: { ...COMMON, gate: true, surroundings: [...SURROUNDINGS, 'no gate'] },
     listen: (setup) => listen(new create(), setup, gated(setup)),
   };
   return [host, gate];
 }
 
 function handling({ options, handler }: Setup): Middleware {
-  return paymentWebhook(options, (event, context: { readonly signal: AbortSignal; readonly ctx?: Context }) =>
-    handler(event, { signal: context.signal, ...respondingBy(context.ctx) }),
-  );
+  return paymentWebhook(options, handler);
 }
 
 function gated({ options, handler, surroundings }: Setup): Middleware[] {
   const { secret, bodyLimit, bodyTimeout, observe, headers } = options;
   const gate = paymentWebhook({ secret, bodyLimit, bodyTimeout, observe, headers });
   const route: Middleware = async (ctx) => {
-    await handler(webhookEvent(ctx), respondingBy(ctx));
-    if (ctx.body === undefined) ctx.body = { received: true };
+    await handler(webhookEvent(ctx), {});
+    ctx.body = { received: true };
   };
-  if (surroundings === 'nothing behind the gate') return [gate];
   return surroundings === 'no gate' ? [route] : [gate, route];
-}
-
-function respondingBy(ctx: Context | undefined): Omit<MerchantContext, 'signal'> {
-  return {
-    canRespond: ctx !== undefined,
-    respond: (status, headers = {}, body = '') => {
-      ctx!.status = status;
-      ctx!.body = body;
-      ctx!.set(headers);
-    },
-    begin: (status, piece) => {
-      ctx!.status = status;
-      const stream = new PassThrough();
-      stream.write(piece);
-      ctx!.body = stream;
-    },
-  };
 }
 
 function listen(app: Koa, setup: Setup, webhook: readonly Middleware[]): Promise<Listening> {
@@ -135,7 +114,15 @@ function surround(surroundings: Surroundings | undefined): Middleware | undefine
         ),
       );
     case 'a listener for data':
-      return first(({ req }) => req.on('data', () => undefined));
+      return (ctx, next) => {
+        ctx.req.on('data', () => undefined);
+        return next();
+      };
+    case 'a listener for data, a tick earlier':
+      return first(({ req }) => {
+        req.on('data', () => undefined);
+        return new Promise((resolve) => setImmediate(resolve));
+      });
     case 'a text decoder':
       return first(({ req }) => req.setEncoding('utf8'));
     case 'an inflater':

@@ -10,7 +10,7 @@ export const lambda: Host = {
     routes: true,
     failure: '',
     banners: [],
-    responds: 'on return',
+    context: ['context', 'event', 'signal'],
     fetch: false,
     closes: true,
     parserErrors: 'Node',
@@ -19,9 +19,7 @@ export const lambda: Host = {
     hint: /never/,
   },
   listen(setup) {
-    const invoke = paymentWebhook(setup.options, (event) =>
-      setup.handler(event, { canRespond: false, respond: () => undefined, begin: () => undefined }),
-    );
+    const invoke = paymentWebhook(setup.options, setup.handler);
     const gateway = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
       const event = await eventOf(req);
       const { statusCode, body, multiValueHeaders } = await invoke(event);

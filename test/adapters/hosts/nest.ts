@@ -1,11 +1,11 @@
 /** NestJS on both platforms, as merchants write it: the bytes kept by `rawBody: true`, a guard above the controller's method. */
 import 'reflect-metadata';
 import type { Server } from 'node:net';
-import { Controller, HttpCode, Module, Post, UseGuards, type DynamicModule } from '@nestjs/common';
+import { Controller, Module, Post, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { PaymentEvent, paymentWebhookGuard, type WebhookEvent } from '@paylink/nest';
+import { PaymentEvent, PaymentWebhook, type WebhookEvent } from '@paylink/nest';
 import { PATH } from '../deliveries.js';
 import { listening, type Capabilities, type Host, type Listening, type Setup } from './host.js';
 
@@ -14,7 +14,6 @@ const CAPABILITIES: Capabilities = {
   routes: true,
   failure: '',
   banners: [],
-  responds: 'on return',
   fetch: false,
   closes: true,
   parserErrors: 'Node',
@@ -34,11 +33,10 @@ async function listen({ options, handler }: Setup, platform: 'express' | 'fastif
   @Controller()
   class Webhooks {
     @Post(PATH)
-    @HttpCode(200)
-    @UseGuards(paymentWebhookGuard({ secret, bodyLimit, bodyTimeout }))
+    @PaymentWebhook({ secret, bodyLimit, bodyTimeout })
     async receive(@PaymentEvent() event: WebhookEvent) {
-      await handler(event, { canRespond: false, respond: () => undefined, begin: () => undefined });
-      return { received: true };
+      const returned: unknown = await handler(event, {});
+      return returned === undefined ? { received: true } : returned;
     }
   }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { paymentWebhook } from '@paylink/node';
-import { inflated, listening, serverFor, SLOW, type Host, type MerchantContext, type Setup, type Surroundings } from './host.js';
+import { inflated, listening, serverFor, SLOW, type Host, type Setup, type Surroundings } from './host.js';
 
-type Listener = (req: IncomingMessage, res: ServerResponse) => void;
+type Listener = (req: IncomingMessage, res: ServerResponse) => unknown;
 
 export const nodeHttp: Host = {
   name: 'node:http',
@@ -11,7 +11,7 @@ export const nodeHttp: Host = {
     routes: false,
     failure: '{"error":"handler_failed"}',
     banners: [],
-    responds: 'at once',
+    context: ['req', 'signal'],
     fetch: false,
     closes: true,
     parserErrors: 'Node',
@@ -21,6 +21,7 @@ export const nodeHttp: Host = {
       'a JSON parser that keeps a string',
       'a naive reader',
       'a listener for data',
+      'a listener for data, a tick earlier',
       'a text decoder',
       'something slow',
       'another webhook at once',
@@ -33,24 +34,7 @@ export const nodeHttp: Host = {
 };
 
 function listenerOf({ options, handler, onError }: Setup): Listener {
-  return paymentWebhook(
-    { ...options, onError },
-    (event, context: { readonly signal: AbortSignal; readonly res?: ServerResponse }) =>
-      handler(event, { signal: context.signal, ...respondingBy(context.res) }),
-  );
-}
-
-/** A merchant's means to respond on whatever stands on node:http. */
-export function respondingBy(res: ServerResponse | undefined): Omit<MerchantContext, 'signal'> {
-  return {
-    canRespond: res !== undefined,
-    respond: (status, headers = {}, body = '') => {
-      res!.writeHead(status, headers).end(body);
-    },
-    begin: (status, piece) => {
-      res!.writeHead(status).write(piece);
-    },
-  };
+  return paymentWebhook({ ...options, onError }, handler);
 }
 
 function surround(surroundings: Surroundings | undefined, listener: Listener): Listener {
@@ -80,6 +64,11 @@ function surround(surroundings: Surroundings | undefined, listener: Listener): L
       return (req, res) => {
         req.on('data', () => undefined);
         listener(req, res);
+      };
+    case 'a listener for data, a tick earlier':
+      return (req, res) => {
+        req.on('data', () => undefined);
+        setImmediate(listener, req, res);
       };
     case 'a text decoder':
       return (req, res) => {

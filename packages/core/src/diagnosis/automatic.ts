@@ -1,19 +1,23 @@
 /**
- * The diagnosis that a receiver starts on its own outside of production. A stranger can cause it with any body, on a machine that
- * serves customers, so it takes no more than the limits below.
+ * The diagnosis that a receiver starts by itself outside production. Any body from a stranger can cause
+ * it on a machine that serves customers, so it stays within the limits below.
  */
+import { findMatch } from '#hmac';
 import { isProduction } from '../environment.js';
 import type { Logger } from '../logger.js';
+import { importSecrets } from '../secret.js';
 import { createBudget, pause } from './budget.js';
+import type { Refused } from './explain.js';
 import { diagnoseSpelling, search, type DiagnoseOptions, type Diagnosis } from './search.js';
 
 const SLICE_TIME = 0.5;
-// After each slice sixty times its length: less than 2 % of one core.
+/** After each slice sixty times its length: under 2 % of one core. */
 const REST = 60;
 const LONGEST_REST = 500;
 
 async function rest(used: number): Promise<void> {
-  await pause(Math.min(REST * Math.max(used, SLICE_TIME), LONGEST_REST), { keepsProcess: false });
+  const milliseconds = Math.min(REST * Math.max(used, SLICE_TIME), LONGEST_REST);
+  await pause(milliseconds, { keepsProcess: false });
 }
 
 const LIMITS = {
@@ -27,29 +31,52 @@ const LIMITS = {
   rest,
 };
 
-// More than the causes that a stranger can bring about.
+/** More than a stranger can cause. */
 const MOST_CAUSES = 32;
 
-/** What was refused: without a body where the form of the signature was enough. */
-export type Refused = Omit<DiagnoseOptions, 'rawBody'> & { readonly rawBody: DiagnoseOptions['rawBody'] | undefined };
+/**
+ * `paylink doctor` signs its forged probe over the body and this text. Nobody without the secret can
+ * do that, and the probe needs no diagnosis.
+ */
+const PROBE = new TextEncoder().encode('\npaylink doctor probe');
 
-/** Logs the cause, unless it is among those that were logged before. */
-export async function logCause({ rawBody, ...given }: Refused, logger: Logger, logged: Set<string>): Promise<void> {
-  const { causes, message } = await (rawBody === undefined ? restedSpelling(given) : diagnoseMismatch({ rawBody, ...given }));
+/** Logs the cause, with the delivery's time and length, unless these causes were logged before. */
+export async function logCause(
+  { rawBody, signature, secret, at }: Refused & { readonly at: Date },
+  logger: Logger,
+  logged: Set<string>,
+): Promise<void> {
+  await rest(0);
+  if (rawBody !== undefined && (await isProbe(rawBody, signature, secret))) return;
+  const { causes, message } =
+    rawBody === undefined
+      ? diagnoseSpelling(signature)
+      : await diagnoseMismatch({ rawBody, signature, secret });
   const found = causes.map(({ code }) => code).join();
   if (found === '' || logged.has(found) || logged.size >= MOST_CAUSES || isProduction()) return;
   logged.add(found);
-  logger.warn(`[paylink] why the signature does not match: ${message.replaceAll('\n', ' ')}`);
+  const length = rawBody === undefined ? '' : ` of ${rawBody.length} bytes`;
+  const time = at.toISOString().slice(11, 23);
+  logger.warn(
+    `[paylink] the delivery${length} at ${time} UTC: why the signature does not match: ` +
+      message.replaceAll('\n', ' '),
+    { code: 'invalid_signature', status: 401 },
+  );
 }
 
-async function restedSpelling({ signature }: Pick<DiagnoseOptions, 'signature'>): Promise<Diagnosis> {
-  await rest(0);
-  return diagnoseSpelling(signature);
+async function isProbe(
+  rawBody: Uint8Array,
+  signature: unknown,
+  secret: Refused['secret'],
+): Promise<boolean> {
+  const probed = new Uint8Array(rawBody.length + PROBE.length);
+  probed.set(rawBody);
+  probed.set(PROBE, rawBody.length);
+  return (await findMatch(importSecrets(secret), probed, signature as string)) >= 0;
 }
 
-/** Begins in a later turn of the event loop, when the reply has been written, and rests before it resolves. */
+/** Searches within the limits, and rests before it resolves. */
 export async function diagnoseMismatch(options: DiagnoseOptions): Promise<Diagnosis> {
-  await rest(0);
   const diagnosis = await search(options, createBudget(LIMITS));
   await rest(SLICE_TIME);
   return diagnosis;

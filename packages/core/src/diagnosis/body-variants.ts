@@ -5,12 +5,17 @@ import { writings } from './json-writings.js';
 import { variantsOf, type Variant } from './variants.js';
 
 /**
- * The bytes that may have been signed where `body` was received, the plainest first. They are good until the next are asked for.
+ * The bytes that may have been signed where `body` was received, the plainest first. They are good
+ * until the next are asked for.
  *
  * @returns whether the budget sufficed for all of them
  */
-export async function* bodyVariants(body: Uint8Array, budget: Budget): AsyncGenerator<Variant, boolean> {
-  const as = (code: DiagnosisCode, value: string | Uint8Array | undefined) => variantsOf(code, body, value);
+export async function* bodyVariants(
+  body: Uint8Array,
+  budget: Budget,
+): AsyncGenerator<Variant, boolean> {
+  const as = (code: DiagnosisCode, value: string | Uint8Array | undefined) =>
+    variantsOf(code, body, value);
   yield* as('body_empty', '');
   if (body.length > budget.text || !(await budget.take(body.length))) return false;
 
@@ -25,7 +30,10 @@ export async function* bodyVariants(body: Uint8Array, budget: Budget): AsyncGene
   return yield* parsedVariants(text, body, budget);
 }
 
-type Change = (body: Uint8Array, text: string) => readonly [DiagnosisCode, string | Uint8Array | undefined];
+type Change = (
+  body: Uint8Array,
+  text: string,
+) => readonly [DiagnosisCode, string | Uint8Array | undefined];
 
 /** What may have happened to any bytes. */
 const BYTES: readonly Change[] = [
@@ -53,15 +61,20 @@ const TEXTS: readonly Change[] = [
 ];
 
 /**
- * Without the whitespace of JSON at both ends: trim() would take a byte order mark as well. The lookbehind keeps it linear, since
- * blanks in the middle are looked at from the first of them only.
+ * Without the whitespace of JSON at both ends: trim() would take a byte order mark as well. The
+ * lookbehind keeps it linear, since blanks in the middle are looked at from the first of them only.
  */
 function trimBlanks(text: string): string {
   return text.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
 }
 
-async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): AsyncGenerator<Variant, boolean> {
-  const as = (code: DiagnosisCode, value: string | Uint8Array) => variantsOf(code, body, value);
+async function* parsedVariants(
+  text: string,
+  body: Uint8Array,
+  budget: Budget,
+): AsyncGenerator<Variant, boolean> {
+  const as = (code: DiagnosisCode, value: string | Uint8Array | undefined) =>
+    variantsOf(code, body, value);
   if (/^\d{1,3}(,\d{1,3})+$/.test(text)) {
     yield* as('body_buffer', Uint8Array.from(text.split(','), Number));
     return true;
@@ -77,6 +90,11 @@ async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): 
     yield* as('body_reserialized', parsed);
     return true;
   }
+  for (const value of enveloped(parsed)) {
+    if (!(await budget.take(value.length))) return false;
+    yield* as('body_enveloped', value);
+    yield* as('body_enveloped', fromBase64(value));
+  }
   const bytes = writtenBytes(parsed);
   if (bytes !== undefined) {
     yield* as('body_buffer', bytes);
@@ -88,12 +106,47 @@ async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): 
   return next.value;
 }
 
+/**
+ * API Gateway, function URLs and ALB: `body`. SNS: `Message`. SQS and SNS for Lambda: `Records`.
+ */
+const ENVELOPES = ['body', 'Message', 'rawBody', 'Records', 'Sns'] as const;
+const MOST_ENVELOPED = 4;
+
+/** The texts in an envelope, which may be in another: SNS through SQS. */
+function enveloped(parsed: unknown, depth = 4): string[] {
+  if (typeof parsed !== 'object' || parsed === null || depth === 0) return [];
+  const own = Array.isArray(parsed)
+    ? parsed.slice(0, 1)
+    : ENVELOPES.flatMap((name) => valueOf(parsed, name));
+  const found = own.flatMap((value) =>
+    typeof value === 'string'
+      ? [value, ...enveloped(parse(value), depth - 1)]
+      : enveloped(value, depth - 1),
+  );
+  return found.slice(0, MOST_ENVELOPED);
+}
+
+function valueOf(parsed: object, name: string): unknown[] {
+  return Object.hasOwn(parsed, name) ? [(parsed as Record<string, unknown>)[name]] : [];
+}
+
+function parse(text: string): unknown {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The bytes, where this is what JSON makes of a Buffer or of a Uint8Array. */
 function writtenBytes(parsed: unknown): Uint8Array | undefined {
   const { type, data } = (parsed ?? {}) as { type?: unknown; data?: unknown };
   const isList = type === 'Buffer' && Array.isArray(data);
   const values: unknown[] = isList ? (data as unknown[]) : Object.values(parsed ?? {});
-  const isBytesLike = isList || Object.keys(parsed ?? {}).every((key, index) => key === String(index));
-  const isByte = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256;
+  const isBytesLike =
+    isList || Object.keys(parsed ?? {}).every((key, index) => key === String(index));
+  const isByte = (value: unknown): boolean =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256;
   return isBytesLike && values.every(isByte) ? Uint8Array.from(values as number[]) : undefined;
 }

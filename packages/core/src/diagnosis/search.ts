@@ -44,14 +44,21 @@ export interface DiagnosisCause {
 const MATCHES = 'The signature is that of these bytes.';
 
 /** Never throws for what it is given. */
-export async function search({ rawBody, signature, secret }: DiagnoseOptions, budget: Budget): Promise<Diagnosis> {
+export async function search(
+  { rawBody, signature, secret }: DiagnoseOptions,
+  budget: Budget,
+): Promise<Diagnosis> {
   const given = readSignature(signature);
   const secrets = listOf(secret);
   const body = bytesOf(rawBody);
   const found = body === undefined ? undefined : await findCauses(given, secrets, body, budget);
-  if (typeof found === 'object') return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
+  if (typeof found === 'object')
+    return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
   const start = body?.subarray(0, budget.text);
-  return conclude(guesses(given, secrets, start, found === 'unfinished' ? 'body_too_complex' : 'unknown'), false);
+  return conclude(
+    guesses(given, secrets, start, found === 'unfinished' ? 'body_too_complex' : 'unknown'),
+    false,
+  );
 }
 
 /** What is wrong with a signature that is none by its form. */
@@ -59,7 +66,11 @@ export function diagnoseSpelling(signature: unknown): Diagnosis {
   return conclude(readSignature(signature).codes, false);
 }
 
-function conclude(codes: readonly DiagnosisCode[], proven: boolean, secretIndex?: number): Diagnosis {
+function conclude(
+  codes: readonly DiagnosisCode[],
+  proven: boolean,
+  secretIndex?: number,
+): Diagnosis {
   const causes = codes.map((code) => ({ code, message: MESSAGES[code], proven }));
   const [first] = codes;
   return {
@@ -103,16 +114,25 @@ async function findCauses(
   if (given.digits === '' || secrets.length === 0) return undefined;
   if (body.length > budget.body) return 'unfinished';
 
-  const match = async (keys: readonly Key[], candidate: Variant | Exact): Promise<Found | undefined> => {
+  const match = async (
+    keys: readonly Key[],
+    candidate: Variant | Exact,
+  ): Promise<Found | undefined> => {
     for (const { code, secretIndex, key } of keys) {
       if (!(await budget.take(candidate.value.length))) return undefined;
       if (!given.fits(await sign(key, candidate.value))) continue;
-      return { codes: [...given.codes, code, candidate.code].filter((each) => each !== undefined), secretIndex };
+      return {
+        codes: [...given.codes, code, candidate.code].filter((each) => each !== undefined),
+        secretIndex,
+      };
     }
     return undefined;
   };
 
-  const plain = secrets.map(({ secretIndex, value }): Key => ({ secretIndex, key: new HmacKey(value) }));
+  const plain = secrets.map(({ secretIndex, value }): Key => ({
+    secretIndex,
+    key: new HmacKey(value),
+  }));
   for (const { secretIndex, key } of plain) {
     if (given.fits(await sign(key, body))) return { codes: given.codes, secretIndex };
   }
@@ -163,7 +183,10 @@ function guesses(
   const texts = secrets.map(({ value }) => toText(value));
   if (secrets.length === 0) codes.push('secret_missing');
   else if (texts.every((text) => text?.trim().startsWith('sk_live_'))) codes.push('secret_api_key');
-  else if (texts.every((text) => text !== undefined && PLACEHOLDER.test(text))) codes.push('secret_placeholder');
+  else if (texts.every((text) => text !== undefined && PLACEHOLDER.test(text)))
+    codes.push('secret_placeholder');
+  else if (texts.every((text) => text !== undefined && MASKED.test(text)))
+    codes.push('secret_masked');
   if (body === undefined) codes.push('body_parsed');
   else codes.push(...guessesAboutBody(body));
   if (codes.length === 0) codes.push(...given.codes, otherwise);
@@ -171,6 +194,8 @@ function guesses(
 }
 
 const PLACEHOLDER = /^\s*(undefined|null|changeme|\[object object\])\s*$/i;
+/** Bullets, an ellipsis, or three asterisks in a row. */
+const MASKED = /[•…]|\.{3}|\*{3}/;
 // U+FFFD in UTF-8, which text decoders write in place of bytes that they cannot read.
 const REPLACED = [0xef, 0xbf, 0xbd] as const;
 

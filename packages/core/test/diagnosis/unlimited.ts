@@ -2,7 +2,14 @@ import type { Budget } from '../../src/diagnosis/budget.js';
 
 /** A budget that suffices for all, but for what is given. */
 export function unlimited(bounds: Partial<Budget> = {}): Budget {
-  return { body: Infinity, text: Infinity, parsed: Infinity, depth: 1_000, take: () => Promise.resolve(true), ...bounds };
+  return {
+    body: Infinity,
+    text: Infinity,
+    parsed: Infinity,
+    depth: 1_000,
+    take: () => Promise.resolve(true),
+    ...bounds,
+  };
 }
 
 /** A budget for so many looks at it. */

@@ -1,0 +1,41 @@
+import { check } from './errors.js';
+
+/**
+ * Copies the own properties of `options` into an object without a prototype: a polluted
+ * `Object.prototype` sets no option.
+ *
+ * @param name how messages call the options
+ * @param misplaced options that people put here, and the right place of each
+ * @throws ConfigurationError for an option that is not in `known`: a misspelt option would silently
+ * switch a protection off.
+ */
+export function readOptions<Options extends object>(
+  options: Options,
+  known: readonly string[],
+  name = 'options',
+  misplaced: ReadonlyMap<string, string> = new Map(),
+): Options {
+  check(typeof options === 'object' && options !== null, name, 'must be an object');
+  const own = Object.assign(Object.create(null) as Options, options);
+  for (const [option, value] of Object.entries(own)) {
+    if (known.includes(option) || value === undefined) continue;
+    const problem = misplaced.get(option) ?? 'is an unknown option';
+    check(false, option, `${problem}. Valid options: ${known.join(', ')}`);
+  }
+  return own;
+}
+
+/** The longest time that a timer can wait. A longer time would fire at once. */
+const LONGEST_TIMER = 2_147_483_647;
+
+/**
+ * Checks a bound: a whole number from `least` to `most`. Default of `most`: the longest timer in
+ * milliseconds, about 24 days.
+ *
+ * @throws ConfigurationError
+ */
+export function readBound(option: string, value: number, least = 1, most = LONGEST_TIMER): number {
+  const isBound = Number.isInteger(value) && value >= least && value <= most;
+  check(isBound, option, `must be a whole number from ${least} to ${most}`);
+  return value;
+}

@@ -1,0 +1,35 @@
+/** Detects results that mean failure although nothing was thrown. The one rule for all hosts. */
+import { isError } from './host-error.js';
+
+/**
+ * Returns the error to throw for a value that a handler returned, or undefined if it means success.
+ *
+ * Failures are: an Error; a Response that is not ok; an object whose own `status` or `statusCode` is a
+ * number of 400 or more; a generator, a function or an Observable, because its body never ran.
+ */
+export function failureOf(returned: unknown): Error | undefined {
+  // A DOMException, or an error with a tag of its own, is an Error as well.
+  if (isError(returned) || returned instanceof Error) return returned;
+  const kind = Object.prototype.toString.call(returned).slice(8, -1);
+  if (typeof returned === 'function') return failure('a function, which nothing calls');
+  if (typeof returned !== 'object' || returned === null) return undefined;
+  if (kind === 'Generator' || kind === 'AsyncGenerator') {
+    return failure('a generator, whose body never ran: write an async function');
+  }
+  if (typeof (returned as { subscribe?: unknown }).subscribe === 'function') {
+    return failure('an Observable, which nothing subscribes to: return firstValueFrom(…)');
+  }
+  if (kind === 'Response') {
+    const { ok, status } = returned as Response;
+    return ok === false ? failure(`a Response of status ${status}`) : undefined;
+  }
+  for (const name of ['status', 'statusCode']) {
+    const status: unknown = Object.getOwnPropertyDescriptor(returned, name)?.value;
+    if (typeof status === 'number' && status >= 400) return failure(`{ ${name}: ${status} }`);
+  }
+  return undefined;
+}
+
+function failure(problem: string): Error {
+  return new Error(`the handler returned ${problem}. To fail, throw an error; else return nothing`);
+}

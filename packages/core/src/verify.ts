@@ -1,0 +1,99 @@
+/**
+ * The proof, in the order of the steps: headers, raw body, signature, and only then the event header,
+ * UTF-8, JSON and the schema.
+ */
+import { findMatch } from '#hmac';
+import type { Delivery } from './delivery.js';
+import { fault, WebhookError } from './errors.js';
+import {
+  parseKind,
+  parsePayload,
+  refuseContradiction,
+  validate,
+  type WebhookEvent,
+} from './event.js';
+import type { Settings } from './options.js';
+import { mismatch, requireBytes, requireSignature } from './signature.js';
+import type { Explain } from './diagnosis/explain.js';
+
+/** What the receiver adds to the settings of a verifier. */
+export interface Proof {
+  readonly settings: Settings;
+  /** Whether the handler decides what a contradicting `status` means, as `payments` does. */
+  readonly allowsContradiction: boolean;
+  /** Says in the log why a signature does not match. Absent in production and in a bare verifier. */
+  readonly explain?: Explain | undefined;
+}
+
+/**
+ * Takes a delivery as far as its event. Refuses every fault of the headers before the first byte of the
+ * body is read.
+ *
+ * @param onBody gets the number of bytes
+ * @throws WebhookError
+ */
+export async function verifyDelivery(
+  proof: Proof,
+  delivery: Delivery,
+  host: unknown,
+  onBody: (bytes: number) => void,
+): Promise<WebhookEvent> {
+  const { settings, explain } = proof;
+  const { bodyLimit, bodyTimeout, headers } = settings;
+  const { method = 'POST' } = delivery;
+  if (method !== 'POST') throw fault('method_not_allowed', 'expected POST');
+  const declared = Number(delivery.header('content-length') ?? 0);
+  if (!(declared <= bodyLimit)) throw new WebhookError('body_too_large');
+  const sent = delivery.header(headers.signature);
+  const signature = requireShape(sent, explain);
+  if (!/^(\s*|identity)$/i.test(delivery.header('content-encoding') ?? '')) {
+    const problem = 'the body is compressed, so its bytes are not the bytes that were signed';
+    throw fault('unsupported_encoding', problem);
+  }
+
+  const rawBody = requireBytes(await delivery.body({ bodyLimit, bodyTimeout }));
+  onBody(rawBody.length);
+  if (rawBody.length > bodyLimit) throw new WebhookError('body_too_large');
+  return verifyBody(proof, rawBody, signature, delivery.header(headers.event), host);
+}
+
+/** Verifies raw bytes, then makes the event. @throws WebhookError */
+export async function verifyBody(
+  proof: Proof,
+  received: Uint8Array,
+  signature: string,
+  kindHeader: unknown,
+  host: unknown,
+): Promise<WebhookEvent> {
+  const { settings, explain } = proof;
+  // A copy, so that no other code can change the bytes between the signature and the parser.
+  const rawBody = new Uint8Array(received);
+  const { keys, tenant, secret } = await settings.keyring(host);
+  const secretIndex = await findMatch(keys, rawBody, signature);
+  if (secretIndex < 0) {
+    explain?.({ rawBody, signature, secret });
+    throw mismatch();
+  }
+
+  // From here on the sender is known.
+  const kind = parseKind(kindHeader);
+  const payload = parsePayload(rawBody);
+  if (!proof.allowsContradiction) refuseContradiction(kind, payload);
+  const { reference } = payload;
+  // `tenant` always, so that a polluted Object.prototype cannot name one.
+  const facts = { reference, rawBody, secretIndex, tenant };
+  if (!settings.kinds.has(kind)) return { type: 'unrecognized', kind, payload, ...facts };
+  const schema = settings.kinds.get(kind);
+  const output = schema === undefined ? payload : await validate(schema, kind, payload);
+  // The map of schemas gives each kind its payload: at compile time the types say the same.
+  return { type: kind, payload: output, ...facts } as WebhookEvent;
+}
+
+function requireShape(sent: unknown, explain: Explain | undefined): string {
+  try {
+    return requireSignature(sent);
+  } catch (error) {
+    explain?.({ signature: sent });
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
+// Inside the package, so that the build finds the package's dependencies.
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(`${PACKAGE}node_modules/.bundle-`);
+  await promisify(execFile)('npx', ['tsup', '--no-dts', '--out-dir', folder], { cwd: PACKAGE });
+}, 60_000);
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const APP = `
+  import { createServer } from 'node:http';
+  import { paymentWebhook } from './index.js';
+  const webhook = paymentWebhook({ secret: '${TEST_SECRET}' }, () => undefined);
+  const server = createServer(webhook).listen(0, '127.0.0.1', () => console.log(server.address().port));
+`;
+
+it.each([
+  ['esm', 'mjs'],
+  ['cjs', 'cjs'],
+] as const)('starts and serves in a bundle that esbuild made as %s', async (format, extension) => {
+  const app = `${folder}/app.js`;
+  const outfile = `${folder}/bundle.${extension}`;
+  writeFileSync(app, APP);
+  const conditions = ['@paylink/source'];
+  await build({ entryPoints: [app], bundle: true, platform: 'node', format, outfile, conditions });
+
+  const child = spawn(process.execPath, [outfile], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  const [port] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const url = `http://127.0.0.1:${port}/`;
+  expect((await signedDelivery().send(url)).status).toBe(200);
+  // In pieces, which raw-body collects.
+  const { headers, rawBody } = signedDelivery();
+  const pieces = [...rawBody].map((byte) => Uint8Array.of(byte));
+  const body = new ReadableStream({
+    async pull(controller) {
+      const piece = pieces.shift();
+      if (piece === undefined) controller.close();
+      else controller.enqueue(piece);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    },
+  });
+  const response = await fetch(url, { method: 'POST', headers, body, duplex: 'half' });
+  expect([response.status, await response.text()]).toEqual([200, '{"received":true}']);
+});
+
+it('carries the licence of every package that it holds', () => {
+  const licences = readFileSync(`${folder}/THIRD-PARTY-LICENSES.txt`, 'utf8');
+  const held = readFileSync(`${folder}/index.js`, 'utf8').match(/node_modules\/(?!\.pnpm)[^/\s]+/g);
+  const names = new Set(held?.map((path) => path.split('/')[1]));
+  expect([...names]).toContain('raw-body');
+  for (const name of names) expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  expect(licences.match(/Permission (is hereby granted|to use)/g)).toHaveLength(names.size);
+});
