@@ -1,139 +1,146 @@
-import type { WebhookEvent } from '@paylink/core';
 import {
   check,
-  checkNames,
-  identify,
-  ownKey,
   isWebhookError,
-  keyedByTenant,
-  onlyQueues,
   readBound,
+  readOptions,
   WebhookError,
   withinBounds,
-  type TenantContext,
-} from '@paylink/core/idempotency';
+} from '@paylink/core';
+import { identify, type AnyEvent } from '@paylink/payments';
 import type { JobsOptions } from 'bullmq';
-import { kindOf, toJob, type PaymentJob, type VerifiedEvent } from './job-data.js';
+import { kindOf, toJob, type PaymentJob } from './job-data.js';
 
 /** The part of a BullMQ `Queue` that is used. */
 export interface JobQueue {
   readonly defaultJobOptions?: JobsOptions | undefined;
-  add(name: string, data: PaymentJob, options: JobsOptions): Promise<{ readonly id?: string | undefined }>;
+  add(
+    name: string,
+    data: PaymentJob,
+    options: JobsOptions,
+  ): Promise<{ readonly id?: string | undefined }>;
   getJob(id: string): Promise<QueuedJob | undefined>;
 }
 
 interface QueuedJob {
   getState(): Promise<string>;
-  // Of any type, so that a queue that is made in place is not taken for one of other jobs.
+  // Of any type, so that a queue that is made in place is not taken for a queue of other jobs.
   updateData(data: never): Promise<unknown>;
-  retry(state: 'completed' | 'failed', options?: { resetAttemptsMade?: boolean; resetAttemptsStarted?: boolean }): Promise<unknown>;
+  retry(
+    state: 'completed' | 'failed',
+    options?: { resetAttemptsMade?: boolean; resetAttemptsStarted?: boolean },
+  ): Promise<unknown>;
 }
 
 export interface EnqueueOptions {
-  /** The identity of an event, as of `idempotency.key`. Default tenant, kind and reference. The job's id is its SHA-256. */
-  readonly key?: ((event: WebhookEvent, context: TenantContext) => string) | undefined;
-  /** Of BullMQ, above the queue's `defaultJobOptions`. `jobId`, `removeOnFail` and `deduplication` cannot be set. */
+  /** Override the queue's `defaultJobOptions`. Not `jobId`, `removeOnFail` or `deduplication`. */
   readonly jobOptions?: Omit<JobsOptions, 'jobId' | 'removeOnFail' | 'deduplication'> | undefined;
-  /** Milliseconds for Redis to have the job. Default 5,000. */
+  /** Milliseconds for Redis to take the job. Default 5,000. */
   readonly timeout?: number | undefined;
 }
 
 /**
- * The service has its 200 and does not retry: BullMQ's own default of one attempt would give a payment up at the first error.
- * These are spread over about six days.
+ * The service has its 200 and does not retry, so BullMQ's default of one attempt would lose a
+ * payment at the first error. These attempts take about six days.
  */
-const PERSISTENT: JobsOptions = { attempts: 20, backoff: { type: 'exponential', delay: 1_000, jitter: 0.5 } };
+const PERSISTENT: JobsOptions = {
+  attempts: 20,
+  backoff: { type: 'exponential', delay: 1_000, jitter: 0.5 },
+};
 
-/** How often a job that changes while it is read is read again. */
+/** How often a job is read that changes in between. */
 const LOOKS = 5;
 
 /**
- * Makes a handler that turns a verified event into a job of the queue, and resolves once Redis has it: only then is the 200 sent.
- * A waiting job of the same event is left alone. One that has ended, well or badly, is run again, because the worker's store is
- * the record of what is done and the queue is not.
+ * Makes a webhook handler that puts each verified event into the queue, and resolves once Redis has
+ * the job: the 200 is sent after that. The job's id is the key of the order, so an event has one
+ * job. A job that has ended runs again, because the worker's store is the record and not the queue.
  *
- * The handler throws WebhookError `in_progress` (503) while a worker handles the event, and `store_unavailable` (503) when Redis
- * does not take the job in time.
+ * The handler throws WebhookError `in_progress` (503) while a worker handles the event, and
+ * `store_unavailable` (503) if Redis does not take the job in time.
  *
- * @throws ConfigurationError that names the option.
+ * @throws ConfigurationError that names the option
  */
 export function enqueue(
   queue: JobQueue,
   options: EnqueueOptions = {},
-): (event: VerifiedEvent, context: { readonly signal: AbortSignal } & TenantContext) => Promise<void> {
-  check(typeof queue?.add === 'function' && typeof queue.getJob === 'function', 'queue', 'must be a Queue of BullMQ');
-  checkNames(options, ['key', 'jobOptions', 'timeout']);
-  const { key, jobOptions, timeout = 5_000 } = options;
-  check(key === undefined || typeof key === 'function', 'key', 'must be a function');
+): (event: AnyEvent, context: { readonly signal: AbortSignal }) => Promise<void> {
+  const { add, getJob } = Object(queue) as Partial<JobQueue>;
+  const isQueue = typeof add === 'function' && typeof getJob === 'function';
+  check(isQueue, 'queue', 'must be a Queue of BullMQ');
+  const { jobOptions = {}, timeout = 5_000 } = readOptions(options, ['jobOptions', 'timeout']);
   readBound('timeout', timeout);
-  const placed = readJobOptions(queue, jobOptions);
+  const settings = readJobOptions(queue, jobOptions);
 
-  const idOf = async (event: VerifiedEvent, tenant: string | undefined): Promise<string> => {
-    if (key === undefined) return (await identify({ tenant, kind: kindOf(event), reference: event.reference })).key;
-    return ownKey(key(event as WebhookEvent, tenant === undefined ? {} : { tenant }), 'key');
-  };
-
-  const handler = async (
-    event: VerifiedEvent,
-    { signal, tenant }: { readonly signal: AbortSignal } & TenantContext,
-  ): Promise<void> => {
-    const id = await idOf(event, tenant);
-    const placing = place(queue, id, kindOf(event), toJob(event, tenant), placed);
+  return async (event, { signal }) => {
+    const tenant = Object.hasOwn(event, 'tenant') ? event.tenant : undefined;
+    const kind = kindOf(event);
+    const { key } = await identify({ tenant, kind, reference: event.reference });
+    const placing = place(queue, key, kind, toJob(event, tenant), settings);
     const reason = (aborted: AbortSignal | undefined): unknown =>
       aborted?.reason ?? new Error(`Redis gave no answer in ${timeout} ms`);
     try {
       // BullMQ's connection keeps commands for a Redis that is down until it is back.
       await withinBounds(placing, { milliseconds: timeout, signals: [signal], reason });
-    } catch (error) {
-      if (isWebhookError(error)) throw error;
-      throw new WebhookError('store_unavailable', { message: 'the queue did not take the job', cause: error });
+    } catch (cause) {
+      if (isWebhookError(cause)) throw cause;
+      const message = 'the queue did not take the job';
+      throw new WebhookError('store_unavailable', { message, cause });
     }
   };
-  // A key of the merchant's own may tell tenants apart by what the event says.
-  return key === undefined ? keyedByTenant(handler) : onlyQueues(handler);
 }
 
-function readJobOptions(queue: JobQueue, jobOptions: EnqueueOptions['jobOptions'] = {}): JobsOptions {
+function readJobOptions(queue: JobQueue, jobOptions: object): JobsOptions {
   for (const name of ['jobId', 'removeOnFail']) {
-    check(
-      !Object.hasOwn(jobOptions, name),
-      `jobOptions.${name}`,
-      'cannot be set: an event has one job, and it stays when it fails',
-    );
+    const problem = 'must not be set: an event has one job, and the job stays if it fails';
+    check(!Object.hasOwn(jobOptions, name), `jobOptions.${name}`, problem);
   }
   const options: JobsOptions = { ...PERSISTENT, ...queue.defaultJobOptions, ...jobOptions };
-  // `debounce` is what BullMQ 5 called it first.
-  for (const name of ['deduplication', 'debounce'] as const) {
+  // `debounce` is its first name in BullMQ 5.
+  for (const name of ['deduplication', 'debounce']) {
     check(
       (options as Record<string, unknown>)[name] === undefined,
       `jobOptions.${name}`,
-      "cannot be set, nor in the queue's defaultJobOptions: BullMQ would drop the jobs of other payments, which were acknowledged",
+      'must not be set, nor in defaultJobOptions of the queue: ' +
+        'BullMQ would drop the jobs of other payments, which were acknowledged',
     );
   }
-  // What fails for good was acknowledged to the service, so the queue has the only copy.
+  // The service has its 200, so a failed job is the only copy.
   return { ...options, removeOnFail: false };
 }
 
 /** Resolves when Redis has a job that will run from now on. */
-async function place(queue: JobQueue, id: string, name: string, data: PaymentJob, options: JobsOptions): Promise<void> {
+async function place(
+  queue: JobQueue,
+  id: string,
+  name: string,
+  data: PaymentJob,
+  options: JobsOptions,
+): Promise<void> {
   for (let look = 0; look < LOOKS; look++) {
-    // Before `add`, which does not say that a job exists. A worker that began before this delivery may not know what it reports.
+    // Before `add`, which does not say that a job exists.
     const job = await queue.getJob(id);
     if (job === undefined) {
       const added = await queue.add(name, data, { ...options, jobId: id });
-      if (added?.id !== id) throw new Error('BullMQ kept another job in place of the one of this event');
-      return;
+      if (added?.id === id) return;
+      throw new Error('BullMQ kept another job in place of the job of this event');
     }
     const state = await job.getState();
-    if (state === 'active') throw new WebhookError('in_progress', { message: 'a worker handles the event' });
+    // The worker may have asked the service before the payment succeeded.
+    if (state === 'active') {
+      throw new WebhookError('in_progress', { message: 'a worker handles the event' });
+    }
     if (state !== 'completed' && state !== 'failed' && state !== 'unknown') return;
     if (state !== 'unknown' && (await runAgain(job, state, data))) return;
   }
   throw new Error('the job of the event changed each time it was read');
 }
 
-/** False where another delivery, or an operator, was faster. */
-async function runAgain(job: QueuedJob, state: 'completed' | 'failed', data: PaymentJob): Promise<boolean> {
+/** False if another delivery or an operator was faster. */
+async function runAgain(
+  job: QueuedJob,
+  state: 'completed' | 'failed',
+  data: PaymentJob,
+): Promise<boolean> {
   try {
     await job.updateData(data as never);
     await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true });

@@ -1,3 +1,4 @@
 export { enqueue, type EnqueueOptions, type JobQueue } from './enqueue.js';
-export type { PaymentJob, VerifiedEvent } from './job-data.js';
-export { createProcessor, type JobContext, type JobLike, type PaymentProcessor } from './processor.js';
+export type { PaymentJob } from './job-data.js';
+export { createProcessor } from './processor.js';
+export type { JobLike, PaymentProcessor, ProcessorOptions } from './processor.js';

@@ -1,45 +1,57 @@
-import type { ProvenDelivery } from '@paylink/core';
+import type { AnyEvent } from '@paylink/payments';
 
-/** An event of any kind, whatever its schema makes of the payload. */
-export interface VerifiedEvent {
-  readonly type: string;
-  /** Of an unrecognized event. */
-  readonly kind?: string;
-  readonly reference: string;
-  readonly rawBody: Uint8Array;
-  readonly secretIndex: number;
-}
-
-/** What Redis keeps of a verified event: the signed bytes, and which secret proved them. Never a secret or a signature. */
+/** What Redis keeps of a verified event. Never a secret or a signature. */
 export interface PaymentJob {
-  /** The event's kind, which is the job's name too. */
+  /** The event kind, which is also the job's name. */
   readonly kind: string;
-  /** For operators; the worker reads it from the bytes. */
+  /** For operators. The worker reads the reference from the signed bytes. */
   readonly reference: string;
-  /** The bytes that were signed, in base64. */
+  /** The signed bytes in base64. */
   readonly rawBody: string;
   readonly secretIndex: number;
-  /** The merchant, where the receiver's `tenant` names one. */
+  /** The merchant, if there are several. */
   readonly tenant?: string;
 }
 
-export function toJob(event: VerifiedEvent, tenant: string | undefined): PaymentJob {
+export function toJob(event: AnyEvent, tenant: string | undefined): PaymentJob {
   const { reference, rawBody, secretIndex } = event;
   const bytes = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
   const job = { kind: kindOf(event), reference, rawBody: bytes.toString('base64'), secretIndex };
   return tenant === undefined ? job : { ...job, tenant };
 }
 
-export function kindOf(event: VerifiedEvent): string {
-  return event.type === 'unrecognized' && event.kind !== undefined ? event.kind : event.type;
+export function kindOf(event: AnyEvent): string {
+  return 'kind' in event && event.type === 'unrecognized' ? event.kind : event.type;
 }
 
-/** @throws TypeError for a job that enqueue() did not make. It quotes nothing of it. */
-export function fromJob(data: unknown): ProvenDelivery {
-  const { kind, rawBody, secretIndex, tenant } = (data ?? {}) as Partial<PaymentJob>;
-  const isTenant = tenant === undefined || (typeof tenant === 'string' && tenant !== '');
-  if (typeof kind !== 'string' || typeof rawBody !== 'string' || !Number.isInteger(secretIndex) || !isTenant) {
-    throw new TypeError('the job was not made by enqueue(): give verified events a queue of their own');
+/** @throws TypeError for a job that enqueue() did not make. The message quotes nothing of it. */
+export function fromJob(data: unknown): AnyEvent {
+  const job = Object.assign(Object.create(null) as Partial<PaymentJob>, data);
+  const { kind, rawBody: base64, secretIndex, tenant } = job;
+  if (typeof kind !== 'string' || typeof base64 !== 'string') throw foreign();
+  if (!Number.isInteger(secretIndex)) throw foreign();
+  if (tenant !== undefined && (typeof tenant !== 'string' || tenant === '')) throw foreign();
+  const rawBody = Buffer.from(base64, 'base64');
+  const payload = parse(rawBody.toString());
+  const event = { type: kind, reference: payload.reference, payload, rawBody };
+  return { ...event, secretIndex: secretIndex!, ...(tenant !== undefined && { tenant }) };
+}
+
+/** The receiver has parsed the same bytes, so only a foreign job fails here. */
+function parse(text: string): { readonly reference: string } {
+  try {
+    const payload: unknown = JSON.parse(text, (key, value: unknown) =>
+      key === '__proto__' ? undefined : value,
+    );
+    if (typeof (payload as { reference?: unknown }).reference === 'string') {
+      return payload as { reference: string };
+    }
+  } catch {
+    // The message of a syntax error quotes the body.
   }
-  return { kind, rawBody: Buffer.from(rawBody, 'base64'), secretIndex: secretIndex!, tenant };
+  throw foreign();
+}
+
+function foreign(): TypeError {
+  return new TypeError('enqueue() did not make this job: give verified events their own queue');
 }

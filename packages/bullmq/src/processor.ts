@@ -1,44 +1,43 @@
-import { createDispatcher, type ConfirmedPayment, type Dispatched, type DispatcherOptions } from '@paylink/core';
-import type { EventSchemas, NoEvents, ReceiverHandlers } from '@paylink/core';
+import { check, readBound, readOptions } from '@paylink/core';
+import type { Payments, Received } from '@paylink/payments';
 import { fromJob } from './job-data.js';
 
-/** The part of a BullMQ `Job` that is used. */
+/** The part of a BullMQ `Job` that the processor reads. */
 export interface JobLike {
   readonly data: unknown;
 }
 
-/** What a handler is given beside its event, `signal`, `payment` and what the store adds. */
-export interface JobContext {
-  readonly job: JobLike;
-}
-
-/** For `new Worker(name, processor)`. What it resolves with is the job's return value, which BullMQ keeps in Redis. */
+/** For `new Worker(name, processor)`. BullMQ keeps the outcome as the job's return value. */
 export type PaymentProcessor = (
   job: JobLike,
   token?: string,
   signal?: AbortSignal,
-) => Promise<{ readonly outcome: Dispatched['outcome'] }>;
+) => Promise<Received>;
+
+export interface ProcessorOptions {
+  /** Milliseconds for one attempt of a job. Default 25,000. */
+  readonly timeout?: number | undefined;
+}
 
 /**
- * Makes the processor of a worker: it runs the same handlers with the same store, `confirm` and time limit as a receiver would.
- * What a handler throws fails the job, and so do `in_progress`, `payment_pending` and every other 503: BullMQ tries again.
+ * Makes the processor of a worker, which gives each job to `payments.receive`. Every error fails
+ * the job, and BullMQ tries again.
  *
- * It needs no webhook secret, because it proves nothing. Anything that can write to this Redis can make jobs, so keep `confirm`.
+ * The worker proves nothing and needs no webhook secret. Anything that can write to this Redis can
+ * make jobs, and payments asks the service before it credits one.
  *
- * @throws ConfigurationError that names the option or the handler.
+ * @throws ConfigurationError that names the option
  */
-export function createProcessor<
-  const Events extends EventSchemas = NoEvents,
-  Payment extends ConfirmedPayment = never,
-  Scope extends object = never,
->(
-  options: DispatcherOptions<Events, Payment, Scope, JobContext>,
-  handlers: ReceiverHandlers<Events, Payment, Scope, JobContext>,
+export function createProcessor(
+  payments: Pick<Payments, 'receive'>,
+  options: ProcessorOptions = {},
 ): PaymentProcessor {
-  const dispatcher = createDispatcher(options, handlers);
-  return async (job, _token, signal) => {
-    // What the handler returned stays out of Redis.
-    const { outcome } = await dispatcher.dispatch(fromJob(job.data), { job }, { signal });
-    return { outcome };
+  check(typeof payments?.receive === 'function', 'payments', 'must be made by createPayments()');
+  const { timeout = 25_000 } = readOptions(options, ['timeout']);
+  readBound('timeout', timeout);
+  return async (job, _token, cancel) => {
+    const limit = AbortSignal.timeout(timeout);
+    const signal = cancel === undefined ? limit : AbortSignal.any([cancel, limit]);
+    return payments.receive(fromJob(job.data), { signal });
   };
 }

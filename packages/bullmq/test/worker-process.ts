@@ -1,13 +1,17 @@
-/** A worker that stops in the middle of its handler, before the effect, and says so: to be killed. */
-import { redisStore } from '@paylink/redis';
+/** A worker that stops in the middle of its credit, before the effect, and says so: to be killed. */
+import { createPayments, memoryStore } from '@paylink/payments';
 import { Worker } from 'bullmq';
-import { Redis } from 'ioredis';
 import { createProcessor } from '../src/index.js';
 
 const [port, queue] = process.argv.slice(2) as [string, string];
 const connection = { port: Number(port), maxRetriesPerRequest: null };
-const processor = createProcessor({ idempotency: redisStore(new Redis(connection), { leaseMs: 2_000 }) }, () => {
-  process.send!('working');
-  return new Promise(() => undefined);
+const payments = createPayments({
+  client: { getPayment: (reference) => Promise.resolve({ reference, status: 'success' }) },
+  store: memoryStore(),
+  credit() {
+    process.send!('working');
+    return new Promise<number>(() => undefined);
+  },
 });
-new Worker(queue, processor, { connection, lockDuration: 1_000, stalledInterval: 500 });
+const options = { connection, lockDuration: 1_000, stalledInterval: 500 };
+new Worker(queue, createProcessor(payments), options);

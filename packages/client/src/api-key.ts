@@ -1,4 +1,4 @@
-import { check } from '@paylink/core/idempotency';
+import { check } from '@paylink/core';
 
 /**
  * Checks the API key's form (docs/service.md 5.1): `sk_live_`, an identifier, a dot, a secret. Nothing is repaired. The
@@ -7,10 +7,18 @@ import { check } from '@paylink/core/idempotency';
  * @throws ConfigurationError that names the fault, never the value.
  */
 export function readApiKey(apiKey: unknown): string {
-  check(apiKey !== undefined && apiKey !== null && apiKey !== '', 'apiKey', 'is missing: is its environment variable set?');
+  check(
+    apiKey !== undefined && apiKey !== null && apiKey !== '',
+    'apiKey',
+    'is missing: is its environment variable set?',
+  );
   check(typeof apiKey === 'string', 'apiKey', 'must be a string');
   check(apiKey.trim() !== '', 'apiKey', 'is blank');
-  check(apiKey.trim() === apiKey, 'apiKey', 'must not start or end with whitespace: remove it where it is stored');
+  check(
+    apiKey.trim() === apiKey,
+    'apiKey',
+    'must not start or end with whitespace: remove it where it is stored',
+  );
   check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: the client adds "Bearer"');
   check(
     apiKey.startsWith('sk_'),

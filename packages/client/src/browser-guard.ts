@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@paylink/core/idempotency';
+import { ConfigurationError } from '@paylink/core';
 
 interface Surroundings {
   readonly window?: unknown;
@@ -10,8 +10,12 @@ interface Surroundings {
  * Refuses to run where the API key could be extracted (docs/service.md 1.6): in a browser, a web worker or React Native.
  * Workers of a server runtime have neither a document nor the user agent of a browser.
  */
-export function refuseBrowser({ window, document, navigator }: Surroundings = globalThis as Surroundings): void {
-  const isBrowser = (window !== undefined && document !== undefined) || String(navigator?.userAgent).startsWith('Mozilla/');
+export function refuseBrowser(
+  { window, document, navigator }: Surroundings = globalThis as Surroundings,
+): void {
+  const isBrowser =
+    (window !== undefined && document !== undefined) ||
+    String(navigator?.userAgent).startsWith('Mozilla/');
   if (!isBrowser && navigator?.product !== 'ReactNative') return;
   throw new ConfigurationError(
     'createClient',

@@ -1,10 +1,10 @@
-import { check, checkNames } from '@paylink/core/idempotency';
+import { check, readOptions } from '@paylink/core';
 import { refuseBrowser } from './browser-guard.js';
 import { throwIfAborted } from './deadline.js';
 import { checkSignal, PaylinkError } from './errors.js';
 import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
 import { readLink, type PaymentLinkRequest } from './link.js';
-import { readOptions, type ClientOptions } from './options.js';
+import { readSettings, type ClientOptions } from './options.js';
 import { readPayment, readPaymentLink, type Payment, type PaymentLink } from './payment.js';
 import { faultOfReference } from './reference.js';
 import { send, type Call } from './request.js';
@@ -22,8 +22,7 @@ export interface CreatePaymentLinkOptions {
 export interface GetPaymentOptions {
   readonly signal?: AbortSignal | undefined;
   /**
-   * The merchant for whom a webhook's `confirm` asks. A client has one API key, so a second tenant is refused with a
-   * ConfigurationError.
+   * The merchant for whom payments asks. A client has one API key, so it refuses a second tenant with a ConfigurationError.
    */
   readonly tenant?: string | undefined;
   /**
@@ -33,14 +32,18 @@ export interface GetPaymentOptions {
   readonly retryLimited?: boolean | undefined;
 }
 
-/** The service's API. It can be given to a webhook as `confirm`. */
+/** The service's API. Give it to createPayments as `client`. */
 export interface PaylinkClient {
   /**
    * Creates a payment link. Retries send the same key and the same bytes.
    *
-   * @throws PaylinkError; `invalid_link` before anything is sent.
+   * @throws PaylinkError; `invalid_link` before anything is sent; `link_already_used` if the service returns an earlier link
+   * whose payment is no longer pending.
    */
-  readonly createPaymentLink: (link: PaymentLinkRequest, options?: CreatePaymentLinkOptions) => Promise<PaymentLink>;
+  readonly createPaymentLink: (
+    link: PaymentLinkRequest,
+    options?: CreatePaymentLinkOptions,
+  ) => Promise<PaymentLink>;
   /** Reads the payment of a reference. @throws PaylinkError; `not_found` where the service says 404. */
   readonly getPayment: (reference: string, options?: GetPaymentOptions) => Promise<Payment>;
 }
@@ -52,17 +55,25 @@ export interface PaylinkClient {
  */
 export function createClient(options: ClientOptions): PaylinkClient {
   refuseBrowser();
-  const settings = readOptions(options);
+  const settings = readSettings(options);
   const sentKeys = new SentKeys();
   let onlyTenant: string | undefined;
 
-  const request = (call: Call, signal: AbortSignal | undefined, retryLimited = true): Promise<unknown> =>
-    retry({ ...settings, signal, idempotencyKey: call.idempotencyKey, retryLimited }, (limit) => send(settings, call, limit));
+  const request = (
+    call: Call,
+    signal: AbortSignal | undefined,
+    retryLimited = true,
+  ): Promise<unknown> =>
+    retry({ ...settings, signal, idempotencyKey: call.idempotencyKey, retryLimited }, (limit) =>
+      send(settings, call, limit),
+    );
 
   return Object.freeze<PaylinkClient>({
     async createPaymentLink(link, callOptions = {}) {
-      checkNames(callOptions, ['idempotencyKey', 'signal']);
-      const { idempotencyKey: givenKey, signal } = callOptions;
+      const { idempotencyKey: givenKey, signal } = readOptions(callOptions, [
+        'idempotencyKey',
+        'signal',
+      ]);
       checkSignal(signal);
       const checked = readLink(link);
       const idempotencyKey = readIdempotencyKey(givenKey);
@@ -80,14 +91,17 @@ export function createClient(options: ClientOptions): PaylinkClient {
     },
 
     async getPayment(reference, callOptions = {}) {
-      checkNames(callOptions, ['signal', 'tenant', 'retryLimited']);
-      const { signal, tenant, retryLimited } = callOptions;
+      const { signal, tenant, retryLimited } = readOptions(callOptions, [
+        'signal',
+        'tenant',
+        'retryLimited',
+      ]);
       onlyTenant ??= tenant;
       check(
         tenant === undefined || tenant === onlyTenant,
         'tenant',
-        'differs from that of an earlier call, and a client has the API key of one merchant. Make a client for each, and let `confirm` choose: ' +
-          '{ getPayment: (reference, options) => clients.get(options.tenant).getPayment(reference, options) }',
+        'differs from the tenant of an earlier call, and a client has the API key of one merchant. ' +
+          'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })',
       );
       checkSignal(signal);
       const fault = faultOfReference(reference);

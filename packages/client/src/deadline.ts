@@ -1,4 +1,4 @@
-import { withinBounds } from '@paylink/core/idempotency';
+import { withinBounds } from '@paylink/core';
 import { PaylinkError } from './errors.js';
 
 export interface Bounds {
@@ -37,7 +37,9 @@ export async function pause(
   { signal, idempotencyKey }: Pick<Bounds, 'signal' | 'idempotencyKey'>,
 ): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER))));
+  const over = new Promise<void>(
+    (resolve) => (timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER))),
+  );
   try {
     await untilAborted(over, signal, idempotencyKey);
   } finally {
@@ -51,10 +53,20 @@ export function throwIfAborted(signal: AbortSignal | undefined, idempotencyKey?:
 }
 
 /** Settles as `promise` does, or rejects with PaylinkError `aborted` as soon as the caller aborts. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, idempotencyKey?: string): Promise<T> {
-  return withinBounds(promise, { signals: [signal], reason: (aborted) => abortionBy(aborted!, idempotencyKey) });
+export function untilAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  idempotencyKey?: string,
+): Promise<T> {
+  return withinBounds(promise, {
+    signals: [signal],
+    reason: (aborted) => abortionBy(aborted!, idempotencyKey),
+  });
 }
 
 function abortionBy(signal: AbortSignal, idempotencyKey: string | undefined): PaylinkError {
-  return new PaylinkError('aborted', 'the caller aborted', { idempotencyKey, cause: signal.reason });
+  return new PaylinkError('aborted', 'the caller aborted', {
+    idempotencyKey,
+    cause: signal.reason,
+  });
 }

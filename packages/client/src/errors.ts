@@ -1,4 +1,4 @@
-import { check } from '@paylink/core/idempotency';
+import { check } from '@paylink/core';
 
 // Symbol.for, because an application can hold two copies of this package (ESM and CJS, or two versions).
 const BRAND = Symbol.for('@paylink/client:PaylinkError');
@@ -27,9 +27,7 @@ export type PaylinkErrorCode =
   | 'rate_limited'
   | 'service_error'
   | 'unexpected_status'
-  // Of reconcile.
-  | 'store_unavailable'
-  | 'handler_timeout';
+  | 'link_already_used';
 
 export interface PaylinkErrorDetails {
   readonly status?: number | undefined;
@@ -60,7 +58,11 @@ export class PaylinkError extends Error {
   // Neither shown by an inspector nor serialised, since logs are no place for it.
   readonly #body: unknown;
 
-  constructor(code: PaylinkErrorCode, message: string, { cause, body, mayHaveCreated, ...details }: PaylinkErrorDetails = {}) {
+  constructor(
+    code: PaylinkErrorCode,
+    message: string,
+    { cause, body, mayHaveCreated, ...details }: PaylinkErrorDetails = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.#body = body;
@@ -95,6 +97,8 @@ export function isPaylinkError(error: unknown): error is PaylinkError {
 /** @throws ConfigurationError unless `signal` is absent or an AbortSignal. */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   const { addEventListener, aborted } = Object(signal) as Partial<AbortSignal>;
-  const fit = signal === undefined || (typeof addEventListener === 'function' && typeof aborted === 'boolean');
+  const fit =
+    signal === undefined ||
+    (typeof addEventListener === 'function' && typeof aborted === 'boolean');
   check(fit, 'signal', 'must be an AbortSignal');
 }

@@ -9,9 +9,14 @@ export function meaningOf(status: number): [PaylinkErrorCode, string] {
   if (status === 401) return ['unauthorized', ': is the API key right, and of this environment?'];
   if (status === 403) return ['forbidden', ': the API key may not do this'];
   if (status === 404) return ['not_found', ': there is no such payment, or baseUrl is wrong'];
-  if (status === 409) return ['conflict', ': the Idempotency-Key or the reference is taken, or a request with it is under way'];
+  if (status === 409)
+    return [
+      'conflict',
+      ': the Idempotency-Key or the reference is taken, or a request with it is under way',
+    ];
   if (status === 429) return ['rate_limited', ': too many requests'];
-  if (status > 399 && status < 500) return ['rejected', ': the service refused the request; `body` of this error may say why'];
+  if (status > 399 && status < 500)
+    return ['rejected', ': the service refused the request; `body` of this error may say why'];
   if (status > 499 && status < 600) return ['service_error', ': the service failed'];
   return ['unexpected_status', ', which is no success of this endpoint'];
 }
@@ -36,7 +41,9 @@ export function refusal(
 
 function readRequestId(headers: Headers, apiKey: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
-  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) && withoutKey(id, apiKey) === id ? id : undefined;
+  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) && withoutKey(id, apiKey) === id
+    ? id
+    : undefined;
 }
 
 function readable(body: Uint8Array, apiKey: string): unknown {
@@ -58,7 +65,9 @@ export function withoutKey(value: unknown, apiKey: string): unknown {
   }
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => withoutKey(item, apiKey));
-  const entries = Object.entries(value).map(([name, item]) => [withoutKey(name, apiKey), withoutKey(item, apiKey)] as const);
+  const entries = Object.entries(value).map(
+    ([name, item]) => [withoutKey(name, apiKey), withoutKey(item, apiKey)] as const,
+  );
   return Object.fromEntries(entries as [string, unknown][]);
 }
 
@@ -71,7 +80,10 @@ export function interruption(
 ): PaylinkError {
   if (signal.aborted) return signal.reason as PaylinkError;
   const cause = describe(error, apiKey);
-  return new PaylinkError('network_error', `${endpoint} got no whole reply: ${cause.message}`, { idempotencyKey, cause });
+  return new PaylinkError('network_error', `${endpoint} got no whole reply: ${cause.message}`, {
+    idempotencyKey,
+    cause,
+  });
 }
 
 /**
@@ -88,7 +100,9 @@ function describe(error: unknown, apiKey: string): Error & { code?: string } {
     link = link.cause as typeof link;
   }
   const message = (texts.join(': ') || code) ?? 'no reason given';
-  const description: Error & { code?: string } = new Error(String(withoutKey(message, apiKey)).slice(0, 300));
+  const description: Error & { code?: string } = new Error(
+    String(withoutKey(message, apiKey)).slice(0, 300),
+  );
   if (code !== undefined) description.code = code;
   return description;
 }

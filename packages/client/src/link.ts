@@ -43,15 +43,28 @@ export interface CheckedLink {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const FIELDS = ['amount', 'amount_min', 'amount_max', 'reference', 'description', 'return_url', 'cancel_url', 'single_use'];
+const FIELDS = [
+  'amount',
+  'amount_min',
+  'amount_max',
+  'reference',
+  'description',
+  'return_url',
+  'cancel_url',
+  'single_use',
+];
 
 /** Checks a link before anything is sent, and copies it. @throws PaylinkError `invalid_link` that names the field. */
 export function readLink(link: unknown): CheckedLink {
-  if (typeof link !== 'object' || link === null || Array.isArray(link)) refuse('the link', 'must be an object');
+  if (typeof link !== 'object' || link === null || Array.isArray(link))
+    refuse('the link', 'must be an object');
   const given: Fields = { ...link };
-  const unknown = Object.keys(given).find((name) => !FIELDS.includes(name) && given[name] !== undefined);
+  const unknown = Object.keys(given).find(
+    (name) => !FIELDS.includes(name) && given[name] !== undefined,
+  );
   // A misspelt single_use would be a link that can be paid twice.
-  if (unknown !== undefined) refuse(unknown, `is not a field of a payment link. Valid fields: ${FIELDS.join(', ')}`);
+  if (unknown !== undefined)
+    refuse(unknown, `is not a field of a payment link. Valid fields: ${FIELDS.join(', ')}`);
 
   const fault = faultOfReference(given['reference']);
   if (fault !== undefined) refuse('reference', fault);
@@ -63,41 +76,52 @@ export function readLink(link: unknown): CheckedLink {
     cancel_url: readUrl(given, 'cancel_url'),
     single_use: readFlag(given, 'single_use'),
   };
-  if (fields.amount === undefined && fields.description === undefined) refuse('description', 'is required for a free amount');
+  if (fields.amount === undefined && fields.description === undefined)
+    refuse('description', 'is required for a free amount');
   return { reference: fields.reference, amount: fields.amount, json: JSON.stringify(fields) };
 }
 
 function readPrice(given: Fields): { amount?: number; amount_min?: number; amount_max?: number } {
   const { amount, amount_min: min, amount_max: max } = given;
   if (amount !== undefined) {
-    if (min !== undefined || max !== undefined) refuse('amount', 'excludes amount_min and amount_max: give one or the other');
+    if (min !== undefined || max !== undefined)
+      refuse('amount', 'excludes amount_min and amount_max: give one or the other');
     return { amount: readAmount('amount', amount) };
   }
   if (min === undefined && max === undefined)
     refuse('amount', 'is missing. Give it, or amount_min, amount_max and description in its place');
-  const bounds = { amount_min: readAmount('amount_min', min), amount_max: readAmount('amount_max', max) };
-  if (bounds.amount_min > bounds.amount_max) refuse('amount_min', 'must not be more than amount_max');
+  const bounds = {
+    amount_min: readAmount('amount_min', min),
+    amount_max: readAmount('amount_max', max),
+  };
+  if (bounds.amount_min > bounds.amount_max)
+    refuse('amount_min', 'must not be more than amount_max');
   return bounds;
 }
 
 function readAmount(name: string, amount: unknown): number {
-  if (typeof amount !== 'number') refuse(name, 'must be a number, in the smallest unit of the currency');
-  if (!Number.isSafeInteger(amount) || amount < 1) refuse(name, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`);
+  if (typeof amount !== 'number')
+    refuse(name, 'must be a number, in the smallest unit of the currency');
+  if (!Number.isSafeInteger(amount) || amount < 1)
+    refuse(name, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`);
   return amount;
 }
 
 function readText(given: Fields, name: string): string | undefined {
   const text = given[name];
   if (text === undefined) return undefined;
-  if (typeof text !== 'string' || text.trim() === '') refuse(name, 'must be a string that is not blank');
-  if (!isWellFormed(text)) refuse(name, 'must not contain lone surrogates, which UTF-8 cannot encode');
+  if (typeof text !== 'string' || text.trim() === '')
+    refuse(name, 'must be a string that is not blank');
+  if (!isWellFormed(text))
+    refuse(name, 'must not contain lone surrogates, which UTF-8 cannot encode');
   return text;
 }
 
 function readUrl(given: Fields, name: string): string | undefined {
   const text = readText(given, name);
   if (text === undefined) return undefined;
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) refuse(name, 'must be an absolute http or https URL');
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    refuse(name, 'must be an absolute http or https URL');
   return text;
 }
 

@@ -1,4 +1,4 @@
-import { check, checkNames, readBound } from '@paylink/core/idempotency';
+import { check, readBound, readOptions } from '@paylink/core';
 import { readBaseUrl } from './address.js';
 import { readApiKey } from './api-key.js';
 
@@ -35,19 +35,27 @@ export interface Settings {
 const OPTIONS = ['baseUrl', 'apiKey', 'authentication', 'fetch', 'timeout', 'retries', 'deadline'];
 
 /** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
-export function readOptions(options: ClientOptions): Settings {
-  checkNames(options, OPTIONS);
-  const { authentication = 'bearer', fetch, timeout = 10_000, retries = 3 } = options;
-  check(authentication === 'bearer' || authentication === 'x-api-key', 'authentication', "must be 'bearer' or 'x-api-key'");
-  check(typeof (fetch ?? globalThis.fetch) === 'function', 'fetch', 'must be a function like the global fetch');
+export function readSettings(options: ClientOptions): Settings {
+  const own = readOptions(options, OPTIONS);
+  const { authentication = 'bearer', fetch, timeout = 10_000, retries = 3 } = own;
+  check(
+    authentication === 'bearer' || authentication === 'x-api-key',
+    'authentication',
+    "must be 'bearer' or 'x-api-key'",
+  );
+  check(
+    typeof (fetch ?? globalThis.fetch) === 'function',
+    'fetch',
+    'must be a function like the global fetch',
+  );
   readBound('timeout', timeout);
   return {
-    baseUrl: readBaseUrl(options.baseUrl),
-    apiKey: readApiKey(options.apiKey),
+    baseUrl: readBaseUrl(own.baseUrl),
+    apiKey: readApiKey(own.apiKey),
     authentication,
     fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
     timeout,
     retries: readBound('retries', retries, 0, 3),
-    deadline: readBound('deadline', options.deadline ?? Math.max(20_000, timeout)),
+    deadline: readBound('deadline', own.deadline ?? Math.max(20_000, timeout)),
   };
 }

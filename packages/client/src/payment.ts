@@ -42,17 +42,24 @@ interface PaymentLinkFields {
   readonly reference: string;
 }
 
-/** A created link (docs/service.md 2.2). */
-export type PaymentLink = PaymentLinkFields & StatusAsRead;
+/** A created link (docs/service.md 2.2). Its payment is pending. */
+export interface PaymentLink extends PaymentLinkFields {
+  readonly status: 'pending';
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const STATUSES: ReadonlySet<string> = new Set<PaymentStatus>(['pending', 'success', 'failed', 'cancelled']);
+const STATUSES: ReadonlySet<string> = new Set<PaymentStatus>([
+  'pending',
+  'success',
+  'failed',
+  'cancelled',
+]);
 
 /**
  * Holds a reply against the contract and against the link that was asked for.
  *
- * @throws PaylinkError `invalid_response` or `response_mismatch`
+ * @throws PaylinkError `invalid_response`, `response_mismatch` or `link_already_used`
  */
 export function readPaymentLink(
   reply: unknown,
@@ -67,14 +74,26 @@ export function readPaymentLink(
   if (asked.amount !== undefined && amount !== asked.amount) answer.contradicts('amount');
   const url = answer.text('url');
   if (!isSafePage(url, baseUrl)) answer.fails('has a `url` that is not https', 'response_mismatch');
+  const { status } = answer.status();
+  if (status !== 'pending') refuseUsedLink(status, idempotencyKey);
   return Object.freeze({
     token: answer.text('token'),
     url,
     ...(amount === undefined ? {} : { amount }),
     currency: answer.text('currency'),
     reference,
-    ...answer.status(),
+    status,
   });
+}
+
+/** A restored database gives references again: the service then answers with the paid link of another order. */
+function refuseUsedLink(status: string, idempotencyKey: string): never {
+  throw new PaylinkError(
+    'link_already_used',
+    `the service returned an earlier link, and its payment is ${status}. If you retried the same order, settle it. ` +
+      'If the order is new, its reference or its idempotencyKey belongs to another order: use random references',
+    { status: 201, idempotencyKey },
+  );
 }
 
 /** @throws PaylinkError `invalid_response` or `response_mismatch` */
@@ -83,7 +102,8 @@ export function readPayment(reply: unknown, asked: string): Payment {
   const reference = answer.text('reference');
   if (reference !== asked) answer.contradicts('reference');
   // The contract does not show other kinds of records: the success of a refund must not be credited.
-  if (answer.text('type') !== 'payment') answer.fails('is of another `type` than payment', 'response_mismatch');
+  if (answer.text('type') !== 'payment')
+    answer.fails('is of another `type` than payment', 'response_mismatch');
   const amount = answer.amount();
   return Object.freeze({
     reference,
@@ -98,7 +118,10 @@ export function readPayment(reply: unknown, asked: string): Payment {
 function isSafePage(text: string, baseUrl: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url) && isLoopback(new URL(baseUrl)));
+  return (
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && isLoopback(url) && isLoopback(new URL(baseUrl)))
+  );
 }
 
 /** Reads the fields of a reply. Its errors quote none of them. */
@@ -109,7 +132,8 @@ class Answer {
   constructor(reply: unknown, details: PaylinkErrorDetails) {
     this.#details = details;
     this.#fields = reply as Fields;
-    if (typeof reply !== 'object' || reply === null || Array.isArray(reply)) this.fails('is not a JSON object');
+    if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
+      this.fails('is not a JSON object');
   }
 
   text(name: string): string {
@@ -121,13 +145,16 @@ class Answer {
   amount(): number | undefined {
     const { amount } = this.#fields;
     if (amount === undefined || amount === null) return undefined;
-    if (!Number.isSafeInteger(amount) || (amount as number) < 0) this.fails('has an `amount` that is not a whole number');
+    if (!Number.isSafeInteger(amount) || (amount as number) < 0)
+      this.fails('has an `amount` that is not a whole number');
     return amount as number;
   }
 
   status(): StatusAsRead {
     const sentStatus = this.text('status');
-    return STATUSES.has(sentStatus) ? { status: sentStatus as PaymentStatus } : { status: 'unknown', sentStatus };
+    return STATUSES.has(sentStatus)
+      ? { status: sentStatus as PaymentStatus }
+      : { status: 'unknown', sentStatus };
   }
 
   contradicts(name: string): never {

@@ -8,8 +8,10 @@ export function faultOfReference(reference: unknown): string | undefined {
   if (typeof reference !== 'string') return 'must be a string';
   if (reference.trim() === '') return 'must not be blank';
   // A URL drops these as path segments, encoded or not, so another address would be asked.
-  if (reference === '.' || reference === '..') return 'must not be "." or "..", which no path can hold';
+  if (reference === '.' || reference === '..')
+    return 'must not be "." or "..", which no path can hold';
   if (reference.includes('\0')) return 'must not contain NUL';
-  if (!isWellFormed(reference)) return 'must not contain lone surrogates, which UTF-8 cannot encode';
+  if (!isWellFormed(reference))
+    return 'must not contain lone surrogates, which UTF-8 cannot encode';
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { withinBounds } from '@paylink/core/idempotency';
+import { withinBounds } from '@paylink/core';
 
 /** The most bytes of a reply that are read, after decompression. */
 export const REPLY_LIMIT = 1_048_576;
@@ -18,7 +18,10 @@ export async function readReply(response: Response, signal: AbortSignal): Promis
   return response.body === null ? new Uint8Array() : readBytes(response.body, signal);
 }
 
-async function readBytes(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Uint8Array> {
+async function readBytes(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -1,5 +1,5 @@
 /** One try: a request, and the JSON of its reply or a PaylinkError. */
-import { withinBounds } from '@paylink/core/idempotency';
+import { withinBounds } from '@paylink/core';
 import type { PaylinkError } from './errors.js';
 import { interruption, meaningOf, refusal, withoutKey } from './failure.js';
 import type { Settings } from './options.js';
@@ -23,7 +23,13 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   const response = await receiveHead(settings, call, signal);
   if (isRedirect(response)) {
     discard(response);
-    throw refusal(settings, call, response, 'redirected', 'was answered with a redirect, which is not followed: is baseUrl right?');
+    throw refusal(
+      settings,
+      call,
+      response,
+      'redirected',
+      'was answered with a redirect, which is not followed: is baseUrl right?',
+    );
   }
   if (response.status !== call.success) throw await failureOf(settings, call, response, signal);
   const body = await receiveBody(settings, call, response, signal);
@@ -31,8 +37,16 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
     // Also a success: what a field quotes would be printed with the payment.
     return withoutKey(JSON.parse(decoder.decode(body)), settings.apiKey);
   } catch {
-    if (isCutOff(response, body)) throw interruption(settings, call, new Error('it was cut off'), signal);
-    throw refusal(settings, call, response, 'invalid_response', 'was answered with a body that is not JSON', body);
+    if (isCutOff(response, body))
+      throw interruption(settings, call, new Error('it was cut off'), signal);
+    throw refusal(
+      settings,
+      call,
+      response,
+      'invalid_response',
+      'was answered with a body that is not JSON',
+      body,
+    );
   }
 }
 
@@ -41,7 +55,9 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
  * `fetch` takes a chunked reply that ends early for complete where the connection was to be closed after it.
  */
 function isCutOff({ headers }: Response, body: Uint8Array): boolean {
-  return headers.get('content-length') === null && (body.length === 0 || body[0] === '{'.charCodeAt(0));
+  return (
+    headers.get('content-length') === null && (body.length === 0 || body[0] === '{'.charCodeAt(0))
+  );
 }
 
 async function receiveHead(settings: Settings, call: Call, signal: AbortSignal): Promise<Response> {
@@ -54,27 +70,45 @@ async function receiveHead(settings: Settings, call: Call, signal: AbortSignal):
   if (call.body !== undefined) init.body = call.body;
   if (knowsCacheOption()) init.cache = 'no-store';
   try {
-    return await withinBounds(settings.fetch(settings.baseUrl + call.path, init), { signals: [signal] });
+    return await withinBounds(settings.fetch(settings.baseUrl + call.path, init), {
+      signals: [signal],
+    });
   } catch (error) {
     throw interruption(settings, call, error, signal);
   }
 }
 
-async function receiveBody(settings: Settings, call: Call, response: Response, signal: AbortSignal): Promise<Uint8Array> {
+async function receiveBody(
+  settings: Settings,
+  call: Call,
+  response: Response,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   try {
     return await readReply(response, signal);
   } catch (error) {
     if (error instanceof ReplyTooLarge) {
-      throw refusal(settings, call, response, 'response_too_large', `was answered with more than ${REPLY_LIMIT} bytes`);
+      throw refusal(
+        settings,
+        call,
+        response,
+        'response_too_large',
+        `was answered with more than ${REPLY_LIMIT} bytes`,
+      );
     }
     throw interruption(settings, call, error, signal);
   }
 }
 
-function headersOf({ apiKey, authentication }: Settings, { body, idempotencyKey }: Call): Record<string, string> {
+function headersOf(
+  { apiKey, authentication }: Settings,
+  { body, idempotencyKey }: Call,
+): Record<string, string> {
   return {
     Accept: 'application/json',
-    ...(authentication === 'bearer' ? { Authorization: `Bearer ${apiKey}` } : { 'X-Api-Key': apiKey }),
+    ...(authentication === 'bearer'
+      ? { Authorization: `Bearer ${apiKey}` }
+      : { 'X-Api-Key': apiKey }),
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
   };
@@ -85,7 +119,8 @@ let cacheOption: boolean | undefined;
 /** Next.js may cache replies of `fetch` unless `no-store` is set, and a Worker of an old compatibility date throws when it is. */
 function knowsCacheOption(): boolean {
   try {
-    cacheOption ??= new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store';
+    cacheOption ??=
+      new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store';
   } catch {
     cacheOption = false;
   }
@@ -98,7 +133,12 @@ function isRedirect({ status, type, redirected }: Response): boolean {
 }
 
 /** The error for a status that is no success. Its body is read as far as it comes. */
-async function failureOf(settings: Settings, call: Call, response: Response, signal: AbortSignal): Promise<PaylinkError> {
+async function failureOf(
+  settings: Settings,
+  call: Call,
+  response: Response,
+  signal: AbortSignal,
+): Promise<PaylinkError> {
   let body: Uint8Array | undefined;
   try {
     body = await readReply(response, signal);

@@ -9,7 +9,12 @@ export function isLimited({ code, retryAfter }: PaylinkError): boolean {
 /** The wait before a retry is drawn from 0 to this, doubled with each try. In milliseconds. */
 const FIRST_DELAY = 250;
 
-const WORTH_RETRYING: ReadonlySet<string> = new Set(['network_error', 'timeout', 'rate_limited', 'service_error']);
+const WORTH_RETRYING: ReadonlySet<string> = new Set([
+  'network_error',
+  'timeout',
+  'rate_limited',
+  'service_error',
+]);
 
 export interface Patience {
   readonly timeout: number;
@@ -27,7 +32,10 @@ export interface Patience {
  *
  * @throws PaylinkError of the last try, or `aborted`.
  */
-export async function retry<T>(patience: Patience, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function retry<T>(
+  patience: Patience,
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { timeout, retries, deadline, signal, idempotencyKey, retryLimited } = patience;
   const end = performance.now() + deadline;
   let wait = 0;
@@ -38,7 +46,11 @@ export async function retry<T>(patience: Patience, attempt: (signal: AbortSignal
       if (wait > 0) await pause(wait, patience);
       const milliseconds = Math.min(timeout, Math.max(1, end - performance.now()));
       const late = (): PaylinkError =>
-        new PaylinkError('timeout', `the service did not answer in ${Math.round(milliseconds)} ms`, { idempotencyKey });
+        new PaylinkError(
+          'timeout',
+          `the service did not answer in ${Math.round(milliseconds)} ms`,
+          { idempotencyKey },
+        );
       return await within({ milliseconds, late, signal, idempotencyKey }, (bound) => {
         isAsked = true;
         return attempt(bound);

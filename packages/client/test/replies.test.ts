@@ -405,7 +405,18 @@ describe('a reply against what was asked', () => {
     async (status) => {
       await start((socket, request) => answer(request.line.startsWith('GET') ? 200 : 201, changed({ status }))(socket, request));
       await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'unknown', sentStatus: status });
-      await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ status: 'unknown', sentStatus: status });
+      await expect(client.createPaymentLink(fixed)).rejects.toMatchObject({ code: 'link_already_used' });
+    },
+  );
+
+  it.each(['success', 'failed', 'cancelled'])(
+    'refuses a created link whose payment is %s: it belongs to an earlier order (O18)',
+    async (status) => {
+      await start(answer(201, changed({ status })));
+      const error = await failure(client.createPaymentLink(fixed, { idempotencyKey: 'order-1' }));
+      expect(error).toMatchObject({ code: 'link_already_used', status: 201, idempotencyKey: 'order-1' });
+      expect(error).not.toHaveProperty('mayHaveCreated');
+      expect((error as Error).message).toContain(`its payment is ${status}`);
     },
   );
 

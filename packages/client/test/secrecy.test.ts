@@ -69,10 +69,12 @@ describe('the API key', () => {
     ['its secret half alone', SECRET],
     ['both in one text', `${SECRET} of ${API_KEY}`],
   ])('is in no field of a payment or a link whose reply quotes %s (J01)', async (_, quoted) => {
-    const fields = { reference: 'r', type: 'payment', amount: 1, currency: quoted, status: quoted };
+    const fields = { reference: 'r', type: 'payment', amount: 1, currency: quoted };
     const client = await start((socket, request) => {
-      const link = { ...fields, token: quoted, url: `https://pay.example/link/${encodeURIComponent(quoted)}` };
-      answer(request.line.startsWith('POST') ? 201 : 200, JSON.stringify({ ...link, [quoted]: quoted }))(socket, request);
+      const url = `https://pay.example/link/${encodeURIComponent(quoted)}`;
+      const isCreation = request.line.startsWith('POST');
+      const reply = { ...fields, token: quoted, url, status: isCreation ? 'pending' : quoted, [quoted]: quoted };
+      answer(isCreation ? 201 : 200, JSON.stringify(reply))(socket, request);
     });
     const payment = await client.getPayment('r');
     expect(payment).toMatchObject({ currency: expect.stringContaining('[API key]') as string, status: 'unknown' });

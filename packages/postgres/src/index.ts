@@ -1,13 +1,12 @@
-export { guardedPool } from './guards.js';
-export { migrationSql, type MarkTable } from './marks.js';
-export { postgresStore, type PostgresStore } from './postgres-store.js';
 export type {
   ClientOf,
+  DrizzleDatabase,
   PgClient,
+  PgliteDatabase,
   PgPool,
   PoolOptions,
-  RunSql,
   StoreOptions,
   TransactionalDatabase,
-  TransactionOptions,
-} from './options.js';
+} from './databases.js';
+export { migrationSql, type MarkTable } from './sql.js';
+export { postgresStore, type PostgresStore } from './store.js';

@@ -1,17 +1,26 @@
 import { PGlite } from '@electric-sql/pglite';
-import { testIdempotencyStore } from '@paylink/testing';
-import { postgresStore } from '@paylink/postgres';
+import { postgresStore, type PostgresStore } from '@paylink/postgres';
+import {
+  testPaymentStore,
+  type CreatedStore,
+  type PaymentStoreSuiteOptions,
+} from '@paylink/testing';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { sql } from 'drizzle-orm';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
-import { Shop, transaction } from './shop.js';
+import { Shop, silent as logger, transaction, type Tx } from './shop.js';
 
 let shop: Shop;
 let lite: PGlite;
 
+const rows = 'CREATE TABLE rows (id text)';
 beforeAll(async () => {
   shop = await Shop.open();
+  await shop.admin.query(rows);
   lite = new PGlite();
   await postgresStore(lite).migrate();
+  await lite.query(rows);
 }, 120_000);
 afterEach(() => shop.rest());
 afterAll(async () => {
@@ -19,29 +28,58 @@ afterAll(async () => {
   await shop.close();
 });
 
-const runner = { describe, it };
-/** The suite's work leaves `tx` alone, which the store would warn about. */
-const quiet = { logger: { warn: () => undefined } };
+const INSERT = 'INSERT INTO rows VALUES ($1)';
+const COUNT = 'SELECT count(*)::int AS count FROM rows WHERE id = $1';
 
-testIdempotencyStore('a store on a pool of pg', () => postgresStore(shop.pool({ max: 10 }), quiet), runner);
+const onServer = {
+  write: (tx: Tx, id: string) => tx.query(INSERT, [id]),
+  count: async (id: string) =>
+    (await shop.admin.query<{ count: number }>(COUNT, [id])).rows[0]!.count,
+};
+const suite: PaymentStoreSuiteOptions = { capability: 'transactional', runner: { describe, it } };
 
-testIdempotencyStore('a store on a pool of one connection', () => postgresStore(shop.pool({ max: 1 }), quiet), runner, {
-  oneAtATime: true,
+function test(name: string, open: () => PostgresStore<Tx>, oneAtATime = false): void {
+  const create = (): CreatedStore<Tx> => ({ store: open(), other: open(), ...onServer });
+  testPaymentStore(name, create, { ...suite, oneAtATime });
+}
+
+test('a store on a pool of pg', () => postgresStore(shop.pool({ max: 10 }), { logger }));
+test(
+  'a store on a pool of one connection',
+  () => postgresStore(shop.pool({ max: 1 }), { logger }),
+  true,
+);
+test('a store on a pool that is serializable', () =>
+  postgresStore(shop.pool({ max: 10 }), { isolation: 'serializable', logger }));
+test('a store on transactions of a driver', () => {
+  const pool = shop.pool({ max: 10 });
+  return postgresStore(
+    {
+      transaction: (work: (tx: PoolClient) => Promise<void>) => transaction(pool, work),
+      query: async (tx, text) => (await (tx ?? pool).query<object>(text)).rows,
+    },
+    { logger },
+  );
 });
 
-testIdempotencyStore(
-  'a store on a pool that is serializable',
-  () => postgresStore(shop.pool({ max: 10 }), { isolation: 'serializable', ...quiet }),
-  runner,
-);
-
-testIdempotencyStore(
-  'a store on transactions of an ORM',
+testPaymentStore(
+  'a store on Drizzle',
   () => {
-    const pool = shop.pool({ max: 10 });
-    return postgresStore({ transaction: (work: (tx: PoolClient) => Promise<void>) => transaction(pool, work) }, quiet);
+    const open = () => postgresStore(drizzle({ client: shop.pool({ max: 10 }) }), { logger });
+    const write = (tx: Pick<ReturnType<typeof drizzle>, 'execute'>, id: string) =>
+      tx.execute(sql`INSERT INTO rows VALUES (${id})`);
+    return { store: open(), other: open(), count: onServer.count, write };
   },
-  runner,
+  suite,
 );
 
-testIdempotencyStore('a store on PGlite', () => postgresStore(lite, quiet), runner, { oneAtATime: true });
+testPaymentStore(
+  'a store on PGlite',
+  () => ({
+    store: postgresStore(lite, { logger }),
+    other: postgresStore(lite, { logger }),
+    write: (tx: Pick<PGlite, 'query'>, id: string) => tx.query(INSERT, [id]),
+    count: async (id) => (await lite.query<{ count: number }>(COUNT, [id])).rows[0]!.count,
+  }),
+  { ...suite, oneAtATime: true },
+);

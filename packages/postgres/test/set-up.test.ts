@@ -1,15 +1,21 @@
+import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
+import { PGlite } from '@electric-sql/pglite';
 import { ConfigurationError } from '@paylink/core';
-import { migrationSql, postgresStore, type MarkTable } from '@paylink/postgres';
+import { migrationSql, postgresStore, type MarkTable, type PostgresStore } from '@paylink/postgres';
+import { drizzle } from 'drizzle-orm/pglite';
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { neverAborted, openServer } from './shop.js';
+import { keyOf, openServer, runOf, silent as logger, type Tx } from './shop.js';
 
 let server: Awaited<ReturnType<typeof openServer>>;
 let pool: Pool;
 beforeAll(async () => {
   server = await openServer();
   pool = new Pool({ connectionString: server.url });
+  // Far more stores than a process has.
+  pool.setMaxListeners(0);
+  pool.on('connect', (client) => client.setMaxListeners(0));
 }, 120_000);
 afterAll(async () => {
   await pool.end();
@@ -17,100 +23,214 @@ afterAll(async () => {
 });
 
 const nothing = () => Promise.resolve();
-
-/** As JavaScript callers do, who do not read our types. */
+const open = (table: MarkTable = {}) => postgresStore(pool, { ...table, logger });
+/** For JavaScript callers, who do not read our types. */
 const make = postgresStore as unknown as (pool: unknown, options?: unknown) => unknown;
+const run = (store: PostgresStore<Tx>, reference: string) =>
+  store.run(keyOf(reference), nothing, runOf(reference));
 
-describe('postgresStore, made wrongly', () => {
+function failure(action: () => unknown): unknown {
+  try {
+    return action();
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('postgresStore', () => {
+  const driver = { transaction: nothing, query: nothing };
+
   it.each<[string, unknown, unknown?]>([
     ['pool', undefined],
     ['pool', null],
     ['pool', 'postgres://localhost'],
     ['pool', {}],
-    ['pool', new Client()],
     ['pool', { connect: nothing }],
     ['pool', { query: nothing }],
-    ['pool', { connect: nothing, query: nothing, release: nothing }],
-    ['pool', { connect: nothing, query: nothing, processID: 7 }],
-    ['pool', { transaction: true }],
+    ['pool', { transaction: nothing }],
+    ['pool', { transaction: true, query: nothing }],
     ['options', new Pool(), null],
     ['schma', new Pool(), { schma: 'shop' }],
     ['table', new Pool(), { table: '' }],
-    ['table', new Pool(), { table: 'a'.repeat(64) }],
+    ['table', new Pool(), { table: 'a\0b' }],
+    ['table', new Pool(), { table: 'é'.repeat(32) }],
     ['schema', new Pool(), { schema: 7 }],
     ['idleTimeout', new Pool(), { idleTimeout: -1 }],
     ['idleTimeout', new Pool(), { idleTimeout: '5s' }],
-    ['nothingWritten', new Pool(), { nothingWritten: 'ignore' }],
     ['logger', new Pool(), { logger: {} }],
     ['logger', new Pool(), { logger: null }],
     ['isolation', new Pool(), { isolation: 'snapshot' }],
-    ['prepare', new Pool(), { prepare: 'no' }],
     ['tx', new Pool(), { tx: {} }],
     ['query', new Pool(), { query: () => [] }],
-    ['query', { transaction: nothing }, { query: 'sql' }],
-    ['isolation', { transaction: nothing }, { isolation: 'serializable' }],
-    ['prepare', { transaction: nothing }, { prepare: false }],
-  ])('names the option %s', (option, database, ...options) => {
-    const thrown = vi.fn();
-    try {
-      make(database, ...options);
-    } catch (error) {
-      thrown(error);
-    }
-    expect(thrown).toHaveBeenCalledWith(expect.any(ConfigurationError));
-    expect(thrown).toHaveBeenCalledWith(expect.objectContaining({ option }));
+    ['isolation', driver, { isolation: 'serializable' }],
+    ['tx', driver, { tx: nothing }],
+  ])('names the wrong option %s', (option, database, ...options) => {
+    const error = failure(() => make(database, ...options));
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({ option });
   });
 
-  it('says of a Client what to give in its place', () => {
-    expect(() => make(new Client())).toThrow('new Pool(...)');
+  it('reads no option from a polluted prototype (O07)', async () => {
+    const polluted = Object.prototype as Record<string, unknown>;
+    const own = postgresStore(pool);
+    await own.migrate();
+    try {
+      Object.assign(polluted, { table: 'elsewhere', schema: 'elsewhere' });
+      expect(await postgresStore(pool, {}).isDone(keyOf('an order'))).toBe(false);
+    } finally {
+      for (const name of ['table', 'schema']) delete polluted[name];
+    }
   });
 
   it('does not show the password of the pool', () => {
-    const store = postgresStore(new Pool({ connectionString: 'postgres://shop:hush-hush@127.0.0.1/shop' }));
+    const connectionString = 'postgres://shop:hush-hush@127.0.0.1/shop';
+    const store = postgresStore(new Pool({ connectionString }));
     expect(inspect(store, { depth: 9, showHidden: true })).not.toContain('hush-hush');
   });
 });
 
-describe('the table of the marks', () => {
-  const tables: MarkTable[] = [{}, { table: 'My "marks"; --' }, { schema: 'pay link' }, { schema: "o'brien", table: 'marks' }];
+/** Has the shape of a driver: members by name. */
+const shape = (...names: string[]) => Object.fromEntries(names.map((name) => [name, nothing]));
+const callable = (...names: string[]) => Object.assign(() => undefined, shape(...names));
+const neon = callable('query', 'unsafe', 'transaction');
+const sqlite = shape('prepare', 'transaction', 'pragma', 'exec');
 
-  it.each(tables)('is made once by many that migrate at the same time, and used by its name: %o', async (table) => {
-    const stores = Array.from({ length: 8 }, () => postgresStore(pool, table));
-    const sibling = postgresStore(pool, { ...table, table: 'sibling' });
+describe('a driver that cannot hold a transaction, or not as it is, is refused with the right one', () => {
+  it.each<[name: string, database: unknown, sentence: string]>([
+    ['postgres.js', callable('begin', 'unsafe'), 'the sql of postgres.js'],
+    ['Knex', callable('raw', 'transaction', 'from'), 'a Knex'],
+    ['Sequelize', shape('transaction', 'query', 'authenticate', 'define'), 'a Sequelize'],
+    ['TypeORM', shape('transaction', 'query', 'createQueryRunner'), 'a DataSource of TypeORM'],
+    ['pg-promise', shape('connect', 'query', 'tx', 'task', 'any'), 'a database of pg-promise'],
+    ['Kysely', shape('transaction', 'selectFrom'), 'a Kysely'],
+    ['Prisma', shape('$transaction', '$queryRawUnsafe'), 'a PrismaClient'],
+  ])('%s: { transaction, query }', (_, database, sentence) => {
+    expect(() => make(database)).toThrow(`${sentence}, which is not accepted as it is`);
+    expect(() => make(database)).toThrow('Use postgresStore({ transaction, query })');
+  });
+
+  it.each<[name: string, database: unknown, sentence: string]>([
+    ['neon()', neon, 'Use a Pool of @neondatabase/serverless'],
+    [
+      'drizzle-orm/neon-http',
+      { ...shape('execute', 'transaction'), $client: neon },
+      'Use drizzle-orm/neon-serverless',
+    ],
+    ['better-sqlite3', sqlite, 'needs PostgreSQL: use a Pool of pg'],
+    [
+      'Drizzle over SQLite',
+      { ...shape('execute', 'transaction'), $client: sqlite },
+      'needs PostgreSQL: use a Pool of pg',
+    ],
+    ['supabase-js', shape('from', 'rpc'), "Use a Pool of pg with the database's URL"],
+    ['a Client', new Client(), 'Use `new Pool(…)`'],
+    ['a client of a pool', shape('connect', 'query', 'release'), 'Use `new Pool(…)`'],
+  ])('%s', (_, database, sentence) => {
+    expect(() => make(database)).toThrow(sentence);
+  });
+
+  it('any driver that runs two statements of one transaction in two, by migrate()', async () => {
+    // As an ORM with a callback that forgets to pass its transaction on.
+    const query = async (_: unknown, text: string) => (await pool.query<object>(text)).rows;
+    const store = postgresStore({
+      transaction: (work: (tx: object) => Promise<void>) => work({}),
+      query,
+    });
+    await expect(store.migrate()).rejects.toMatchObject({
+      option: 'transaction',
+      message: 'transaction does not hold its transaction: two statements ran in two of them',
+    });
+  });
+
+  it.each([
+    ['gives no rows', { rowCount: 1 }],
+    ['gives nothing', undefined],
+  ])('a `query` that %s', async (_, answer) => {
+    const query = () => Promise.resolve(answer as never);
+    const store = postgresStore({ transaction: nothing, query });
+    await expect(store.migrate()).rejects.toMatchObject({ option: 'query' });
+  });
+
+  it('a server before PostgreSQL 13 (N21)', async () => {
+    const query = () => Promise.resolve([{ version: 120_011, exists: true }]);
+    const migrating = postgresStore({ transaction: nothing, query }).migrate();
+    await expect(migrating).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(migrating).rejects.toThrow(
+      'leads to PostgreSQL 12, but the store needs PostgreSQL 13 or newer',
+    );
+  });
+});
+
+it('takes PGlite, and Drizzle over PGlite', async () => {
+  const lite = new PGlite();
+  const over = drizzle({ client: lite });
+  for (const store of [postgresStore(lite, { logger }), postgresStore(over, { logger })]) {
+    await store.migrate();
+    const reference = `order-${Math.random()}`;
+    const options = runOf(reference);
+    expect(await store.run(keyOf(reference), nothing, options)).toBe('done');
+    expect(await store.isDone(keyOf(reference))).toBe(true);
+  }
+  await lite.close();
+});
+
+describe('the table of the marks', () => {
+  const tables: MarkTable[] = [
+    {},
+    { table: 'My "marks"; --' },
+    { schema: 'pay link' },
+    { schema: "o'brien\\", table: 'marks' },
+  ];
+
+  it.each(tables)('is made once by many that migrate at the same time: %o', async (table) => {
+    const stores = Array.from({ length: 8 }, () => open(table));
+    const sibling = open({ ...table, table: 'sibling' });
     await Promise.all([...stores, sibling].map((store) => store.migrate()));
     await stores[0]!.migrate();
-    expect(await stores[1]!.run('a key', nothing, { signal: neverAborted })).toBe('done');
-    expect(await stores[2]!.isDone('a key')).toBe(true);
+    expect(await run(stores[1]!, 'an order')).toBe('done');
+    expect(await stores[2]!.isDone(keyOf('an order'))).toBe(true);
   });
 
   it('keeps stores of different tables apart', async () => {
-    const other = postgresStore(pool, { table: 'other_marks' });
+    const other = open({ table: 'other_marks' });
     await other.migrate();
-    expect(await other.isDone('a key')).toBe(false);
-    const inner = () => other.run('nested', nothing, { signal: neverAborted }).then((result) => expect(result).toBe('done'));
-    expect(await postgresStore(pool).run('nested', inner, { signal: neverAborted })).toBe('done');
+    expect(await other.isDone(keyOf('an order'))).toBe(false);
+    const inner = async () => expect(await run(other, 'nested')).toBe('done');
+    const outer = open().run(keyOf('nested'), inner, runOf('nested'));
+    expect(await outer).toBe('done');
   });
 
-  it('gives work what `tx` makes of the client', async () => {
-    const store = postgresStore(pool, {
-      tx: (client) => ({ ask: async () => expect((await client.query('SELECT 1')).rowCount).toBe(1) }),
-    });
-    expect(await store.run('made of a client', ({ tx }) => tx.ask(), { signal: neverAborted })).toBe('done');
+  it('has marks that can be found by hand', async () => {
+    await run(open(), 'order-42');
+    const found =
+      "SELECT done_at FROM paylink_marks WHERE key = sha256('payment.succeeded:order-42')";
+    expect((await pool.query(found)).rowCount).toBe(1);
+  });
+
+  it('takes any text as a key, and a digest as it is', async () => {
+    const store = open();
+    const digest = createHash('sha256').update("o'key").digest('hex');
+    expect(await store.run("o'key", nothing, runOf('any'))).toBe('done');
+    expect([await store.isDone("o'key"), await store.isDone(digest)]).toEqual([true, true]);
+    expect(await store.isDone(digest.toUpperCase())).toBe(false);
   });
 
   it('can be made by the SQL in migrations of your own', async () => {
     const table = { schema: 'own', table: 'marks' };
-    await pool.query(migrationSql(table));
-    await pool.query(migrationSql(table));
-    expect(await postgresStore(pool, table).run('a key', nothing, { signal: neverAborted })).toBe('done');
+    expect(migrationSql(table)).toMatch(
+      /^CREATE SCHEMA IF NOT EXISTS "own";\nCREATE TABLE [^;]*"own"."marks" [^;]*;\n$/,
+    );
+    for (let time = 0; time < 2; time += 1) await pool.query(migrationSql(table));
+    expect(await run(open(table), 'an order')).toBe('done');
   });
 
   it('is reported as missing at the first use, with the line that creates it', async () => {
     for (const table of [{ table: 'nowhere' }, { schema: 'nowhere' }]) {
-      const store = postgresStore(pool, table);
-      await expect(store.isDone('a key')).rejects.toThrow('store.migrate()');
+      const store = open(table);
+      await expect(store.isDone(keyOf('an order'))).rejects.toThrow('store.migrate()');
       const work = vi.fn(nothing);
-      await expect(store.run('a key', work, { signal: neverAborted })).rejects.toThrow('store.migrate()');
+      const running = store.run(keyOf('an order'), work, runOf('an order'));
+      await expect(running).rejects.toThrow('store.migrate()');
       expect(work).not.toHaveBeenCalled();
     }
     expect(pool.totalCount).toBe(pool.idleCount);
@@ -119,30 +239,35 @@ describe('the table of the marks', () => {
   it('can be migrated at every start by a role that may not create anything', async () => {
     // Roles are of the whole server, which other tests may share.
     const role = `shop_${process.pid}_${Date.now()}`;
-    await pool.query(`CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, DELETE ON paylink_marks TO ${role}`);
-    const limited = new Pool({ connectionString: server.url.replace('postgres@', `${role}@`) });
-    const store = postgresStore(limited);
+    const grant = `GRANT SELECT, INSERT, DELETE ON paylink_marks TO ${role}`;
+    await pool.query(`CREATE ROLE ${role} LOGIN; ${grant}`);
+    const connectionString = server.url.replace('postgres@', `${role}@`);
+    const limited = new Pool({ connectionString });
+    const store = postgresStore(limited, { logger });
     await store.migrate();
-    expect(await store.run('by shop', nothing, { signal: neverAborted })).toBe('done');
+    expect(await run(store, 'by shop')).toBe('done');
     await limited.end();
   });
 
   it('forgets marks only by forget(), only older ones, and then a replay runs again (H01)', async () => {
-    const store = postgresStore(pool, { table: 'forgetful' });
+    const store = open({ table: 'forgetful' });
     await store.migrate();
-    for (const key of ['old', 'new']) await store.run(key, nothing, { signal: neverAborted });
-    await pool.query("UPDATE forgetful SET done_at = now() - interval '3 years' WHERE key = sha256('old')");
-    await pool.query(
-      "INSERT INTO forgetful SELECT sha256(n::text::bytea), now() - interval '4 years' FROM generate_series(1, 25000) AS n",
-    );
-    expect(await store.run('old', nothing, { signal: neverAborted })).toBe('duplicate');
-    expect(await store.forget({ olderThan: new Date(Date.now() - 2 * 365 * 86_400_000) })).toBe(25_001);
-    expect([await store.isDone('old'), await store.isDone('new')]).toEqual([false, true]);
-    expect(await store.run('old', nothing, { signal: neverAborted })).toBe('done');
+    for (const reference of ['old', 'new']) await run(store, reference);
+    await pool.query(`
+      UPDATE forgetful SET done_at = now() - interval '3 years'
+        WHERE key = sha256('payment.succeeded:old');
+      INSERT INTO forgetful SELECT sha256(n::text::bytea), now() - interval '4 years'
+        FROM generate_series(1, 25000) AS n`);
+    expect(await run(store, 'old')).toBe('duplicate');
+    const olderThan = new Date(Date.now() - 2 * 365 * 86_400_000);
+    expect(await store.forget({ olderThan })).toBe(25_001);
+    const done = [await store.isDone(keyOf('old')), await store.isDone(keyOf('new'))];
+    expect(done).toEqual([false, true]);
+    expect(await run(store, 'old')).toBe('done');
   });
 
   it('gives a batch the time that a large table takes', async () => {
-    const store = postgresStore(pool, { table: 'large' });
+    const store = open({ table: 'large' });
     await store.migrate();
     const olderThan = new Date(Date.now() - 1_000);
     await store.forget({ olderThan });
@@ -153,7 +278,9 @@ describe('the table of the marks', () => {
     try {
       let isOver = false;
       const forgetting = store.forget({ olderThan }).finally(() => (isOver = true));
-      while (!isOver && (await other.query(waiting)).rowCount === 0) await new Promise(setImmediate);
+      while (!isOver && (await other.query(waiting)).rowCount === 0) {
+        await new Promise(setImmediate);
+      }
       vi.advanceTimersByTime(599_000);
       await other.query('COMMIT');
       expect(await forgetting).toBe(0);
@@ -164,10 +291,10 @@ describe('the table of the marks', () => {
   });
 
   it.each([undefined, 'yesterday', new Date(Number.NaN), new Date(Date.now() + 60_000)])(
-    'does not forget what is older than %s',
+    'does not forget marks that are older than %s',
     async (olderThan) => {
-      const store = postgresStore(pool);
-      await expect(store.forget({ olderThan } as { olderThan: Date })).rejects.toThrow('olderThan');
+      const forgetting = open().forget({ olderThan } as { olderThan: Date });
+      await expect(forgetting).rejects.toThrow('olderThan');
     },
   );
 });

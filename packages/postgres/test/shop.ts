@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { createReceiver, type Reply } from '@paylink/core';
+import { createHash, randomUUID } from 'node:crypto';
+import { isWebhookError } from '@paylink/core';
+import { createPayments, type PaymentStore, type RunOptions } from '@paylink/payments';
 import { postgresStore, type PoolOptions } from '@paylink/postgres';
-import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { expect, vi } from 'vitest';
 import { WireProxy } from '../../../test/durability/wire-proxy.js';
@@ -11,7 +11,9 @@ import { startPostgres, type PostgresServer } from '../../../test/engines/postgr
 type Database = Pick<PostgresServer, 'port' | 'url' | 'close'>;
 
 /** A server of a test's own; or where one is shared, a database of its own on that. */
-export async function openServer(settings: Readonly<Record<string, string | number>> = {}): Promise<Database> {
+export async function openServer(
+  settings: Readonly<Record<string, string | number>> = {},
+): Promise<Database> {
   // Named by test/mutants/run.ts: each mutant runs a few tests, and would start a server for each of their files.
   const shared = process.env['PAYLINK_SHARED_POSTGRES'];
   if (shared === undefined) return startPostgres({ fsync: 'off', ...settings });
@@ -24,16 +26,29 @@ export async function openServer(settings: Readonly<Record<string, string | numb
   await run(`CREATE DATABASE "${name}"`);
   const url = new URL(shared);
   url.pathname = `/${name}`;
-  return { port: Number(url.port), url: url.href, close: () => run(`DROP DATABASE "${name}" WITH (FORCE)`) };
+  return {
+    port: Number(url.port),
+    url: url.href,
+    close: () => run(`DROP DATABASE "${name}" WITH (FORCE)`),
+  };
 }
 
 export const neverAborted: AbortSignal = new AbortController().signal;
 
-type Credit = (tx: PoolClient, reference: string, signal: AbortSignal) => unknown;
+/** For tests that look at the outcome. */
+export const silent = { warn: (): void => undefined, error: (): void => undefined };
+
+export type Tx = Pick<PoolClient, 'query'>;
+
+type Credit<T> = (tx: T, reference: string, signal: AbortSignal) => unknown;
+
+export interface ReceiverOptions {
+  readonly timeout?: number | undefined;
+}
 
 /** A merchant's database with orders, and receivers in front of it. */
 export class Shop<Server extends Database = Database> {
-  /** Not the merchant's: what the tests look with. */
+  /** Not the merchant's: the tests look with it. */
   readonly admin: Pool;
   readonly server: Server;
   readonly #pools: Pool[] = [];
@@ -53,23 +68,35 @@ export class Shop<Server extends Database = Database> {
   static async on<Server extends Database>(server: Server): Promise<Shop<Server>> {
     const shop = new Shop(server);
     await postgresStore(shop.admin).migrate();
-    await shop.admin.query('CREATE TABLE IF NOT EXISTS orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)');
+    await shop.admin.query(
+      'CREATE TABLE IF NOT EXISTS orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)',
+    );
     return shop;
   }
 
   /** A pool of the merchant's, named so that its connections can be told from others. */
   pool(config: PoolConfig = {}): Pool {
-    const pool = new Pool({ connectionString: this.server.url, application_name: 'merchant', max: 5, ...config });
+    const pool = new Pool({
+      connectionString: this.server.url,
+      application_name: 'merchant',
+      max: 5,
+      ...config,
+    });
     pool.on('error', () => undefined);
     this.#pools.push(pool);
     return pool;
   }
 
   /** A pool that goes through a proxy, which applies faults to its statements. */
-  async faultyPool(config: PoolConfig = {}): Promise<{ readonly pool: Pool; readonly proxy: WireProxy }> {
+  async faultyPool(
+    config: PoolConfig = {},
+  ): Promise<{ readonly pool: Pool; readonly proxy: WireProxy }> {
     const proxy = await WireProxy.before(this.server.port);
     this.#proxies.push(proxy);
-    return { proxy, pool: this.pool({ connectionString: proxy.urlOf(this.server.url), ...config }) };
+    return {
+      proxy,
+      pool: this.pool({ connectionString: proxy.urlOf(this.server.url), ...config }),
+    };
   }
 
   async order(): Promise<string> {
@@ -79,36 +106,30 @@ export class Shop<Server extends Database = Database> {
   }
 
   async creditsOf(reference: string): Promise<number> {
-    const { rows } = await this.admin.query<{ credited: number }>('SELECT credited FROM orders WHERE reference = $1', [reference]);
+    const { rows } = await this.admin.query<{ credited: number }>(
+      'SELECT credited FROM orders WHERE reference = $1',
+      [reference],
+    );
     return rows[0]!.credited;
   }
 
-  /** Sends a genuine delivery of this reference to a receiver over the pool. Gives the status. */
+  /** Gives payments over a pool. The returned function receives an event and gives the status. */
   receiver(
     pool: Pool,
-    handler: Credit = credit,
-    { handlerTimeout = 20_000, ...options }: PoolOptions<PoolClient> & { handlerTimeout?: number } = {},
+    work: Credit<Tx> = credit,
+    { timeout, ...options }: PoolOptions<PoolClient> & ReceiverOptions = {},
   ): (reference: string) => Promise<number> {
-    const quiet = { error: () => undefined, warn: () => undefined };
-    const receiver = createReceiver(
-      { secret: TEST_SECRET, idempotency: postgresStore(pool, options), handlerTimeout, logger: quiet },
-      { 'payment.succeeded': ({ reference }, { tx, signal }) => handler(tx, reference, signal) },
-    );
-    return async (reference) => {
-      const { headers, rawBody } = signedDelivery({ secret: TEST_SECRET, reference });
-      const delivery = { method: 'POST', header: (name: string) => headers[name], body: () => Promise.resolve(rawBody) };
-      const reply = await receiver
-        .receive(delivery, {})
-        .catch((error: unknown): Reply => ({ status: 500, headers: {}, body: String(error) }));
-      return reply.status;
-    };
+    return receiverOn(postgresStore(pool, { logger: silent, ...options }), work, { timeout });
   }
 
   /** Expects every connection back in its pool, and no transaction of the merchant's open on the server. */
   async expectAtRest(pool: Pool): Promise<void> {
     await vi.waitFor(
       async () => {
-        expect({ lent: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }).toEqual({ lent: 0, waiting: 0 });
+        expect({ lent: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }).toEqual({
+          lent: 0,
+          waiting: 0,
+        });
         const open =
           "SELECT state, query FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'merchant' AND state <> 'idle'";
         expect((await this.admin.query(open)).rows).toEqual([]);
@@ -130,12 +151,71 @@ export class Shop<Server extends Database = Database> {
   }
 }
 
-export async function credit(tx: Pick<PoolClient, 'query'>, reference: string): Promise<void> {
-  await tx.query('UPDATE orders SET credited = credited + 1 WHERE reference = $1', [reference]);
+/** Payments over a store. The returned function receives an event and gives the status. */
+export function receiverOn<T>(
+  store: PaymentStore<T>,
+  work: Credit<T>,
+  { timeout = 20_000 }: ReceiverOptions = {},
+): (reference: string) => Promise<number> {
+  const payments = createPayments({
+    store,
+    timeout,
+    logger: silent,
+    client: {
+      getPayment: (reference: string) => Promise.resolve({ reference, status: 'success' as const }),
+    },
+    credit: ({ reference }, { tx, signal }) => work(tx, reference, signal) as Promise<number>,
+  });
+  return async (reference) => {
+    const rawBody = Buffer.from(JSON.stringify({ reference }));
+    const event = {
+      type: 'payment.succeeded',
+      reference,
+      payload: { reference },
+      rawBody,
+      secretIndex: 0,
+    };
+    try {
+      await payments.receive(event);
+      return 200;
+    } catch (error) {
+      return isWebhookError(error) ? error.status : 500;
+    }
+  };
+}
+
+/** The digests that payments makes of the kind and the reference. */
+export function keyOf(reference: string, kind = 'payment.succeeded'): string {
+  return sha256(`${kind}:${reference}`);
+}
+
+/** The options of one run. */
+export function runOf(reference: string, signal: AbortSignal = neverAborted): RunOptions {
+  return { signal, turn: sha256(JSON.stringify([null, reference])) };
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Gives the number of rows that it changed. */
+export async function credit(tx: Tx, reference: string): Promise<number> {
+  const sql = 'UPDATE orders SET credited = credited + 1 WHERE reference = $1';
+  return (await tx.query(sql, [reference])).rowCount ?? 0;
+}
+
+/** The recipe: an order that is paid already is not credited again. */
+export async function creditOnce(tx: Tx, reference: string): Promise<number | 'already_credited'> {
+  const locked = 'SELECT credited FROM orders WHERE reference = $1 FOR UPDATE';
+  const { rows } = await tx.query<{ credited: number }>(locked, [reference]);
+  return rows[0]!.credited > 0 ? 'already_credited' : credit(tx, reference);
 }
 
 /** As ORMs do it: nothing of theirs stops a client from being used when its transaction is over. */
-export async function transaction(pool: Pool, work: (tx: PoolClient) => Promise<void>): Promise<void> {
+export async function transaction(
+  pool: Pool,
+  work: (tx: PoolClient) => Promise<void>,
+): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query('BEGIN');

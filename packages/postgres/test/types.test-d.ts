@@ -1,81 +1,84 @@
-import type { PGlite, Transaction } from '@electric-sql/pglite';
-import { createReceiver } from '@paylink/core';
-import { guardedPool, postgresStore } from '@paylink/postgres';
-import type { Client, ClientBase, Pool, PoolClient } from 'pg';
+import type { PGlite } from '@electric-sql/pglite';
+import { createPayments } from '@paylink/payments';
+import { postgresStore } from '@paylink/postgres';
+import type { drizzle } from 'drizzle-orm/node-postgres';
+import type { Client, Pool, PoolClient } from 'pg';
 
 declare const pool: Pool;
 declare const client: Client;
 declare const lite: PGlite;
-declare const secret: string;
+declare const db: ReturnType<typeof drizzle>;
+declare const service: {
+  getPayment(reference: string): Promise<{ reference: string; status: 'success'; amount: number }>;
+};
 
-type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 declare function same<A, B>(equal: Equal<A, B>): void;
 
-// The client of pg, as every function that takes one takes it.
-createReceiver(
-  { secret, idempotency: postgresStore(pool) },
-  {
-    'payment.succeeded': async ({ reference }, { tx }) => {
-      same<typeof tx, PoolClient>(true);
-      const base: ClientBase = tx;
-      const { rows } = await tx.query<{ amount: number }>('SELECT amount FROM orders WHERE reference = $1', [reference]);
-      const amount: number = rows[0]!.amount;
-      // @ts-expect-error -- a number is no text
-      const text: string = rows[0]!.amount;
-      // @ts-expect-error -- the pool is not the transaction
-      tx.totalCount;
-      // @ts-expect-error -- Drizzle's, not pg's
-      tx.update;
-    },
+createPayments({
+  client: service,
+  store: postgresStore(pool),
+  credit: async ({ reference, amount }, { tx }) => {
+    same<typeof tx, Pick<PoolClient, 'query'>>(true);
+    const sql = 'SELECT amount FROM orders WHERE reference = $1 FOR UPDATE';
+    const { rows } = await tx.query<{ amount: number }>(sql, [reference]);
+    const due: number = rows[0]!.amount - amount;
+    // @ts-expect-error -- a number is no text
+    const text: string = rows[0]!.amount;
+    // @ts-expect-error -- the transaction is the store's
+    tx.release();
+    // @ts-expect-error -- Drizzle's, not pg's
+    tx.update;
+    return (await tx.query('UPDATE orders SET paid = true WHERE $1 = 0', [due])).rowCount;
   },
-);
+});
 
-createReceiver(
-  { secret, idempotency: postgresStore(guardedPool(pool)) },
-  { 'payment.succeeded': (_, { tx }) => same<typeof tx, PoolClient>(true) },
-);
+createPayments({
+  client: service,
+  store: postgresStore(lite),
+  credit: async (_, { tx }) => {
+    // @ts-expect-error -- a script could end the transaction
+    tx.exec;
+    return (await tx.query('UPDATE orders SET paid = true')).affectedRows ?? 0;
+  },
+});
 
-createReceiver(
-  { secret, idempotency: { store: postgresStore(lite), key: ({ reference }) => reference } },
-  {
-    'payment.succeeded': (_, { tx }) => {
-      same<typeof tx, Transaction>(true);
-      // @ts-expect-error -- pg's, not PGlite's
-      tx.escapeLiteral;
-    },
-  },
-);
+createPayments({
+  client: service,
+  store: postgresStore(db),
+  credit: async (_, { tx }) => (await tx.execute('UPDATE orders SET paid = true')).rowCount,
+});
 
-// What `tx` makes of the client is what handlers get.
-createReceiver(
-  {
-    secret,
-    idempotency: postgresStore(pool, { tx: (of: PoolClient) => ({ credit: (reference: string) => of.query(reference) }) }),
+// `tx` is whatever the option makes of the client.
+createPayments({
+  client: service,
+  store: postgresStore(pool, {
+    tx: (of: PoolClient) => ({ credit: (reference: string) => of.query(reference) }),
+  }),
+  credit: async ({ reference }, { tx }) => {
+    // @ts-expect-error -- a number is no reference
+    void tx.credit(42);
+    // @ts-expect-error -- the client is not there any more
+    tx.query;
+    return (await tx.credit(reference)).rowCount;
   },
-  {
-    'payment.succeeded': ({ reference }, { tx }) => {
-      // @ts-expect-error -- a number is no reference
-      void tx.credit(42);
-      // @ts-expect-error -- the client is not there any more
-      tx.query;
-      return tx.credit(reference);
-    },
-  },
-);
+});
 
 interface Orm {
-  insert(row: string): Promise<void>;
+  insert(row: string): Promise<number>;
 }
-declare const orm: { transaction<T>(work: (tx: Orm) => Promise<T>, settings?: { retries: number }): Promise<T> };
-createReceiver(
-  { secret, idempotency: postgresStore(orm, { query: async (tx, sql) => (same<typeof tx, Orm | undefined>(true), [sql]) }) },
-  { 'payment.succeeded': ({ reference }, { tx }) => tx.insert(reference) },
-);
+declare const orm: { begin(work: (tx: Orm) => Promise<void>): Promise<void> };
+createPayments({
+  client: service,
+  store: postgresStore({
+    transaction: (work: (tx: Orm) => Promise<void>) => orm.begin(work),
+    query: async (tx, sql) => (same<typeof tx, Orm | undefined>(true), [sql]),
+  }),
+  credit: ({ reference }, { tx }) => tx.insert(reference),
+});
 
-// @ts-expect-error -- without a store there is no transaction
-createReceiver({ secret }, { 'payment.succeeded': (_, { tx }) => undefined });
-
-// @ts-expect-error -- nothing to stand on
+// @ts-expect-error -- no database
 postgresStore();
 // @ts-expect-error -- a single client
 postgresStore(client);

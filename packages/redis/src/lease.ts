@@ -1,54 +1,41 @@
-/** Renews a lease for as long as the work runs, and reports its loss. Time is counted by Redis and by a monotonic clock. */
-
-export interface KeptLease {
-  /** Aborted when another process may have the lease. */
-  readonly lost: AbortSignal;
-  /** Ends the renewal; the lease itself stays until it is released or runs out. */
-  stop(): void;
-}
+/** Renews a lease for as long as the work runs. Redis and a monotonic clock count the time. */
 
 /**
- * @param leaseMs how long the lease holds from each renewal on
- * @param heldSince of `performance.now()`, from before the lease was asked for
- * @param renew resolves with whether the lease is still held; rejects where Redis gives no answer
+ * Gives a signal that aborts when another process may have the lease, and an end of the renewal.
+ *
+ * @param heldSince a `performance.now()` from before the lease was asked for
+ * @param renew resolves to whether the lease is still held; rejects if Redis gives no answer
  */
-export function keepLease(leaseMs: number, heldSince: number, renew: () => Promise<boolean>): KeptLease {
+export function keepLease(leaseMs: number, heldSince: number, renew: () => Promise<boolean>) {
   const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-
-  const lose = (message: string, cause?: unknown): void => {
-    controller.abort(new Error(message, cause === undefined ? undefined : { cause }));
-  };
+  let timer: NodeJS.Timeout;
   const next = (milliseconds: number): void => {
     // Unreferenced: the work keeps the process alive, not the renewal.
     timer = setTimeout(() => void beat(), milliseconds).unref();
   };
   const beat = async (): Promise<void> => {
     const asked = performance.now();
-    try {
-      const held = await renew();
-      if (stopped) return;
-      if (!held) {
-        lose('the lease ran out while the handler worked and another process took it, or Redis forgot it');
-        return;
-      }
+    const answer = await renew().catch((error: unknown) => ({ error }));
+    if (stopped) return;
+    if (answer === true) {
       heldSince = asked;
       next(leaseMs / 3);
-    } catch (error) {
-      if (stopped) return;
+    } else if (answer === false) {
+      const problem = 'the lease ran out during the work and another process took it';
+      controller.abort(new Error(`${problem}, or Redis forgot it`));
+    } else if (performance.now() - heldSince < leaseMs) {
       // No other process can take it before its end, so there is time to ask again.
-      if (performance.now() - heldSince < leaseMs) next(leaseMs / 10);
-      else lose('the lease could not be renewed before its end', error);
+      next(leaseMs / 10);
+    } else {
+      const problem = 'the lease could not be renewed before its end';
+      controller.abort(new Error(problem, { cause: answer.error }));
     }
   };
   next(leaseMs / 3);
-
-  return {
-    lost: controller.signal,
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
+  const stop = (): void => {
+    stopped = true;
+    clearTimeout(timer);
   };
+  return { lost: controller.signal, stop };
 }

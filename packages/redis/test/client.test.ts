@@ -4,9 +4,14 @@ import { redisStore, type IoredisClient, type NodeRedisClient } from '../src/ind
 const never = new AbortController().signal;
 const noAnswer = (): Promise<never> => new Promise(() => undefined);
 
-/** What stands in for a Redis far away that answers every script by this. */
-function ioredis(evalsha: IoredisClient['evalsha']): IoredisClient & { eval: ReturnType<typeof vi.fn> } {
-  return { get: () => Promise.resolve(null), eval: vi.fn(() => Promise.resolve('by its text')), evalsha };
+/** Stands in for a Redis far away that answers every script by this. */
+function ioredis(evaluate: IoredisClient['eval']): IoredisClient {
+  return {
+    get: () => Promise.resolve(null),
+    set: () => Promise.resolve('OK'),
+    eval: evaluate,
+    evalsha: noAnswer,
+  };
 }
 
 afterEach(() => {
@@ -14,40 +19,37 @@ afterEach(() => {
 });
 
 describe('a client', () => {
-  const [get, evaluate, evalsha] = [vi.fn(), vi.fn(), vi.fn()];
+  const [get, set, evaluate, evalsha] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()];
 
   it.each<[string, object]>([
-    ['without get', { eval: evaluate, evalsha }],
-    ['without eval', { get, evalsha }],
-    ['without eval, of node-redis', { get, evalSha: evalsha }],
-    ['without a call by digest', { get, eval: evaluate }],
+    ['without get', { set, eval: evaluate, evalsha }],
+    ['without set', { get, eval: evaluate, evalsha }],
+    ['without eval', { get, set, evalsha }],
+    ['without eval, of node-redis', { get, set, evalSha: evalsha }],
+    ['without a call by digest', { get, set, eval: evaluate }],
   ])('of neither library is refused: %s', (_, client) => {
-    expect(() => redisStore(client as NodeRedisClient)).toThrow(expect.objectContaining({ option: 'client' }) as Error);
+    expect(() => redisStore(client as NodeRedisClient)).toThrow(
+      expect.objectContaining({ option: 'client' }) as Error,
+    );
+  });
+
+  it('of Upstash is refused, with the client to use', () => {
+    const upstash = { get, set, eval: evaluate, evalsha, createScript: vi.fn() };
+    expect(() => redisStore(upstash)).toThrow(
+      'is @upstash/redis, which speaks HTTP. Use ioredis with the rediss:// URL of the database',
+    );
   });
 
   it.each<[string, unknown, boolean]>([
-    ['a text', 'done:1', true],
-    ['bytes', Buffer.from('done:1'), true],
-    ['a lease', 'lease:1', false],
+    ['a text', 'done', true],
+    ['bytes', Buffer.from('done'), true],
+    ['another text', 'undone', false],
     ['a number', 7, false],
     ['null', null, false],
     ['undefined', undefined, false],
   ])('may give %s for a key', async (_, value, isDone) => {
-    const client = { get: () => Promise.resolve(value), eval: evaluate, evalSha: evalsha };
+    const client = { get: () => Promise.resolve(value), set, eval: evaluate, evalSha: evalsha };
     expect(await redisStore(client).isDone('k')).toBe(isDone);
-  });
-
-  it('is given the text of a script only where Redis does not know its digest', async () => {
-    for (const fault of [new Error('READONLY you cannot write, NOSCRIPT'), 'NOSCRIPT', undefined, { message: 'NOSCRIPT' }]) {
-      const client = ioredis(() => Promise.reject(fault));
-      const running = redisStore(client).run('k', () => Promise.resolve(), { signal: never });
-      expect(await running.catch((error: unknown) => error)).toBe(fault);
-      expect(client.eval).not.toHaveBeenCalled();
-    }
-    const unknowing = ioredis(() => Promise.reject(new Error('NOSCRIPT No matching script')));
-    unknowing.eval.mockResolvedValue('done');
-    expect(await redisStore(unknowing).run('k', () => Promise.resolve(), { signal: never })).toBe('duplicate');
-    expect(unknowing.eval).toHaveBeenCalledOnce();
   });
 });
 
@@ -58,8 +60,15 @@ describe('a Redis that stops to answer', () => {
     const client = ioredis(() => ((calls += 1) === 1 ? Promise.resolve('1') : noAnswer()));
     const started = performance.now();
     const working = vi.fn(noAnswer);
-    const running = redisStore(client, { leaseMs: 3_000, commandTimeout: 60_000 }).run('k', working, { signal: never });
-    const lost = running.catch((error: unknown) => [(error as Error).message, performance.now() - started]);
+    const running = redisStore(client, { leaseMs: 3_000, commandTimeout: 60_000 }).run(
+      'k',
+      working,
+      { signal: never, turn: 't' },
+    );
+    const lost = running.catch((error: unknown) => [
+      (error as Error).message,
+      performance.now() - started,
+    ]);
     await vi.advanceTimersByTimeAsync(10_000);
     // Asked at 1,000 and 2,300, each for a third of the lease.
     expect(await lost).toEqual(['the lease could not be renewed before its end', 3_300]);
@@ -70,9 +79,13 @@ describe('a Redis that stops to answer', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const asked: number[] = [];
     const started = performance.now();
-    const client = ioredis(() => (asked.push(performance.now() - started) === 1 ? Promise.resolve('1') : noAnswer()));
+    const client = ioredis(() =>
+      asked.push(performance.now() - started) === 1 ? Promise.resolve('1') : noAnswer(),
+    );
     const store = redisStore(client, { leaseMs: 3_000, commandTimeout: 200 });
-    const lost = store.run('k', noAnswer, { signal: never }).catch((error: unknown) => error);
+    const lost = store
+      .run('k', noAnswer, { signal: never, turn: 't' })
+      .catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await lost).toBeInstanceOf(Error);
     // 200 to wait for an answer, and 300 between the questions.

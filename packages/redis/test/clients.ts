@@ -14,7 +14,12 @@ export const LIBRARIES: readonly Library[] = ['ioredis', 'node-redis'];
 
 export async function connect(library: Library, port: number): Promise<Connected> {
   if (library === 'ioredis') {
-    const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 20 });
+    const client = new Redis({
+      port,
+      host: '127.0.0.1',
+      lazyConnect: true,
+      retryStrategy: () => 20,
+    });
     // Of a test that ends the server: the store's own errors are what is looked at.
     client.on('error', () => undefined);
     await client.connect();

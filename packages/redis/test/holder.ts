@@ -2,7 +2,7 @@
 import { redisStore } from '../src/index.js';
 import { connect } from './clients.js';
 
-const [port, key, leaseMs, turn] = process.argv.slice(2) as [string, string, string, string?];
+const [port, key, leaseMs, turn = key] = process.argv.slice(2) as [string, string, string, string?];
 const connected = await connect('ioredis', Number(port));
 const store = redisStore(connected.client, { leaseMs: Number(leaseMs) });
 

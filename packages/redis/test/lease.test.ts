@@ -86,18 +86,21 @@ describe('a lease', () => {
     ['held', held],
     ['lost', taken],
     ['unanswered', down],
-  ])('that was stopped stays as it is, also where a renewal under way turns out %s', async (_, answer) => {
-    let settle!: () => void;
-    const answered = new Promise<void>((resolve) => (settle = resolve));
-    const { lease, asked, lostAt } = keep(() => answered.then(answer));
-    await vi.advanceTimersByTimeAsync(1_000);
-    await vi.advanceTimersByTimeAsync(5_000);
-    lease.stop();
-    settle();
-    await vi.advanceTimersByTimeAsync(20_000);
-    expect([asked, lostAt()]).toEqual([[1_000], undefined]);
-    expect(vi.getTimerCount()).toBe(0);
-  });
+  ])(
+    'that was stopped stays as it is, also where a renewal under way turns out %s',
+    async (_, answer) => {
+      let settle!: () => void;
+      const answered = new Promise<void>((resolve) => (settle = resolve));
+      const { lease, asked, lostAt } = keep(() => answered.then(answer));
+      await vi.advanceTimersByTimeAsync(1_000);
+      await vi.advanceTimersByTimeAsync(5_000);
+      lease.stop();
+      settle();
+      await vi.advanceTimersByTimeAsync(20_000);
+      expect([asked, lostAt()]).toEqual([[1_000], undefined]);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
 
   it('that was stopped between two renewals is not renewed again', async () => {
     const { lease, asked } = keep(held);

@@ -3,16 +3,29 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { ConfigurationError, createDispatcher } from '@paylink/core';
-import { testIdempotencyStore } from '@paylink/testing';
+import { ConfigurationError } from '@paylink/core';
+import { createPayments } from '@paylink/payments';
+import { testPaymentStore } from '@paylink/testing';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DURABLE, startRedis, withoutRedis, type RedisServer } from '../../../test/engines/redis.js';
-import { redisStore, type IoredisClient, type NodeRedisClient, type RedisScope, type RedisStoreOptions } from '../src/index.js';
+import {
+  DURABLE,
+  startRedis,
+  withoutRedis,
+  type RedisServer,
+} from '../../../test/engines/redis.js';
+import {
+  redisStore,
+  type IoredisClient,
+  type RedisScope,
+  type RedisStoreOptions,
+} from '../src/index.js';
 import { RELEASE } from '../src/scripts.js';
 import { connect, LIBRARIES, type Connected } from './clients.js';
 
 const never = new AbortController().signal;
+/** The options of a run of `key`, whose turn has the same name. */
+const of = (key: string, signal = never) => ({ signal, turn: key });
 const skipped = withoutRedis();
 /** A third of it is far more than a busy process takes to renew it. */
 const LEASE = 3_000;
@@ -38,9 +51,13 @@ async function hold(
   leaseMs: number,
   ...turn: string[]
 ): Promise<{ holder: ChildProcess; fencingToken: number }> {
-  const holder = fork(fileURLToPath(new URL('./holder.ts', import.meta.url)), [`${port}`, key, `${leaseMs}`, ...turn], {
-    execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
-  });
+  const holder = fork(
+    fileURLToPath(new URL('./holder.ts', import.meta.url)),
+    [`${port}`, key, `${leaseMs}`, ...turn],
+    {
+      execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
+    },
+  );
   holders.push(holder);
   const [{ fencingToken }] = (await once(holder, 'message')) as [{ fencingToken: number }];
   return { holder, fencingToken };
@@ -86,22 +103,30 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     }
   }
 
-  testIdempotencyStore('as a store', () => redisStore(connected.client, { leaseMs: 1_000 }), { describe, it });
+  testPaymentStore(
+    'as a store',
+    () => {
+      const open = () => redisStore(connected.client, { leaseMs: 1_000 });
+      return { store: open(), other: open() };
+    },
+    { capability: 'lease', runner: { describe, it } },
+  );
 
   it('runs the work once, and knows that it is done', async () => {
     const store = storeOf();
     const work = vi.fn(() => Promise.resolve());
     expect(await store.isDone(key)).toBe(false);
-    expect(await store.run(key, work, { signal: never })).toBe('done');
+    expect(await store.run(key, work, of(key))).toBe('done');
     expect(await store.isDone(key)).toBe(true);
-    expect(await store.run(key, work, { signal: never })).toBe('duplicate');
+    expect(await store.run(key, work, of(key))).toBe('duplicate');
     expect(work).toHaveBeenCalledOnce();
   });
 
   it('remembers for ever: the mark has no end, and nothing else stays (H01)', async () => {
-    await storeOf({ leaseMs: 100 }).run(key, () => Promise.resolve(), { signal: never });
+    await storeOf({ leaseMs: 100 }).run(key, () => Promise.resolve(), of(key));
     expect(await direct.pttl(`paylink:{${key}}`)).toBe(-1);
-    expect(await direct.keys(`paylink:{${key}}*`)).toEqual([`paylink:{${key}}`]);
+    expect(await direct.exists(`paylink:{${key}}:turn`)).toBe(0);
+    expect(await direct.ttl(`paylink:{${key}}:fence`)).toBeGreaterThan(3_000);
   });
 
   it('lets one of 50 simultaneous runs work, and answers the others in_progress (H02)', async () => {
@@ -110,20 +135,23 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const work = vi.fn(() => opened);
     let refused = 0;
     const runs = Array.from({ length: 50 }, async () => {
-      const result = await store.run(key, work, { signal: new AbortController().signal });
+      const result = await store.run(key, work, of(key));
       if (result === 'in_progress' && ++refused === 49) open();
       return result;
     });
-    expect((await Promise.all(runs)).sort()).toEqual(['done', ...Array<string>(49).fill('in_progress')]);
+    expect((await Promise.all(runs)).sort()).toEqual([
+      'done',
+      ...Array<string>(49).fill('in_progress'),
+    ]);
     expect(work).toHaveBeenCalledOnce();
   });
 
   it('throws on what the work threw, as the same object, leaves no mark and lets the next one in at once', async () => {
     const store = storeOf();
     const error = new RangeError('of the handler');
-    await expect(store.run(key, () => Promise.reject(error), { signal: never })).rejects.toBe(error);
+    await expect(store.run(key, () => Promise.reject(error), of(key))).rejects.toBe(error);
     expect(await store.isDone(key)).toBe(false);
-    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('done');
+    expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('done');
   });
 
   it('gives fencing tokens that grow, also when Redis has forgotten everything in between', async () => {
@@ -133,10 +161,10 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       tokens.push(fencingToken);
       return Promise.reject(new Error('once more'));
     };
-    await store.run(key, fail, { signal: never }).catch(() => undefined);
-    await store.run(key, fail, { signal: never }).catch(() => undefined);
+    await store.run(key, fail, of(key)).catch(() => undefined);
+    await store.run(key, fail, of(key)).catch(() => undefined);
     await direct.flushall();
-    await store.run(key, fail, { signal: never }).catch(() => undefined);
+    await store.run(key, fail, of(key)).catch(() => undefined);
     expect(tokens).toEqual([...tokens].sort((a, b) => a - b));
     expect(new Set(tokens).size).toBe(3);
     expect(tokens.every(Number.isSafeInteger)).toBe(true);
@@ -145,50 +173,55 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
   it('renews the lease for as long as the handler works', async () => {
     const store = storeOf({ leaseMs: LEASE });
     const { opened, open } = gate();
-    const running = store.run(key, () => opened, { signal: never });
-    await renewals(`paylink:{${key}}`, 2);
-    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('in_progress');
+    const running = store.run(key, () => opened, of(key));
+    await renewals(`paylink:{${key}}:turn`, 2);
+    expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('in_progress');
     open();
     expect(await running).toBe('done');
   });
 
-  it.each([86_400_000, -86_400_000])('holds a lease whatever the clock of the process does: by %d ms (I10)', async (jump) => {
-    const store = storeOf({ leaseMs: LEASE });
-    const { opened, open } = gate();
-    vi.useFakeTimers({ toFake: ['Date'] });
-    try {
-      const work = vi.fn(() => opened);
-      const running = store.run(key, work, { signal: never });
-      await vi.waitUntil(() => work.mock.calls.length === 1, 10_000);
-      vi.setSystemTime(Date.now() + jump);
-      await renewals(`paylink:{${key}}`, 1);
-      expect(await store.run(key, () => Promise.reject(new Error('ran')), { signal: never })).toBe('in_progress');
-      open();
-      expect(await running).toBe('done');
-    } finally {
-      vi.useRealTimers();
-    }
-  });
+  it.each([86_400_000, -86_400_000])(
+    'holds a lease whatever the clock of the process does: by %d ms (I10)',
+    async (jump) => {
+      const store = storeOf({ leaseMs: LEASE });
+      const { opened, open } = gate();
+      vi.useFakeTimers({ toFake: ['Date'] });
+      try {
+        const work = vi.fn(() => opened);
+        const running = store.run(key, work, of(key));
+        await vi.waitUntil(() => work.mock.calls.length === 1, 10_000);
+        vi.setSystemTime(Date.now() + jump);
+        await renewals(`paylink:{${key}}:turn`, 1);
+        expect(await store.run(key, () => Promise.reject(new Error('ran')), of(key))).toBe(
+          'in_progress',
+        );
+        open();
+        expect(await running).toBe('done');
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 
   it('frees the key of a process that was killed once its lease has ended, and not before (I03, I09)', async () => {
     const { holder } = await hold(server.port, key, 1_500);
     const store = storeOf();
     const work = vi.fn(() => Promise.resolve());
-    expect(await store.run(key, work, { signal: never })).toBe('in_progress');
+    expect(await store.run(key, work, of(key))).toBe('in_progress');
     holder.kill('SIGKILL');
     await once(holder, 'exit');
-    await vi.waitFor(async () => expect(await store.run(key, work, { signal: never })).toBe('done'), 10_000);
+    await vi.waitFor(async () => expect(await store.run(key, work, of(key))).toBe('done'), 10_000);
     expect(work).toHaveBeenCalledOnce();
   }, 20_000);
 
   it('lets one of two processes work (I09)', async () => {
     const { holder } = await hold(server.port, key, 60_000);
     const store = storeOf();
-    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('in_progress');
+    expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('in_progress');
     const answered = once(holder, 'message');
     holder.send('go on');
     expect((await answered)[0]).toEqual({ result: 'done' });
-    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('duplicate');
+    expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('duplicate');
   }, 20_000);
 
   describe('turns', () => {
@@ -199,13 +232,17 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       const { holder } = await hold(server.port, `${key}-paid`, 60_000, turn());
       const store = storeOf();
       const refunded = vi.fn(done);
-      expect(await store.run(`${key}-refunded`, refunded, { signal: never, turn: turn() })).toBe('in_progress');
+      expect(await store.run(`${key}-refunded`, refunded, { signal: never, turn: turn() })).toBe(
+        'in_progress',
+      );
       expect(refunded).not.toHaveBeenCalled();
       const answered = once(holder, 'message');
       holder.send('go on');
       expect((await answered)[0]).toEqual({ result: 'done' });
-      expect(await store.run(`${key}-refunded`, refunded, { signal: never, turn: turn() })).toBe('done');
-      expect(await direct.keys(`*${turn()}*`)).toEqual([]);
+      expect(await store.run(`${key}-refunded`, refunded, { signal: never, turn: turn() })).toBe(
+        'done',
+      );
+      expect(await direct.exists(`paylink:{${turn()}}:turn`)).toBe(0);
     }, 20_000);
 
     it('is a duplicate of what is done also while another event of the order has the turn (H11)', async () => {
@@ -213,8 +250,13 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await store.run(`${key}-paid`, done, { signal: never, turn: turn() });
       const { opened, open } = gate();
       const refunding = store.run(`${key}-refunded`, () => opened, { signal: never, turn: turn() });
-      await vi.waitUntil(async () => (await direct.exists(`paylink:{${turn()}}:turn`)) === 1, 10_000);
-      const replayed = Array.from({ length: 20 }, () => store.run(`${key}-paid`, done, { signal: never, turn: turn() }));
+      await vi.waitUntil(
+        async () => (await direct.exists(`paylink:{${turn()}}:turn`)) === 1,
+        10_000,
+      );
+      const replayed = Array.from({ length: 20 }, () =>
+        store.run(`${key}-paid`, done, { signal: never, turn: turn() }),
+      );
       expect(await Promise.all(replayed)).toEqual(Array(20).fill('duplicate'));
       open();
       expect(await refunding).toBe('done');
@@ -223,41 +265,43 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     it('overlaps in none of 100 pairs, and has 200 effects (N06)', async () => {
       await direct.flushall();
       const children = ['paid', 'refunded'].map((kind) =>
-        fork(fileURLToPath(new URL('./turns.ts', import.meta.url)), [`${server.port}`, kind, '100'], {
-          execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
-        }),
+        fork(
+          fileURLToPath(new URL('./turns.ts', import.meta.url)),
+          [`${server.port}`, kind, '100'],
+          {
+            execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
+          },
+        ),
       );
       holders.push(...children);
       await Promise.all(children.map((child) => once(child, 'message')));
       const ended = children.map((child) => once(child, 'message'));
       for (const child of children) child.send('begin');
       await Promise.all(ended);
-      const effects = await direct.mget(Array.from({ length: 100 }, (_, order) => `effects-${order}`));
+      const effects = await direct.mget(
+        Array.from({ length: 100 }, (_, order) => `effects-${order}`),
+      );
       expect(effects).toEqual(Array(100).fill('2'));
       expect(await direct.get('overlaps')).toBeNull();
       // Otherwise the pairs never met.
       expect(Number(await direct.get('refusals'))).toBeGreaterThan(0);
     }, 30_000);
 
-    it('leaves the turn to another event after an event that is done, one in progress, and one that failed', async () => {
+    it('leaves the turn to another event after an event that is done, and after one that failed', async () => {
       const store = storeOf();
-      await store.run(key, done, { signal: never });
-      expect(await store.run(key, done, { signal: never, turn: turn() })).toBe('duplicate');
-      // As a process of a release before turns does.
-      const { opened, open } = gate();
-      const old = store.run(`${key}-old`, () => opened, { signal: never });
-      await vi.waitUntil(async () => (await direct.exists(`paylink:{${key}-old}`)) === 1, 10_000);
-      expect(await store.run(`${key}-old`, done, { signal: never, turn: turn() })).toBe('in_progress');
-      open();
-      expect(await old).toBe('done');
-      await store.run(`${key}-failed`, () => Promise.reject(new Error('fails')), { signal: never, turn: turn() }).catch(() => 0);
-      expect(await store.run(`${key}-next`, done, { signal: never, turn: turn() })).toBe('done');
+      const options = { signal: never, turn: turn() };
+      expect(await store.run(key, done, options)).toBe('done');
+      expect(await store.run(key, done, options)).toBe('duplicate');
+      const failing = store.run(`${key}-failed`, () => Promise.reject(new Error('fails')), options);
+      await failing.catch(() => undefined);
+      expect(await store.run(`${key}-next`, done, options)).toBe('done');
     });
 
     it('frees the turn of a process that was killed once its lease has ended', async () => {
       const { holder } = await hold(server.port, `${key}-paid`, 1_000, turn());
       const store = storeOf();
-      const refunded = (): Promise<string> => store.run(`${key}-refunded`, done, { signal: never, turn: turn() });
+      const refunded = (): Promise<string> =>
+        store.run(`${key}-refunded`, done, { signal: never, turn: turn() });
       expect(await refunded()).toBe('in_progress');
       holder.kill('SIGKILL');
       await vi.waitFor(async () => expect(await refunded()).toBe('done'), 10_000);
@@ -266,12 +310,17 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     it('renews the turn while the handler works, and tells the handler when it is lost', async () => {
       const store = storeOf({ leaseMs: LEASE });
       const lost = vi.fn();
-      const working = vi.fn(({ leaseLost }: RedisScope) => new Promise<void>(() => leaseLost.addEventListener('abort', lost)));
+      const working = vi.fn(
+        ({ leaseLost }: RedisScope) =>
+          new Promise<void>(() => leaseLost.addEventListener('abort', lost)),
+      );
       const running = store.run(key, working, { signal: never, turn: turn() });
       const refused = expect(running).rejects.toThrow(/another process took it/);
       await vi.waitUntil(() => working.mock.calls.length > 0, 10_000);
       await renewals(`paylink:{${turn()}}:turn`, 1);
-      expect([await direct.exists(`paylink:{${turn()}}:turn`), lost.mock.calls.length]).toEqual([1, 0]);
+      expect([await direct.exists(`paylink:{${turn()}}:turn`), lost.mock.calls.length]).toEqual([
+        1, 0,
+      ]);
       await direct.set(`paylink:{${turn()}}:turn`, 'of another run');
       await refused;
       expect(lost).toHaveBeenCalledOnce();
@@ -286,7 +335,9 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
         throw new Error('once more');
       };
       for (const kind of ['paid', 'refunded', 'paid']) {
-        await store.run(`${key}-${kind}`, fail, { signal: never, turn: turn() }).catch(() => undefined);
+        await store
+          .run(`${key}-${kind}`, fail, { signal: never, turn: turn() })
+          .catch(() => undefined);
       }
       expect(tokens[1]).toBeGreaterThan(tokens[0]!);
       expect(tokens[2]).toBeGreaterThan(tokens[1]!);
@@ -296,11 +347,14 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
   it('repeats the effect where a process stood still past the end of its lease, gives it a larger token, and leaves the mark to it', async () => {
     const { holder, fencingToken } = await hold(server.port, key, 1_000);
     holder.kill('SIGSTOP');
-    await vi.waitFor(async () => expect(await direct.exists(`paylink:{${key}}`)).toBe(0), 10_000);
+    await vi.waitFor(
+      async () => expect(await direct.exists(`paylink:{${key}}:turn`)).toBe(0),
+      10_000,
+    );
     const store = storeOf();
     const { opened, open } = gate();
     const work = vi.fn((_: RedisScope) => opened);
-    const running = store.run(key, work, { signal: never });
+    const running = store.run(key, work, of(key));
     await vi.waitUntil(() => work.mock.calls.length > 0, 10_000);
     expect(work.mock.calls[0]![0].fencingToken).toBeGreaterThan(fencingToken);
 
@@ -309,7 +363,9 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     // Sent while it stands still: once it is awake it may have learnt that its lease is lost, and have ended, before this process goes on.
     holder.send('go on');
     holder.kill('SIGCONT');
-    expect((await answered)[0]).toEqual({ result: expect.stringContaining('the lease ran out') as string });
+    expect((await answered)[0]).toEqual({
+      result: expect.stringContaining('the lease ran out') as string,
+    });
     expect(await store.isDone(key)).toBe(false);
     open();
     expect(await running).toBe('done');
@@ -319,10 +375,10 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const store = storeOf({ leaseMs: 60_000 });
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
-    const running = store.run(key, work, { signal: never });
+    const running = store.run(key, work, of(key));
     await vi.waitUntil(() => work.mock.calls.length > 0, 10_000);
     // As the end of its time would.
-    await direct.del(`paylink:{${key}}`);
+    await direct.del(`paylink:{${key}}:turn`);
     open();
     expect(await running).toBe('done');
     expect(await store.isDone(key)).toBe(true);
@@ -332,9 +388,10 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const store = storeOf({ leaseMs: LEASE });
     const lost = vi.fn();
     const working = vi.fn(
-      ({ leaseLost }: RedisScope) => new Promise<void>(() => leaseLost.addEventListener('abort', lost, { once: true })),
+      ({ leaseLost }: RedisScope) =>
+        new Promise<void>(() => leaseLost.addEventListener('abort', lost, { once: true })),
     );
-    const running = store.run(key, working, { signal: never });
+    const running = store.run(key, working, of(key));
     const refused = expect(running).rejects.toThrow(/another process took it, or Redis forgot it/);
     await vi.waitUntil(() => working.mock.calls.length > 0, 10_000);
     await direct.flushall();
@@ -349,8 +406,10 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     try {
       const store = redisStore(client, { leaseMs: 1_200, commandTimeout: 1_000 });
       const started = vi.fn(() => new Promise<void>(() => undefined));
-      const running = store.run(key, started, { signal: never });
-      const refused = expect(running).rejects.toThrow('the lease could not be renewed before its end');
+      const running = store.run(key, started, of(key));
+      const refused = expect(running).rejects.toThrow(
+        'the lease could not be renewed before its end',
+      );
       await vi.waitUntil(() => started.mock.calls.length > 0, 10_000);
       own.freeze();
       await refused;
@@ -366,13 +425,17 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const store = storeOf({ leaseMs: 60_000 });
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
-    const running = store.run(key, work, { signal: never });
+    const running = store.run(key, work, of(key));
     const refused = expect(running).rejects.toThrow(/nothing is marked/);
     await vi.waitUntil(() => work.mock.calls.length > 0, 10_000);
-    await direct.del(`paylink:{${key}}`);
-    const other = store.run(key, () => new Promise(() => undefined), { signal: AbortSignal.timeout(60_000) });
+    await direct.del(`paylink:{${key}}:turn`);
+    const other = store.run(
+      key,
+      () => new Promise(() => undefined),
+      of(key, AbortSignal.timeout(60_000)),
+    );
     other.catch(() => undefined);
-    await vi.waitUntil(async () => (await direct.exists(`paylink:{${key}}`)) === 1, 10_000);
+    await vi.waitUntil(async () => (await direct.exists(`paylink:{${key}}:turn`)) === 1, 10_000);
     open();
     await refused;
     expect(await store.isDone(key)).toBe(false);
@@ -383,87 +446,69 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const controller = new AbortController();
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
-    const running = store.run(key, work, { signal: controller.signal });
+    const running = store.run(key, work, of(key, controller.signal));
     await vi.waitUntil(() => work.mock.calls.length > 0, 10_000);
     const reason = new Error('its time is over');
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
     // It may still be at work, so no other run is let in beside it.
-    expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('in_progress');
+    expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('in_progress');
     open();
-    await vi.waitFor(async () => expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('done'), 10_000);
+    await vi.waitFor(
+      async () => expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('done'),
+      10_000,
+    );
   });
 
   it('lets the lease of a handler that never ends run out (G06)', async () => {
     const store = storeOf({ leaseMs: 200 });
     const controller = new AbortController();
     const work = vi.fn(() => new Promise<void>(() => undefined));
-    const running = store.run(key, work, { signal: controller.signal });
+    const running = store.run(key, work, of(key, controller.signal));
     await vi.waitUntil(() => work.mock.calls.length > 0, 10_000);
     controller.abort(new Error('its time is over'));
     await expect(running).rejects.toThrow('its time is over');
-    await vi.waitFor(async () => expect(await store.run(key, () => Promise.resolve(), { signal: never })).toBe('done'), 10_000);
+    await vi.waitFor(
+      async () => expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('done'),
+      10_000,
+    );
   }, 20_000);
 
   it('does not begin when it was aborted before', async () => {
     const work = vi.fn(() => Promise.resolve());
-    await expect(storeOf().run(key, work, { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow('too late');
+    await expect(
+      storeOf().run(key, work, of(key, AbortSignal.abort(new Error('too late')))),
+    ).rejects.toThrow('too late');
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('works after Redis has lost its scripts, and sends the text of each once', async () => {
-    await direct.script('FLUSH');
-    const texts = vi.spyOn(connected.client, 'eval');
-    try {
-      expect(await storeOf().run(key, () => Promise.resolve(), { signal: never })).toBe('done');
-      // To take the lease, and to mark what is done.
-      expect(texts).toHaveBeenCalledTimes(2);
-      expect(await storeOf().run(`${key}-next`, () => Promise.resolve(), { signal: never })).toBe('done');
-      expect(texts).toHaveBeenCalledTimes(2);
-    } finally {
-      texts.mockRestore();
-    }
-  });
-
-  it('throws what the work threw only when the lease is given back, so that a retry is not refused', async () => {
+  it('throws on the error of the work only when the lease is given back, so that a retry is not refused', async () => {
     const { opened, open } = gate();
     let isReleasing = (): void => undefined;
     const releasing = new Promise<void>((resolve) => (isReleasing = resolve));
-    const client = Object.create(connected.client) as IoredisClient & NodeRedisClient;
-    const held = async (sha1: string): Promise<void> => {
-      if (sha1 !== RELEASE.sha1) return;
-      isReleasing();
-      await opened;
+    const client = Object.create(connected.client) as IoredisClient;
+    client.eval = async (script, ...rest) => {
+      if (script === RELEASE) {
+        isReleasing();
+        await opened;
+      }
+      return (connected.client as IoredisClient).eval(script, ...rest);
     };
-    const real = connected.client as IoredisClient & NodeRedisClient;
-    if (library === 'ioredis') client.evalsha = (sha1, ...rest) => held(sha1).then(() => real.evalsha(sha1, ...rest));
-    else client.evalSha = (sha1, options) => held(sha1).then(() => real.evalSha(sha1, options));
     const order: string[] = [];
     const running = redisStore(client)
-      .run(key, () => Promise.reject(new Error('of the handler')), { signal: never })
+      .run(key, () => Promise.reject(new Error('of the credit')), of(key))
       .catch(() => order.push('thrown'));
     await releasing;
     order.push('released');
     open();
     await running;
     expect(order).toEqual(['released', 'thrown']);
-    expect(await direct.exists(`paylink:{${key}}`)).toBe(0);
-  });
-
-  it('gives up when another run has the lease, though the turn is held', async () => {
-    const store = storeOf({ leaseMs: LEASE });
-    const working = vi.fn(() => new Promise<void>(() => undefined));
-    const running = store.run(key, working, { signal: never, turn: `turn of ${key}` });
-    const refused = expect(running).rejects.toThrow(/another process took it/);
-    await vi.waitUntil(() => working.mock.calls.length > 0, 10_000);
-    await direct.set(`paylink:{${key}}`, 'lease:of another run');
-    await refused;
-    expect(await direct.get(`paylink:{${key}}`)).toBe('lease:of another run');
+    expect(await direct.exists(`paylink:{${key}}:turn`)).toBe(0);
   });
 
   it('puts its prefix in front of every key', async () => {
     await storeOf({ prefix: 'shop:{1}:' })
-      .run(key, () => Promise.reject(new Error('so that the fence stays')), { signal: never })
+      .run(key, () => Promise.reject(new Error('so that the fence stays')), of(key))
       .catch(() => undefined);
     expect(await direct.keys('shop:*')).toEqual([`shop:{1}:{${key}}:fence`]);
   });
@@ -484,18 +529,18 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await begin();
       const store = redisStore(other.client);
       const work = vi.fn(() => Promise.resolve());
-      await store.run(key, work, { signal: never });
+      await store.run(key, work, of(key));
       await own.kill();
       await own.start();
       await vi.waitFor(async () => expect(await store.isDone(key)).toBe(false), 10_000);
-      expect(await store.run(key, work, { signal: never })).toBe('done');
+      expect(await store.run(key, work, of(key))).toBe('done');
       expect(work).toHaveBeenCalledTimes(2);
     }, 30_000);
 
     it('remembers over a kill -9 of Redis with an append-only file that is written before each reply', async () => {
       await begin(DURABLE);
       const store = redisStore(other.client);
-      await store.run(key, () => Promise.resolve(), { signal: never });
+      await store.run(key, () => Promise.resolve(), of(key));
       await own.kill();
       await own.start();
       await vi.waitFor(async () => expect(await store.isDone(key)).toBe(true), 10_000);
@@ -504,11 +549,12 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     it('forgets with a Redis that evicts, and not with one that evicts only what has an end (I08)', async () => {
       await begin(['--maxmemory', '3mb', '--maxmemory-policy', 'volatile-lru']);
       const store = redisStore(other.client);
-      await store.run(key, () => Promise.resolve(), { signal: never });
+      await store.run(key, () => Promise.resolve(), of(key));
       const filler = new Redis({ port: own.port });
       try {
         const fill = async (): Promise<void> => {
-          for (let index = 0; index < 400; index++) await filler.set(`cache-${index}`, 'x'.repeat(10_000), 'EX', 600);
+          for (let index = 0; index < 400; index++)
+            await filler.set(`cache-${index}`, 'x'.repeat(10_000), 'EX', 600);
         };
         await fill();
         expect(await store.isDone(key)).toBe(true);
@@ -534,11 +580,14 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       own.freeze();
       const late = { message: 'Redis gave no answer in 150 ms' };
       await expect(store.isDone(key)).rejects.toMatchObject(late);
-      await expect(store.run(key, work, { signal: never })).rejects.toMatchObject(late);
+      await expect(store.run(key, work, of(key))).rejects.toMatchObject(late);
       own.thaw();
       // What Redis granted after the wait was given back.
       const patient = redisStore(other.client, { commandTimeout: 10_000 });
-      await vi.waitFor(async () => expect(await patient.run(key, work, { signal: never })).toBe('done'), 10_000);
+      await vi.waitFor(
+        async () => expect(await patient.run(key, work, of(key))).toBe('done'),
+        10_000,
+      );
       expect(work).toHaveBeenCalledOnce();
     }, 20_000);
 
@@ -548,37 +597,60 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       const work = vi.fn(() => Promise.resolve());
       await own.kill();
       const controller = new AbortController();
-      const running = store.run(key, work, { signal: controller.signal });
+      const running = store.run(key, work, of(key, controller.signal));
       controller.abort(new Error('its time is over'));
       await expect(running).rejects.toThrow(/its time is over|closed|ECONN/);
       await own.start();
-      await vi.waitFor(async () => expect(await store.run(key, work, { signal: never })).toBe('done'), 10_000);
+      await vi.waitFor(
+        async () => expect(await store.run(key, work, of(key))).toBe('done'),
+        10_000,
+      );
       expect(work).toHaveBeenCalledOnce();
     }, 20_000);
 
     it('is answered with 503 while Redis is down, before the handler and after it (I01, I02)', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 1_000 });
-      const delivery = { kind: 'payment.succeeded', rawBody: Buffer.from('{"reference":"order-1"}'), secretIndex: 0 };
-      const logger = { warn: vi.fn(), error: vi.fn() };
-      const handler = vi.fn(() => {
+      const credit = vi.fn(() => {
         own.freeze();
+        return 1;
       });
-      const dispatcher = createDispatcher({ idempotency: store, logger }, handler);
-      await expect(dispatcher.dispatch(delivery, {})).rejects.toMatchObject({ code: 'store_unavailable', status: 503 });
-      await expect(dispatcher.dispatch(delivery, {})).rejects.toMatchObject({ code: 'store_unavailable', status: 503 });
-      expect(handler).toHaveBeenCalledOnce();
+      const payments = createPayments({
+        store,
+        credit,
+        client: {
+          getPayment: (reference: string) =>
+            Promise.resolve({ reference, status: 'success' as const }),
+        },
+      });
+      const rawBody = Buffer.from('{"reference":"order-1"}');
+      const event = {
+        type: 'payment.succeeded' as const,
+        reference: 'order-1',
+        payload: { reference: 'order-1' },
+        rawBody,
+        secretIndex: 0,
+      };
+      const unavailable = { code: 'store_unavailable', status: 503 };
+      for (let time = 0; time < 2; time += 1) {
+        await expect(payments.receive(event)).rejects.toMatchObject(unavailable);
+      }
+      expect(credit).toHaveBeenCalledOnce();
       own.thaw();
-      // The mark was on its way, and the handler had succeeded: a command that Redis still gets is right to make it.
-      await vi.waitFor(async () => expect(await dispatcher.dispatch(delivery, {})).toMatchObject({ outcome: 'duplicate' }), 10_000);
+      // Redis works again: the credit, which is idempotent itself, is done once more and marked.
+      credit.mockReturnValue(1);
+      await vi.waitFor(async () => {
+        expect((await payments.receive(event)).outcome).toMatch(/handled|duplicate/);
+      }, 10_000);
+      expect((await payments.receive(event)).outcome).toBe('duplicate');
     }, 20_000);
   });
 });
 
 describe('what redisStore refuses', () => {
-  const client = { get: vi.fn(), eval: vi.fn(), evalsha: vi.fn() };
+  const client = { get: vi.fn(), set: vi.fn(), eval: vi.fn(), evalsha: vi.fn() };
 
-  it.each([
+  it.each<[string, () => unknown]>([
     ['client', () => redisStore(undefined as never)],
     ['client', () => redisStore({ host: 'localhost', port: 6379 } as never)],
     ['prefix', () => redisStore(client, { prefix: 7 as never })],

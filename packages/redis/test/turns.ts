@@ -21,19 +21,25 @@ async function runUntilDone(order: number): Promise<void> {
     await redis.decr(`at-work-${order}`);
   };
   for (;;) {
-    const result = await store.run(`${kind}-${order}`, work, { signal: new AbortController().signal, turn: `order-${order}` });
+    const result = await store.run(`${kind}-${order}`, work, {
+      signal: new AbortController().signal,
+      turn: `order-${order}`,
+    });
     if (result === 'done') return;
-    if (result === 'duplicate') throw new Error(`${kind} of order ${order} was taken for another event`);
+    if (result === 'duplicate')
+      throw new Error(`${kind} of order ${order} was taken for another event`);
     await redis.incr('refusals');
     await setTimeout(Math.random() * 5);
   }
 }
 
 process.once('message', () => {
-  void Promise.all(Array.from({ length: Number(orders) }, (_, order) => runUntilDone(order))).then(() => {
-    process.send!('done');
-    redis.disconnect();
-    process.disconnect();
-  });
+  void Promise.all(Array.from({ length: Number(orders) }, (_, order) => runUntilDone(order))).then(
+    () => {
+      process.send!('done');
+      redis.disconnect();
+      process.disconnect();
+    },
+  );
 });
 process.send!('ready');

@@ -5,6 +5,12 @@ export type { AuditCause, CauseId } from './audit/causes.js';
 export type { AuditOptions } from './audit/options.js';
 export type { AuditReport, AuditResult, AuditStop } from './audit/report.js';
 export type { DeliveryForms, HeaderNameOptions, InjectOptions } from './delivery-forms.js';
-export { testIdempotencyStore, type CreatedStore, type IdempotencySuiteOptions, type StoreUnderTest } from './idempotency-suite.js';
+export {
+  testPaymentStore,
+  type CreatedStore,
+  type PaymentStoreSuiteOptions,
+  type StoreCapability,
+  type StoreUnderTest,
+} from './payment-store-suite.js';
 export { signedDelivery, TEST_SECRET, type SignedDelivery, type SignedDeliveryOptions } from './signed-delivery.js';
 export type { TestRunner } from './test-runner.js';

@@ -9,6 +9,7 @@ export type CauseId =
   | 'not_acknowledged'
   | 'crashes'
   | 'hangs'
+  | 'fails_genuine'
   | 'parses_first'
   | 'no_deadline'
   | 'one_at_a_time'
@@ -51,6 +52,16 @@ const rawBody = (framework: string): string =>
   `Verify the bytes as received, before any parser: ${RAW_BODY[framework] ?? 'take the raw body of the request'}.`;
 const compare = (framework: string): string =>
   `Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ${COMPARE[framework] ?? 'crypto.timingSafeEqual'}; answer 401 otherwise.`;
+/** For receivers that do verify the raw bytes: they follow the advice of `rawBody` already. */
+const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
+  refuses_genuine: 'The raw bytes are verified already. The log of the receiver says why it refuses these deliveries.',
+  decodes_text: 'Compute the HMAC over the Buffer, and not over a string that was made of it: no toString(), no setEncoding().',
+  trims: 'Compute the HMAC over the body with the blanks at its ends: no trim().',
+  parses_first: 'A JSON parser runs before the signature is verified: keep it off this route.',
+  content_type: 'Take the raw bytes whatever the Content-Type is.',
+  verifies_other_bytes: 'Compute the HMAC over every byte of the body, and compare all of it.',
+};
+
 const record =
   'Insert the reference into a table with a unique key in the transaction that credits, and answer 200 where it is there already.';
 
@@ -104,6 +115,11 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer 415 to every Content-Encoding but identity, before the body is read.',
   },
   refuses_genuine: { title: 'refuses genuine deliveries', severity: 'high', fix: rawBody },
+  fails_genuine: {
+    title: 'fails on genuine deliveries',
+    severity: 'high',
+    fix: 'The log of the receiver says why it failed. Bind the reference as a parameter in SQL, and answer 503 for an order that it does not know.',
+  },
   not_acknowledged: {
     title: 'does not acknowledge a genuine delivery',
     severity: 'high',
@@ -270,7 +286,9 @@ export function bySeverity(a: { readonly severity?: Severity }, b: { readonly se
 }
 
 /** Folds findings into causes, the worst first. */
-export function causesOf(findings: readonly AuditResult[], framework = ''): AuditCause[] {
+export function causesOf(results: readonly AuditResult[], framework = ''): AuditCause[] {
+  const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
+  const takesRawBytes = verifiesRawBytes(results);
   const facts: Facts = {
     accepted: (what) => findings.some((finding) => isAccepted(finding) && matches(finding.what ?? '', what)),
     has: (cause) => findings.some((finding) => finding.cause === cause),
@@ -281,14 +299,23 @@ export function causesOf(findings: readonly AuditResult[], framework = ''): Audi
     const id = rule?.id ?? finding.cause!;
     groups.set(id, [...(groups.get(id) ?? []), finding]);
   }
-  return [...groups].map(([id, symptoms]) => causeOf(id, symptoms, framework)).sort(bySeverity);
+  return [...groups]
+    .map(([id, symptoms]) => causeOf(id, symptoms, takesRawBytes ? FOR_RAW_BYTES[id] : undefined, framework))
+    .sort(bySeverity);
 }
 
 function matches(text: string, what: string | RegExp): boolean {
   return typeof what === 'string' ? text === what : what.test(text);
 }
 
-function causeOf(id: CauseId, symptoms: readonly AuditResult[], framework: string): AuditCause {
+/** Whether a body was accepted that a parser would have written otherwise. */
+function verifiesRawBytes(results: readonly AuditResult[]): boolean {
+  const shows = ({ what, passed, skipped }: AuditResult): boolean =>
+    what === 'a pretty-printed body that is signed as such' && passed && skipped === undefined;
+  return results.some(shows);
+}
+
+function causeOf(id: CauseId, symptoms: readonly AuditResult[], fixForRawBytes: string | undefined, framework: string): AuditCause {
   const { title, fix } = CAUSES[id];
   const ordered = [...symptoms].sort(
     (a, b) =>
@@ -301,7 +328,7 @@ function causeOf(id: CauseId, symptoms: readonly AuditResult[], framework: strin
     severity: severityOf(id, symptoms),
     title,
     evidence: evidenceOf(ordered),
-    fix: typeof fix === 'string' ? fix : fix(framework),
+    fix: fixForRawBytes ?? (typeof fix === 'string' ? fix : fix(framework)),
     symptoms: symptoms.length,
   };
 }

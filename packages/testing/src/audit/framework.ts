@@ -1,4 +1,5 @@
 /** Which framework answers, by what its replies show; and how to get the raw body there. */
+import { STATUS_CODES } from 'node:http';
 import type { WireReply } from '../wire.js';
 
 type Sign = readonly [framework: string, matches: (reply: WireReply) => boolean];
@@ -10,16 +11,11 @@ const header =
 
 const SIGNS: readonly Sign[] = [
   ['Next.js', header('x-powered-by', /next\.js/i)],
-  ['NestJS', ({ body }) => /^\{"message":".*","error":".*","statusCode":\d+\}$|^\{"statusCode":\d+,"message":"Cannot /.test(body)],
+  // Before NestJS, whose replies for a missing route differ in one word.
+  ['Fastify', ({ body }) => /^\{"message":"Route [A-Z]+:|^\{"statusCode":\d{3},"(?:code":"FST_|error":")/.test(body)],
+  ['NestJS', isNest],
   ['Express', header('x-powered-by', /express/i)],
   ['Express', ({ body }) => /<pre>Cannot (GET|HEAD|POST) /.test(body)],
-  [
-    'Fastify',
-    ({ body }) =>
-      /^\{(?:"message":"Route |"statusCode":\d+,"(?:code|error)":|"message":"[^"]*","error":"Not Found","statusCode":404)/.test(
-        body,
-      ),
-  ],
   ['Laravel or PHP', header('x-powered-by', /php/i)],
   ['FastAPI', header('server', /uvicorn|hypercorn/i)],
   ['Django or Flask', header('server', /wsgiserver|gunicorn|werkzeug/i)],
@@ -29,6 +25,14 @@ const SIGNS: readonly Sign[] = [
   ['Spring', ({ body }) => /"timestamp":.*"path":/.test(body)],
   ['Go', ({ headers, body }) => headers.get('x-content-type-options') === 'nosniff' && /^404 page not found\n$/.test(body)],
 ];
+
+/** The exception filter of NestJS, with the status of the reply and its phrase: merchants write other JSON with these names. */
+function isNest({ status, body }: WireReply): boolean {
+  if (body === '{"statusCode":500,"message":"Internal server error"}') return true;
+  const phrase = STATUS_CODES[status] ?? '';
+  if (body === `{"message":"${phrase}","statusCode":${status}}`) return true;
+  return /^\{"message":"Cannot [A-Z]+ \//.test(body) && body.endsWith(`"error":"${phrase}","statusCode":${status}}`);
+}
 
 /** @returns undefined where the replies show none. */
 export function frameworkOf(replies: readonly WireReply[]): string | undefined {
@@ -40,7 +44,8 @@ export const RAW_BODY: Readonly<Record<string, string>> = {
   Express: "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, before express.json()",
   'Next.js':
     'read Buffer.from(await request.arrayBuffer()) in the route; in pages/api export config = { api: { bodyParser: false } }',
-  NestJS: 'create the app with { rawBody: true } and verify request.rawBody',
+  NestJS:
+    "create the app with { bodyParser: false }, mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
   Fastify: "in a plugin of its own: removeAllContentTypeParsers(), then addContentTypeParser('*', { parseAs: 'buffer' }, …)",
   'Laravel or PHP': "read file_get_contents('php://input')",
   FastAPI: 'read await request.body()',

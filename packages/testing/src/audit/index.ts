@@ -1,13 +1,15 @@
 /** The attack kit against a running receiver, in whatever language it is written. */
+import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { attacks } from '../attacks/index.js';
-import { materialOf } from '../attacks/attack.js';
+import { acknowledges, materialOf } from '../attacks/attack.js';
 import { rawAttacks } from '../attacks/raw.js';
 import { headerNames } from '../delivery-forms.js';
+import type { WireAnswer } from '../wire.js';
 import { attempt, StoppedServing } from './attempt.js';
 import { booksOf, judgeCredits, watchNonsense } from './credits.js';
 import { deliverFirst } from './first-delivery.js';
-import { openSession, type AuditSession } from './session.js';
+import { isAcknowledged, openSession, statusOf, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
 import { readOptions, type AuditOptions, type ReadOptions } from './options.js';
 import { pooled } from './pool.js';
@@ -90,6 +92,7 @@ class Audit {
       this.notJudged.push(...judged.notJudged);
       if (judged.stop !== undefined) return judged.stop;
     }
+    await this.#askForUnknownOrder();
     await this.#try(probes, concurrency);
     await this.#try(replyProbes, 1);
     await this.#try(slowProbes, slowProbes.length);
@@ -100,9 +103,56 @@ class Audit {
 
   async #try(probes: readonly Probe[], concurrency: number): Promise<void> {
     const before = this.results.length;
-    const results = await pooled(probes, concurrency, async (probe) => this.#add(await attempt(probe, this.#session)));
+    const underWay = new Set<Probe>();
+    const results = await pooled(probes, concurrency, async (probe) => {
+      underWay.add(probe);
+      const result = await attempt(probe, this.#session);
+      underWay.delete(probe);
+      return this.#add(result);
+    }).catch(async (error: unknown) => {
+      throw error instanceof StoppedServing ? await this.#findCause(error, [...underWay]) : error;
+    });
     // As they were tried and not as they ended, so that two audits of one receiver read alike.
     this.results.splice(before, results.length, ...results);
+  }
+
+  /** Deliveries of several probes were on their way: each is tried alone, if the server comes back. */
+  async #findCause(stopped: StoppedServing, suspects: readonly Probe[]): Promise<StoppedServing> {
+    if (suspects.length < 2) return stopped;
+    try {
+      if (await this.#isBack()) for (const probe of suspects) await attempt(probe, this.#session);
+    } catch (error) {
+      if (error instanceof StoppedServing) return error;
+      throw error;
+    }
+    const whats = suspects.map(({ what }) => what).join('; ');
+    return new StoppedServing({
+      ...stopped.result,
+      id: 'H03',
+      name: 'H03 keeps acknowledging genuine deliveries',
+      what: whats,
+      title: `stopped acknowledging genuine deliveries, and one of these was the cause: ${whats}`,
+    });
+  }
+
+  /** Whether something has started the server again. */
+  async #isBack(): Promise<boolean> {
+    const { serves, wait, throwIfEnded } = this.#session;
+    for (let time = 0; time < 12; time++) {
+      throwIfEnded();
+      if (isAcknowledged(await serves().catch((): WireAnswer => 'closed'))) return true;
+      await wait(250);
+    }
+    return false;
+  }
+
+  /** A receiver that looks its orders up may answer any error here, and then says the same of other references. */
+  async #askForUnknownOrder(): Promise<void> {
+    const { material, request, genuineLines, exchange, unknownOrder } = this.#session;
+    const reference = `${material.reference}-unknown-${randomBytes(4).toString('hex')}`;
+    const body = Buffer.from(JSON.stringify({ reference }));
+    const status = statusOf(await exchange(request(genuineLines(body), body)).catch((): WireAnswer => 'closed'));
+    if (status !== undefined && !acknowledges(status) && status !== 401 && status !== 403) unknownOrder.status = status;
   }
 
   readonly #add = (result: AuditResult): AuditResult => {

@@ -91,7 +91,7 @@ export function reportOf({ url, results, replies, notJudged, stopped, started }:
     complete,
     ...(stopped === undefined ? {} : { stopped }),
     notJudged: limited === 0 ? notJudged : [...notJudged, unjudged(limited)],
-    causes: causesOf(findings, framework),
+    causes: causesOf(results, framework),
     ...(framework === undefined ? {} : { framework }),
     results,
     findings,

@@ -26,6 +26,8 @@ export interface AuditSession extends Craft {
   readonly exchangePatiently: (bytes: Uint8Array, patience?: number) => Promise<WireAnswer>;
   /** The answer on an open connection, waited for as by `exchange`. */
   readonly answerOn: (wire: Wire, patience: number, method?: string) => Promise<WireAnswer>;
+  /** The status for an order that the receiver cannot know, once it was asked; not one that acknowledges or refuses a signature. */
+  readonly unknownOrder: { status?: number | undefined };
   /** Opens a connection within so many milliseconds. @throws the socket's error with its code */
   readonly reach: (milliseconds: number) => Promise<void>;
   /** Sends the audit's genuine delivery until an answer does not ask for a retry, or until so many milliseconds have passed. */
@@ -103,6 +105,7 @@ export function openSession(target: Target, material: Material, requestHeaders: 
     ...craft,
     timeout,
     replies: [],
+    unknownOrder: {},
     open: () => open(),
     reach: async (milliseconds) => (await open(milliseconds)).destroy(),
     firstAnswer,

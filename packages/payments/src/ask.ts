@@ -1,0 +1,88 @@
+/** Asks the service for a payment. */
+import { check, WebhookError } from '@paylink/core';
+
+export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
+
+/** The fields that payments reads. The client may give more of them to `credit`. */
+export interface ServicePayment {
+  readonly reference: string;
+  readonly status: string;
+}
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /** The merchant whose API key asks. */
+  readonly tenant?: string | undefined;
+  /** Set by `reconcile`, which pauses for all references at once: do not wait for a rate limit. */
+  readonly retryLimited?: false | undefined;
+}
+
+/** Reads payments from the service. The client of `@paylink/client` is one. */
+export interface PaymentClient<Payment extends ServicePayment = ServicePayment> {
+  getPayment(reference: string, options: AskOptions): Promise<Payment>;
+}
+
+/** A client, or a function that returns one: the first use of each tenant calls the function. */
+export type ClientOption<Payment extends ServicePayment> =
+  PaymentClient<Payment> | ((tenant: string | undefined) => PaymentClient<Payment>);
+
+export type ClientOf<Payment extends ServicePayment> = (
+  tenant: string | undefined,
+) => PaymentClient<Payment>;
+
+/** Checks the option `client`. A function that throws is called again. @throws ConfigurationError */
+export function readClient<Payment extends ServicePayment>(
+  option: ClientOption<Payment>,
+): ClientOf<Payment> {
+  if (isClient(option)) return () => option;
+  check(
+    typeof option === 'function',
+    'client',
+    'must be an object with getPayment(), or a function that returns one',
+  );
+  const clients = new Map<string | undefined, PaymentClient<Payment>>();
+  return (tenant) => {
+    const known = clients.get(tenant);
+    if (known !== undefined) return known;
+    const client: unknown = option(tenant);
+    if (client instanceof Promise) client.catch(() => undefined);
+    check(isClient(client), 'client', 'must return an object with getPayment(), not a promise');
+    clients.set(tenant, client as PaymentClient<Payment>);
+    return client as PaymentClient<Payment>;
+  };
+}
+
+export function isClient(value: unknown): value is PaymentClient {
+  return typeof (value as Partial<PaymentClient> | null | undefined)?.getPayment === 'function';
+}
+
+/** @throws WebhookError `confirm_unavailable`, unless the service knows the status of the payment */
+export async function ask<Payment extends ServicePayment>(
+  clientOf: ClientOf<Payment>,
+  reference: string,
+  options: AskOptions,
+): Promise<Payment & { readonly status: PaymentStatus }> {
+  let payment: Payment | undefined;
+  try {
+    const { signal, tenant, ...rest } = options;
+    const asked = { signal, ...(tenant !== undefined && { tenant }), ...rest };
+    payment = await clientOf(tenant).getPayment(reference, asked);
+  } catch (cause) {
+    throw unavailable('the client could not read the payment', cause);
+  }
+  if (payment?.reference !== reference) {
+    throw unavailable('getPayment() returned no payment of the reference that it was asked for');
+  }
+  if (!isKnown(payment)) throw unavailable('the status of the payment is not in the contract');
+  return payment;
+}
+
+function isKnown<Payment extends ServicePayment>(
+  payment: Payment,
+): payment is Payment & { readonly status: PaymentStatus } {
+  return ['pending', 'success', 'failed', 'cancelled'].includes(payment.status);
+}
+
+function unavailable(message: string, cause?: unknown): WebhookError {
+  return new WebhookError('confirm_unavailable', { message, cause });
+}

@@ -1,0 +1,100 @@
+/** Calls the merchant's `credit` in the store, and commits only if it says that it credited. */
+import { WebhookError } from '@paylink/core';
+import type { ServicePayment } from './ask.js';
+import type { Identity } from './identity.js';
+import { runOnce } from './run-once.js';
+import type { PaymentStore } from './store.js';
+
+/** Which of the three ways credits: the notification, the return page or the schedule. */
+export type Source = 'webhook' | 'settle' | 'reconcile';
+
+export interface CreditContext<Tx> {
+  /** The transaction of the store. Write with it, so that credit and mark commit together. */
+  readonly tx: Tx;
+  /** Aborted if the time is over: stop all work that is still under way. */
+  readonly signal: AbortSignal;
+  /** The merchant whose order it is; undefined if there is one. */
+  readonly tenant: string | undefined;
+  readonly source: Source;
+}
+
+/**
+ * The number of rows that `credit` changed, as the driver gives it: 1 or more commits. Any other
+ * number and null roll back. `already_credited` commits the mark without a credit.
+ */
+export type CreditResult = number | bigint | 'already_credited' | null;
+
+export type Paid<Payment extends ServicePayment> = Payment & { readonly status: 'success' };
+
+/** Credits the order of a payment that the service has confirmed. */
+export type Credit<Tx, Payment extends ServicePayment> = (
+  payment: Paid<Payment>,
+  context: CreditContext<Tx>,
+) => CreditResult | PromiseLike<CreditResult>;
+
+/** `duplicate`: the order was credited before, or credit returned `already_credited`. */
+export type Credited = 'handled' | 'duplicate' | 'in_progress';
+
+/**
+ * Credits an order once.
+ *
+ * @throws the error of `credit` as the same object; WebhookError `not_credited` or
+ * `store_unavailable`
+ */
+export async function creditOnce<Tx, Payment extends ServicePayment>(
+  { store, credit }: { readonly store: PaymentStore<Tx>; readonly credit: Credit<Tx, Payment> },
+  payment: Paid<Payment>,
+  identity: Identity,
+  context: Omit<CreditContext<Tx>, 'tx'>,
+): Promise<Credited> {
+  let wasCredited = false;
+  const work = async (tx: Tx): Promise<void> => {
+    const returned: unknown = await credit(payment, { tx, ...context });
+    wasCredited = returned === 'already_credited';
+    if (!wasCredited && !isRowCount(returned)) throw notCredited(payment.reference, returned);
+  };
+  const result = await runOnce(store, identity, work, context.signal);
+  if (result !== 'done') return result;
+  return wasCredited ? 'duplicate' : 'handled';
+}
+
+function isRowCount(returned: unknown): boolean {
+  if (typeof returned === 'bigint') return returned > 0n;
+  return Number.isInteger(returned) && (returned as number) > 0;
+}
+
+function notCredited(reference: string, returned: unknown): WebhookError {
+  const order = JSON.stringify(reference.length > 100 ? `${reference.slice(0, 100)}…` : reference);
+  const message = `credit ${problemOf(returned)} for the order ${order}. Nothing was committed`;
+  const cause = returned instanceof Error ? returned : undefined;
+  return new WebhookError('not_credited', { message, cause });
+}
+
+function problemOf(returned: unknown): string {
+  if (returned === 0 || returned === 0n) {
+    return (
+      'changed no row (no such order yet, another amount or currency, ' +
+      'or a WHERE that does not match)'
+    );
+  }
+  const advice = `return the number of rows that it changed, or 'already_credited'`;
+  if (returned instanceof Error) return `returned an Error: throw it instead`;
+  if (typeof returned !== 'object' || returned === null) {
+    const isPlain = typeof returned === 'number' || returned == null;
+    return `returned ${isPlain ? String(returned) : `a ${typeof returned}`}: ${advice}`;
+  }
+  const count = rowCountIn(returned);
+  if (count !== undefined) return `returned a result object: return result.${count} instead`;
+  return `returned an object: ${advice}`;
+}
+
+/** The property in which drivers and ORMs give the number of changed rows. */
+const ROW_COUNTS = ['rowCount', 'count', 'affectedRows', 'affected', 'numUpdatedRows', 'changes'];
+
+function rowCountIn(result: object): string | undefined {
+  try {
+    return ROW_COUNTS.find((name) => name in result);
+  } catch {
+    return undefined; // A proxy that throws.
+  }
+}

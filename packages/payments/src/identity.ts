@@ -1,0 +1,63 @@
+/** Names the order that an event, a settle or a reconcile is about, in one way for all three. */
+import { WebhookError } from '@paylink/core';
+
+export interface Identified {
+  /** The merchant whose order numbers these are. Leave it out, or give false, if there is one. */
+  readonly tenant?: string | false | undefined;
+  /** The event kind as it was sent, such as `payment.succeeded`. */
+  readonly kind: string;
+  readonly reference: string;
+}
+
+/** SHA-256 digests in lower-case hex: an index has a limit, and a reference can have 10 kB. */
+export interface Identity {
+  /** Digest of tenant, kind and reference: each key is credited once. */
+  readonly key: string;
+  /** Digest of tenant and reference: runs of one turn go one after the other. */
+  readonly turn: string;
+}
+
+/**
+ * Gives the key under which payments credits an event, whatever bytes the event came in. The key
+ * of a merchant without tenant does not change if a second merchant comes.
+ *
+ * @throws WebhookError `invalid_reference` or `invalid_tenant`
+ */
+export async function identify({ tenant, kind, reference }: Identified): Promise<Identity> {
+  const owner = readTenant(tenant);
+  const fault = faultOfReference(reference);
+  if (fault !== undefined) throw invalid('reference', fault);
+  // JSON keeps ["a","b:c"] and ["a:b","c"] apart. No kind starts with a bracket, so the two forms
+  // differ too.
+  const name =
+    owner === undefined ? `${kind}:${reference}` : JSON.stringify([owner, kind, reference]);
+  const [key, turn] = await Promise.all([
+    sha256(name),
+    sha256(JSON.stringify([owner ?? null, reference])),
+  ]);
+  return { key, turn };
+}
+
+/** @throws WebhookError `invalid_tenant` */
+export function readTenant(tenant: unknown): string | undefined {
+  if (tenant === undefined || tenant === false) return undefined;
+  if (typeof tenant === 'string' && tenant !== '') return tenant;
+  throw invalid('tenant', 'must be a non-empty string, or false if there is one merchant');
+}
+
+function faultOfReference(reference: unknown): string | undefined {
+  if (typeof reference !== 'string') return 'must be a string';
+  if (reference.trim() === '') return 'must not be blank';
+  // UTF-8 writes every unpaired surrogate as the same bytes, so two references would be one key.
+  if (/\p{Surrogate}/u.test(reference)) return 'must not contain unpaired surrogates';
+  return reference.includes('\0') ? 'must not contain NUL' : undefined;
+}
+
+function invalid(name: string, problem: string): WebhookError {
+  return new WebhookError(`invalid_${name}`, { status: 400, message: `${name} ${problem}` });
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

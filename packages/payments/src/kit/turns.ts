@@ -1,0 +1,85 @@
+import type { RunResult } from '../store.js';
+
+interface Waiter {
+  readonly key: string;
+  /** Called with a result to end the wait, or without one to let the waiter run. */
+  readonly proceed: (result: RunResult | undefined) => void;
+}
+
+/** Lets one run of a turn go at a time within this process. The others wait without a connection. */
+export class Turns {
+  readonly #lines = new Map<string, Waiter[]>();
+  readonly #running = new Map<string, number>();
+
+  /** Whether a run of `key` is at work or waits. */
+  isRunning(key: string): boolean {
+    return this.#running.has(key);
+  }
+
+  /**
+   * Runs `attempt` in its turn. If a run of the same key ends with a result first, this run gets
+   * `duplicate` or `in_progress` and never starts. A waiter leaves the line on abort.
+   *
+   * @throws the reason of `signal`, or the error of `attempt`
+   */
+  async run(
+    turn: string,
+    key: string,
+    signal: AbortSignal,
+    attempt: () => Promise<RunResult>,
+  ): Promise<RunResult> {
+    signal.throwIfAborted();
+    this.#count(key, 1);
+    try {
+      const line = this.#lines.get(turn);
+      if (line === undefined) this.#lines.set(turn, []);
+      else {
+        const result = await waitIn(line, key, signal);
+        if (result !== undefined) return result;
+      }
+      let result: RunResult | undefined;
+      try {
+        return (result = await attempt());
+      } finally {
+        this.#endTurn(turn, key, result);
+      }
+    } finally {
+      this.#count(key, -1);
+    }
+  }
+
+  #endTurn(turn: string, key: string, result: RunResult | undefined): void {
+    const line = this.#lines.get(turn)!;
+    const isAnswered = (waiter: Waiter): boolean => result !== undefined && waiter.key === key;
+    const answered = line.filter(isAnswered);
+    const [next, ...others] = line.filter((waiter) => !isAnswered(waiter));
+    if (next === undefined) this.#lines.delete(turn);
+    else line.splice(0, line.length, ...others);
+    for (const waiter of answered) waiter.proceed(result === 'done' ? 'duplicate' : result);
+    next?.proceed(undefined);
+  }
+
+  #count(key: string, change: 1 | -1): void {
+    const count = (this.#running.get(key) ?? 0) + change;
+    if (count > 0) this.#running.set(key, count);
+    else this.#running.delete(key);
+  }
+}
+
+function waitIn(line: Waiter[], key: string, signal: AbortSignal): Promise<RunResult | undefined> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      line.splice(line.indexOf(waiter), 1);
+      reject(signal.reason);
+    };
+    const waiter: Waiter = {
+      key,
+      proceed(result) {
+        signal.removeEventListener('abort', leave);
+        resolve(result);
+      },
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    line.push(waiter);
+  });
+}

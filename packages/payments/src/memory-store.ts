@@ -1,0 +1,49 @@
+import { readBound, readLogger, readOptions, withinBounds } from '@paylink/core';
+import { Turns } from './kit/turns.js';
+import type { PaymentStore } from './store.js';
+
+export interface MemoryStoreOptions {
+  /** Done keys that are remembered. The oldest are forgotten first. Default 100,000: 10 MB. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Makes a store for tests and development: a restart forgets everything, and a replay then credits
+ * again. Warns in production.
+ *
+ * @throws ConfigurationError
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): PaymentStore<undefined> {
+  const { limit = 100_000 } = readOptions(options, ['limit']);
+  readBound('limit', limit);
+  if (isProduction()) {
+    readLogger().warn(
+      '[paylink] memoryStore() is not for production: ' +
+        'a restart forgets which orders are credited, and a replay credits them again',
+    );
+  }
+  const done = new Set<string>();
+  const turns = new Turns();
+  return {
+    isDone: (key) => Promise.resolve(done.has(key)),
+    async run(key, work, { signal, turn }) {
+      if (done.has(key)) return 'duplicate';
+      return turns.run(turn, key, signal, async () => {
+        if (done.has(key)) return 'duplicate';
+        // Ends on abort, so that work that never settles does not hold its turn for ever.
+        await withinBounds(work(undefined), { signals: [signal] });
+        done.add(key);
+        if (done.size > limit) done.delete(done.values().next().value!);
+        return 'done';
+      });
+    },
+  };
+}
+
+function isProduction(): boolean {
+  try {
+    return process.env['NODE_ENV'] === 'production';
+  } catch {
+    return true; // A runtime without `process` does not say.
+  }
+}

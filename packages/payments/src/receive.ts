@@ -1,0 +1,97 @@
+import { check, failureOf, WebhookError } from '@paylink/core';
+import { ask, type ServicePayment } from './ask.js';
+import { creditOnce, type Credited, type Paid } from './credit.js';
+import { identify, readTenant } from './identity.js';
+import { checkSignal, withLimit } from './limits.js';
+import { observed } from './observe.js';
+import { isDone, runOnce } from './run-once.js';
+import { SUCCEEDED, type AnyEvent, type Settings } from './settings.js';
+
+export interface ReceiveContext {
+  /** Ends the run. Without a signal, `timeout` of the payments does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Received {
+  readonly outcome: 'handled' | 'duplicate' | 'ignored';
+}
+
+interface Run {
+  readonly event: AnyEvent;
+  readonly kind: string;
+  readonly tenant: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Credits the order of a verified event, or runs the handler of its kind. */
+export async function receive<Tx, Payment extends ServicePayment>(
+  settings: Settings<Tx, Payment>,
+  event: AnyEvent,
+  context: ReceiveContext = {},
+): Promise<Received> {
+  check(typeof event === 'object' && event !== null, 'event', 'must be a verified event');
+  const { type, kind: sentKind, reference, tenant: owner } = ownOf(event) as Partial<RawEvent>;
+  const { signal } = ownOf(context) as ReceiveContext;
+  checkSignal(signal);
+  const kind = type === 'unrecognized' ? sentKind : type;
+  check(typeof kind === 'string' && kind !== '', 'event', 'must have a type');
+  const tenant = readTenant(owner);
+  const milliseconds = signal === undefined ? settings.timeout : undefined;
+  const facts = { source: 'webhook', kind, reference: reference!, tenant } as const;
+  const outcome = await observed(settings.observe, facts, () =>
+    withLimit({ milliseconds, signal, code: 'handler_timeout' }, (limit) => {
+      const run = { event, kind, tenant, signal: limit };
+      return kind === SUCCEEDED ? credit(settings, run) : handle(settings, run);
+    }),
+  );
+  if (outcome !== 'in_progress') return { outcome };
+  const message = 'another delivery of the same order is under way';
+  throw new WebhookError('in_progress', { message });
+}
+
+/** Own properties only: an inherited tenant would give the order another key. */
+function ownOf(value: object): object {
+  return Object.assign(Object.create(null) as object, value);
+}
+
+interface RawEvent {
+  readonly type: string;
+  readonly kind: string;
+  readonly reference: string;
+  readonly tenant: unknown;
+}
+
+async function credit<Tx, Payment extends ServicePayment>(
+  settings: Settings<Tx, Payment>,
+  { event: { reference }, kind, tenant, signal }: Run,
+): Promise<Credited | 'ignored'> {
+  const identity = await identify({ tenant, kind, reference });
+  signal.throwIfAborted();
+  if (await isDone(settings.store, identity)) return 'duplicate';
+  signal.throwIfAborted();
+  const payment = await ask(settings.clientOf, reference, { signal, tenant });
+  if (payment.status === 'failed' || payment.status === 'cancelled') return 'ignored';
+  if (payment.status === 'pending') {
+    const message = 'the service says that the payment is pending';
+    throw new WebhookError('payment_pending', { message });
+  }
+  signal.throwIfAborted();
+  const context = { signal, tenant, source: 'webhook' } as const;
+  return creditOnce(settings, payment as Paid<Payment>, identity, context);
+}
+
+async function handle<Tx, Payment extends ServicePayment>(
+  { store, handlers }: Settings<Tx, Payment>,
+  { event, kind, tenant, signal }: Run,
+): Promise<Credited | 'ignored'> {
+  const handler = handlers.get(kind);
+  if (handler === undefined) return 'ignored';
+  const identity = await identify({ tenant, kind, reference: event.reference });
+  signal.throwIfAborted();
+  const work = async (tx: Tx): Promise<void> => {
+    const failure = failureOf(await handler(event, { tx, signal, tenant }));
+    if (failure !== undefined) throw failure;
+  };
+  const result = await runOnce(store, identity, work, signal);
+  return result === 'done' ? 'handled' : result;
+}

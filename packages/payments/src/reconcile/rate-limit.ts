@@ -1,0 +1,88 @@
+import { pause } from '../limits.js';
+
+/** Milliseconds to wait after a 429 without a delay. Doubles with each refusal. */
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 60_000;
+
+/** Milliseconds: processes that were refused together do not ask again together. */
+const JITTER = 250;
+
+export interface Pace {
+  /** Of `performance.now()`: nothing is asked from then on. */
+  readonly end: number;
+  readonly signal: AbortSignal | undefined;
+  /** Refusals after which the error of a reference is final. */
+  readonly mostRefusals: number;
+  readonly onPause: (milliseconds: number) => void;
+}
+
+/** The pause that all references of a run share if the service refuses one of them. */
+export class RateLimit {
+  readonly #pace: Pace;
+  #until = 0;
+  #refusals = 0;
+
+  constructor(pace: Pace) {
+    this.#pace = pace;
+  }
+
+  /** Whether the run ends before the pause does. */
+  get isOver(): boolean {
+    return Math.max(performance.now(), this.#until) >= this.#pace.end;
+  }
+
+  /**
+   * Asks once the pause is over, and again after a refusal. Undefined if the run ends first.
+   *
+   * @throws the error of `question`, or the reason of the signal
+   */
+  async ask<T>(question: () => Promise<T>): Promise<T | undefined> {
+    const { signal, mostRefusals } = this.#pace;
+    for (let refusals = 1; ; refusals++) {
+      for (let wait = 1; wait > 0;) {
+        signal?.throwIfAborted();
+        if (this.isOver) return undefined;
+        wait = this.#until - performance.now();
+        if (wait > 0) await pause(wait, signal);
+      }
+      try {
+        const answer = await question();
+        this.#refusals = 0;
+        return answer;
+      } catch (error) {
+        const { cause } = Object(error) as { readonly cause?: unknown };
+        const isRefused = this.#refused(error) || this.#refused(cause);
+        if (!isRefused || refusals === mostRefusals) throw error;
+      }
+    }
+  }
+
+  /** Begins or prolongs the pause if the error is a refusal by the rate limit, and tells so. */
+  #refused(error: unknown): boolean {
+    const { status, code, retryAfter } = Object(error) as Refusal;
+    const delay = isDelay(retryAfter) ? retryAfter : undefined;
+    if (delay === undefined && status !== 429 && code !== 'rate_limited') return false;
+    const asked = delay ?? Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#refusals);
+    const isNew = performance.now() >= this.#until;
+    const until = performance.now() + asked + Math.random() * JITTER;
+    this.#until = Math.max(this.#until, until);
+    // Questions that were under way when the pause began are refused too: one refusal, not many.
+    if (isNew) {
+      this.#refusals++;
+      this.#pace.onPause(asked);
+    }
+    return true;
+  }
+}
+
+/** As a PaylinkError has them. */
+interface Refusal {
+  readonly status?: unknown;
+  readonly code?: unknown;
+  /** Milliseconds. */
+  readonly retryAfter?: unknown;
+}
+
+function isDelay(retryAfter: unknown): retryAfter is number {
+  return Number.isFinite(retryAfter) && (retryAfter as number) >= 0;
+}

@@ -1,0 +1,144 @@
+import { check, readBound, readOptions, withinBounds } from '@paylink/core';
+import { ask, type ServicePayment } from '../ask.js';
+import type { Paid } from '../credit.js';
+import { creditNow } from '../credit-now.js';
+import { identify, readTenant } from '../identity.js';
+import { checkSignal, withLimit } from '../limits.js';
+import { tell } from '../observe.js';
+import { isDone } from '../run-once.js';
+import { SUCCEEDED, type Settings } from '../settings.js';
+import { RateLimit } from './rate-limit.js';
+import { checkReferences, inOrder, readCursor, type Item, type References } from './references.js';
+import { Report, type ReconcileProgress, type ReconcileReport, type Result } from './report.js';
+
+export interface ReconcileOptions {
+  /** `cursor` of the last report or progress. Without it, a run starts at random in an array. */
+  readonly cursor?: string | undefined;
+  /** Called at most once a second, if a pause begins, and at the end. */
+  readonly onProgress?: ((progress: ReconcileProgress) => unknown) | undefined;
+  /** References at a time, 1 to 100. Default 4. */
+  readonly concurrency?: number | undefined;
+  /** Milliseconds for the run with its pauses. No reference starts afterwards. Default 600,000. */
+  readonly deadline?: number | undefined;
+  /** The merchant whose orders these are. Leave it out, or give false, if there is one. */
+  readonly tenant?: string | false | undefined;
+  /** Ends the run. The promise rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const NAMES = ['cursor', 'onProgress', 'concurrency', 'deadline', 'tenant', 'signal'];
+
+/** Milliseconds between two calls of `onProgress`. */
+const PROGRESS_INTERVAL = 1_000;
+
+/** Asks the service for each reference, and credits the orders that are paid. */
+export async function reconcile<Tx, Payment extends ServicePayment>(
+  settings: Settings<Tx, Payment>,
+  references: References,
+  options: ReconcileOptions = {},
+): Promise<ReconcileReport> {
+  const own = readOptions(options, NAMES);
+  const { onProgress, signal, concurrency = 4, deadline = 600_000 } = own;
+  checkReferences(references);
+  const isHook = onProgress === undefined || typeof onProgress === 'function';
+  check(isHook, 'onProgress', 'must be a function');
+  checkSignal(signal);
+  const places = readBound('concurrency', concurrency, 1, 100);
+  const end = performance.now() + readBound('deadline', deadline);
+  const tenant = readTenant(own.tenant);
+  const total = Array.isArray(references) ? references.length : undefined;
+
+  const report = new Report();
+  let told = performance.now();
+  const tellProgress = (pause?: number): void => {
+    told = performance.now();
+    tell(onProgress, report.progress(total, pause));
+  };
+  const limit = new RateLimit({ end, signal, mostRefusals: 5, onPause: tellProgress });
+  const seen = new Set<string>();
+  const items = inOrder(references, readCursor(own.cursor));
+  const work = async (item: Item): Promise<void> => {
+    report.begin(item);
+    const isRepeated = seen.size === seen.add(item.reference).size;
+    const result = isRepeated
+      ? 'repeated'
+      : await resultOf(settings, item.reference, { tenant, signal, limit }).catch(asError);
+    report.end(item, result);
+    if (performance.now() - told >= PROGRESS_INTERVAL) tellProgress();
+  };
+  // The rest of an array is known. Otherwise the cursor needs the first that was not asked.
+  const isEnough = (): boolean => total === undefined && report.isIncomplete;
+  await inParallel(items, { places, signal, isEnough }, work);
+  tellProgress();
+  return report.lists();
+}
+
+interface Steps {
+  readonly tenant: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly limit: RateLimit;
+}
+
+async function resultOf<Tx, Payment extends ServicePayment>(
+  settings: Settings<Tx, Payment>,
+  reference: string,
+  { tenant, signal, limit }: Steps,
+): Promise<Result> {
+  const { store, clientOf, timeout: milliseconds } = settings;
+  const identity = await identify({ tenant, kind: SUCCEEDED, reference });
+  if (limit.isOver) return 'notAsked';
+  const look = { milliseconds, signal, code: 'store_unavailable' } as const;
+  if (await withLimit(look, () => isDone(store, identity))) return 'duplicates';
+  const question = { milliseconds, signal, code: 'confirm_unavailable' } as const;
+  const payment = await limit.ask(() =>
+    withLimit(question, (bound) =>
+      ask(clientOf, reference, { signal: bound, tenant, retryLimited: false }),
+    ),
+  );
+  if (payment === undefined) return 'notAsked';
+  if (payment.status !== 'success') return payment.status;
+  const context = { source: 'reconcile', tenant, signal } as const;
+  return LISTS[await creditNow(settings, payment as Paid<Payment>, identity, context)];
+}
+
+const LISTS = {
+  handled: 'credited',
+  duplicate: 'duplicates',
+  in_progress: 'inProgress',
+} as const;
+
+interface Parallel {
+  readonly places: number;
+  readonly signal: AbortSignal | undefined;
+  readonly isEnough: () => boolean;
+}
+
+/** Calls `work` for each item as it comes. Settles when nothing runs any more. */
+async function inParallel(
+  items: AsyncGenerator<Item, void, undefined>,
+  { places, signal, isEnough }: Parallel,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const take = async (): Promise<void> => {
+    while (!isEnough()) {
+      signal?.throwIfAborted();
+      const next = await withinBounds(items.next(), { signals: [signal] });
+      if (next.done === true) return;
+      await work(next.value);
+    }
+  };
+  try {
+    const taken = await Promise.allSettled(Array.from({ length: places }, take));
+    signal?.throwIfAborted();
+    for (const { status, reason } of taken as PromiseRejectedResult[]) {
+      if (status === 'rejected') throw reason;
+    }
+  } finally {
+    // Closes a database cursor behind the references. Not awaited, because it may hang.
+    items.return().catch(() => undefined);
+  }
+}
+
+function asError(error: unknown): Result {
+  return { error };
+}

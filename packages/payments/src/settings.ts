@@ -1,0 +1,88 @@
+import { check, readBound, readLogger, readOptions, type KnownEvent } from '@paylink/core';
+import type { Logger, UnrecognizedEvent } from '@paylink/core';
+import { readClient, type ClientOf, type ClientOption, type ServicePayment } from './ask.js';
+import type { Credit, CreditContext } from './credit.js';
+import type { ObservePayments } from './observe.js';
+import type { PaymentStore } from './store.js';
+
+/** A verified event of any kind. The shape of its payload depends on your schemas. */
+export type AnyEvent = KnownEvent<string, unknown> | UnrecognizedEvent;
+
+/** Handles an event of another kind once, in the same store. Its name is not confirmed. */
+export type KindHandler<Tx> = (
+  event: AnyEvent,
+  context: Omit<CreditContext<Tx>, 'source'>,
+) => unknown;
+
+/** As `NoInfer`, whose name an editor would show. */
+type Settled<T> = [T][T extends unknown ? 0 : never];
+
+export interface PaymentsOptions<Tx, Payment extends ServicePayment> {
+  /** Asks the service before anything is credited: a client, or a function that returns one. */
+  readonly client: ClientOption<Payment>;
+  /** Commits a credit and its mark together, such as `postgresStore(pool)`. */
+  readonly store: PaymentStore<Tx>;
+  /** Credits one order and returns the number of rows that it changed. */
+  readonly credit: Credit<Settled<Tx>, Settled<Payment>>;
+  /** Handlers of other kinds. Without a handler, an event of another kind is ignored. */
+  readonly handlers?: Readonly<Record<string, KindHandler<Settled<Tx>>>> | undefined;
+  /**
+   * Milliseconds for `receive` without a signal, and for each step of `settle` and `reconcile`: the
+   * look into the store, the question to the service, the credit. Default 25,000.
+   */
+  readonly timeout?: number | undefined;
+  /** Default: `console`. Gets each payment that `settle` or `reconcile` could not credit. */
+  readonly logger?: Logger | undefined;
+  /** Called once for each `receive`, and for each credit that `settle` or `reconcile` starts. */
+  readonly observe?: ObservePayments | undefined;
+}
+
+/** The options after the checks. */
+export interface Settings<Tx, Payment extends ServicePayment> {
+  readonly clientOf: ClientOf<Payment>;
+  readonly store: PaymentStore<Tx>;
+  readonly credit: Credit<Tx, Payment>;
+  readonly handlers: ReadonlyMap<string, KindHandler<Tx>>;
+  readonly timeout: number;
+  readonly logger: Logger;
+  readonly observe: ObservePayments | undefined;
+}
+
+export const SUCCEEDED = 'payment.succeeded';
+const NAMES = ['client', 'store', 'credit', 'handlers', 'timeout', 'logger', 'observe'];
+
+/** @throws ConfigurationError that names the option */
+export function readSettings<Tx, Payment extends ServicePayment>(
+  options: PaymentsOptions<Tx, Payment>,
+): Settings<Tx, Payment> {
+  const { client, store, credit, handlers, timeout, logger, observe } = readOptions(options, NAMES);
+  const { isDone, run } = Object(store) as Partial<PaymentStore<Tx>>;
+  const isStore = typeof isDone === 'function' && typeof run === 'function';
+  check(isStore, 'store', 'must be a store, such as postgresStore(pool) or memoryStore()');
+  check(typeof credit === 'function', 'credit', 'must be a function');
+  check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
+  return {
+    clientOf: readClient(client),
+    store,
+    credit,
+    handlers: readHandlers(handlers),
+    timeout: readBound('timeout', timeout ?? 25_000),
+    logger: readLogger(logger),
+    observe,
+  };
+}
+
+function readHandlers<Tx>(
+  handlers: Readonly<Record<string, KindHandler<Tx>>> = {},
+): ReadonlyMap<string, KindHandler<Tx>> {
+  const isMap = typeof handlers === 'object' && handlers !== null;
+  check(isMap, 'handlers', 'must be an object from event kind to function');
+  const map = new Map(Object.entries(handlers));
+  for (const [kind, handler] of map) {
+    const option = `handlers['${kind}']`;
+    check(kind !== SUCCEEDED, option, 'must not be set: `credit` handles this kind');
+    check(kind !== 'unrecognized', option, 'must be the kind that the service sends');
+    check(typeof handler === 'function', option, 'must be a function');
+  }
+  return map;
+}

@@ -1,0 +1,55 @@
+import { readOptions, withinBounds } from '@paylink/core';
+import { ask, type PaymentStatus, type ServicePayment } from './ask.js';
+import type { Paid } from './credit.js';
+import { creditNow } from './credit-now.js';
+import { identify, readTenant } from './identity.js';
+import { checkSignal, withLimit } from './limits.js';
+import { isDone } from './run-once.js';
+import { SUCCEEDED, type Settings } from './settings.js';
+import { SharedAnswers } from './shared-answers.js';
+
+export interface SettleOptions {
+  /** The merchant whose order it is. Leave it out, or give false, if there is one. */
+  readonly tenant?: string | false | undefined;
+  /** Ends this call. A question that other calls share goes on. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Settled {
+  readonly status: PaymentStatus;
+  /** Whether this call credited the order. */
+  readonly credited: boolean;
+}
+
+export type Settle = (reference: string, options?: SettleOptions) => Promise<Settled>;
+
+/** Makes `settle`, which remembers for 2 s what the service answered. */
+export function createSettle<Tx, Payment extends ServicePayment>(
+  settings: Settings<Tx, Payment>,
+): Settle {
+  const answers = new SharedAnswers<Payment & { readonly status: PaymentStatus }>();
+  const { store, clientOf, timeout: milliseconds } = settings;
+
+  return async (reference, options = {}) => {
+    const { tenant: owner, signal } = readOptions(options, ['tenant', 'signal']);
+    checkSignal(signal);
+    const tenant = readTenant(owner);
+    const identity = await identify({ tenant, kind: SUCCEEDED, reference });
+    const look = { milliseconds, signal, code: 'store_unavailable' } as const;
+    if (await withLimit(look, () => isDone(store, identity))) {
+      return { status: 'success', credited: false };
+    }
+    // Without the signal of this call, because other calls wait for the answer too.
+    const question = answers.get(identity.key, () =>
+      withLimit({ milliseconds, signal: undefined, code: 'confirm_unavailable' }, (limit) =>
+        ask(clientOf, reference, { signal: limit, tenant }),
+      ),
+    );
+    const payment = await withinBounds(question, { signals: [signal] });
+    if (payment.status !== 'success') return { status: payment.status, credited: false };
+    // If another run is under way, it credits the order, or leaves it to the next delivery.
+    const context = { source: 'settle', tenant, signal } as const;
+    const credited = await creditNow(settings, payment as Paid<Payment>, identity, context);
+    return { status: 'success', credited: credited === 'handled' };
+  };
+}

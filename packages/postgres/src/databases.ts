@@ -1,0 +1,182 @@
+/** The databases that a store accepts or refuses, by their shape: no driver's types are needed. */
+import { check, readBound, readLogger, readOptions, type Logger } from '@paylink/core';
+import type { MarkTable } from './sql.js';
+
+/** `pg`'s Pool, or a pool like it (Neon's, for example). */
+export interface PgPool {
+  connect(): Promise<PgClient>;
+  query(query: { text: string; query_timeout?: number }): Promise<unknown>;
+}
+
+export interface PgClient {
+  query(text: string): Promise<unknown>;
+  release(error?: Error | boolean): void;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** The client that a pool's `connect()` gives. */
+export type ClientOf<Pool extends PgPool> = Pool['connect'] extends {
+  (): Promise<infer Client>;
+  // The overload with a callback: inference reads overloads from the last.
+  (callback: never): void;
+}
+  ? Client
+  : Awaited<ReturnType<Pool['connect']>>;
+
+/** The `tx` of a store on a driver: its `query` and nothing else. */
+export type QueryOf<Client> = Client extends { query: unknown } ? Pick<Client, 'query'> : never;
+
+type Transaction<Tx> = (work: (tx: Tx) => Promise<void>) => Promise<unknown>;
+
+/** PGlite. */
+export interface PgliteDatabase<Tx> {
+  exec(sql: string): Promise<unknown>;
+  readonly transaction: Transaction<Tx>;
+}
+
+/** Drizzle over a driver that has transactions. */
+export interface DrizzleDatabase<Tx> {
+  execute(sql: string): PromiseLike<unknown>;
+  readonly transaction: Transaction<Tx>;
+}
+
+/** A driver or an ORM. */
+export interface TransactionalDatabase<Tx> {
+  /** Begins, gives the transaction to `work`, and ends it as `work` ends. */
+  readonly transaction: Transaction<Tx>;
+  /** Runs one statement and returns its rows: in `tx`, or outside if `tx` is undefined. */
+  readonly query: (tx: Tx | undefined, sql: string) => PromiseLike<readonly unknown[]>;
+}
+
+export interface StoreOptions extends MarkTable {
+  /**
+   * Milliseconds after which the server ends a silent transaction of the store, so that a frozen
+   * process does not keep an order locked. 0 is never. Default 60,000. Must be longer than the
+   * longest pause of your code between two statements.
+   */
+  readonly idleTimeout?: number | undefined;
+  /** Default: the console. */
+  readonly logger?: Logger | undefined;
+}
+
+export interface PoolOptions<Client, Tx = QueryOf<Client>> extends StoreOptions {
+  /** Default: the server's own, which is `read committed` unless configured. */
+  readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
+  /** Makes `tx`, an ORM for example. `client` has the `query` of the client and nothing else. */
+  readonly tx?: ((client: Client) => Tx) | undefined;
+}
+
+export type AnyOptions = PoolOptions<PgClient, unknown> & { readonly logger: Logger };
+
+/** A pool, or transactions that a driver begins and ends. */
+export type Database =
+  | { readonly kind: 'pool'; readonly pool: PgPool }
+  | {
+      readonly kind: 'driver';
+      readonly driver: TransactionalDatabase<object>;
+      /** Whether `tx` is reduced to its `query`. */
+      readonly hasQuery: boolean;
+    };
+
+type Shape = Readonly<Record<string, unknown>>;
+
+function has(shape: Shape, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof shape[name] === 'function');
+}
+
+const WRAP = 'is not accepted as it is. Use postgresStore({ transaction, query })';
+const TABLE = 'The README of @paylink/postgres has the line for it';
+const NO_TRANSACTION = 'cannot hold a transaction';
+
+/** Shapes of drivers that would be accepted by accident, and fail later. */
+const REFUSED: readonly (readonly [fits: (shape: Shape) => boolean, problem: string])[] = [
+  [(db) => has(db, 'begin', 'unsafe'), `is the sql of postgres.js, which ${WRAP}. ${TABLE}`],
+  [(db) => has(db, 'raw', 'transaction'), `is a Knex, which ${WRAP}. ${TABLE}`],
+  [isNeonHttp, `is neon(), which ${NO_TRANSACTION}. Use a Pool of @neondatabase/serverless`],
+  [
+    (db) => has(db, 'execute') && isNeonHttp(Object(db['$client']) as Shape),
+    `is drizzle-orm/neon-http, which ${NO_TRANSACTION}. Use drizzle-orm/neon-serverless`,
+  ],
+  [
+    (db) => isSqlite(db) || isSqlite(Object(db['$client']) as Shape),
+    'is a SQLite database. This store needs PostgreSQL: use a Pool of pg',
+  ],
+  [(db) => has(db, 'authenticate', 'define'), `is a Sequelize, which ${WRAP}. ${TABLE}`],
+  [(db) => has(db, 'createQueryRunner'), `is a DataSource of TypeORM, which ${WRAP}. ${TABLE}`],
+  [(db) => has(db, 'tx', 'task', 'any'), `is a database of pg-promise, which ${WRAP}. ${TABLE}`],
+  [(db) => has(db, 'selectFrom'), `is a Kysely, which ${WRAP}. ${TABLE}`],
+  [(db) => has(db, '$transaction'), `is a PrismaClient, which ${WRAP}. ${TABLE}`],
+  [
+    (db) => has(db, 'from', 'rpc'),
+    `is a client of an HTTP API, which ${NO_TRANSACTION}. Use a Pool of pg with the database's URL`,
+  ],
+  [
+    // One client for all would mix the transactions of all deliveries.
+    (db) => has(db, 'connect', 'query') && (has(db, 'release') || 'processID' in db),
+    'is a single Client of pg. Use `new Pool(…)`, since each delivery needs its own connection',
+  ],
+];
+
+function isNeonHttp(db: Shape): boolean {
+  return typeof db === 'function' && has(db, 'transaction', 'query');
+}
+
+function isSqlite(db: Shape): boolean {
+  return has(db, 'prepare', 'transaction');
+}
+
+/** @throws ConfigurationError if the store cannot stand on it */
+export function readDatabase(given: unknown): Database {
+  const shape = Object(given) as Shape;
+  for (const [fits, problem] of REFUSED) check(!fits(shape), 'pool', problem);
+  if (has(shape, 'connect', 'query')) return { kind: 'pool', pool: given as PgPool };
+  if (has(shape, 'transaction', 'exec', 'query')) {
+    return { kind: 'driver', hasQuery: true, driver: bySelf(given as SelfRunning, 'query') };
+  }
+  if (has(shape, 'transaction', 'execute')) {
+    return { kind: 'driver', hasQuery: false, driver: bySelf(given as SelfRunning, 'execute') };
+  }
+  const isDriver = has(shape, 'transaction', 'query');
+  const problem =
+    'must be a Pool of pg, a PGlite, a database of Drizzle, or ' +
+    '{ transaction(work), query(tx, sql) } around another driver or ORM';
+  check(isDriver, 'pool', problem);
+  const { transaction, query } = given as TransactionalDatabase<object>;
+  return { kind: 'driver', hasQuery: false, driver: { transaction, query } };
+}
+
+type Runner = Readonly<Record<'query' | 'execute', (sql: string) => PromiseLike<unknown>>>;
+type SelfRunning = Runner & { readonly transaction: Transaction<object> };
+
+/** A database that runs statements by the same method as its transactions. */
+function bySelf(database: SelfRunning, name: 'query' | 'execute'): TransactionalDatabase<object> {
+  return {
+    transaction: (work) => database.transaction(work),
+    async query(tx, sql) {
+      const answer = await ((tx as Runner | undefined) ?? database)[name](sql);
+      const rows = Array.isArray(answer) ? answer : (answer as { readonly rows: unknown[] }).rows;
+      return rows as readonly unknown[];
+    },
+  };
+}
+
+const STORE_OPTIONS = ['schema', 'table', 'idleTimeout', 'logger'];
+const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], driver: STORE_OPTIONS };
+const ISOLATIONS: readonly unknown[] = [
+  undefined,
+  'read committed',
+  'repeatable read',
+  'serializable',
+];
+
+/** @throws ConfigurationError that names the option */
+export function readStoreOptions(given: object, kind: Database['kind']): AnyOptions {
+  const options = readOptions(given as PoolOptions<PgClient, unknown>, KNOWN[kind]);
+  const { idleTimeout = 0, isolation, tx } = options;
+  readBound('idleTimeout', idleTimeout, 0);
+  const names = ISOLATIONS.slice(1).join(', ');
+  check(ISOLATIONS.includes(isolation), 'isolation', `must be one of ${names}`);
+  const isMaker = tx === undefined || typeof tx === 'function';
+  check(isMaker, 'tx', 'must be a function that makes `tx` from a client');
+  return Object.assign(options, { logger: readLogger(options.logger) });
+}

@@ -1,0 +1,128 @@
+/** Transactions that a driver or an ORM begins and ends. */
+import { check, withinBounds } from '@paylink/core';
+import type { RunResult } from '@paylink/payments/store';
+import type { TransactionalDatabase } from './databases.js';
+import { endSql, readClaim, type RunSql } from './sql.js';
+import {
+  explained,
+  finishFailure,
+  notCredited,
+  QUERY_TIMEOUT,
+  Statements,
+  type Transactions,
+  type Warnings,
+  type Work,
+} from './transaction.js';
+
+/** Milliseconds for aborted work to end before its transaction is rolled back. */
+const GRACE = 2_000;
+/** Assigns a number, so two statements give the same only in one transaction. */
+const NUMBER = 'SELECT pg_current_xact_id()::text AS number';
+
+type Rows = readonly unknown[];
+
+export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
+  readonly #driver: TransactionalDatabase<Tx>;
+  readonly #hasQuery: boolean;
+  readonly #warnings: Warnings;
+
+  /** @param hasQuery whether `tx` is the driver's own, of which the work gets `query` alone */
+  constructor(driver: TransactionalDatabase<Tx>, hasQuery: boolean, warnings: Warnings) {
+    this.#driver = driver;
+    this.#hasQuery = hasQuery;
+    this.#warnings = warnings;
+  }
+
+  query(sql: string, milliseconds = QUERY_TIMEOUT): Promise<Rows> {
+    return withinBounds(this.#send(undefined, sql), { milliseconds });
+  }
+
+  async execute(statements: readonly string[]): Promise<void> {
+    await this.#driver.transaction(async (tx) => {
+      const [first, second] = [await this.#send(tx, NUMBER), await this.#send(tx, NUMBER)];
+      const [before, after] = [first, second].map((rows) => (rows[0] as { number: string }).number);
+      const problem = 'does not hold its transaction: two statements ran in two of them';
+      check(before === after, 'transaction', problem);
+      for (const statement of statements) await this.#send(tx, statement);
+    });
+  }
+
+  onConnectionLost(): boolean {
+    return false;
+  }
+
+  async run(sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult> {
+    let result: RunResult | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    const ending = this.#driver.transaction(async (tx) => {
+      [result, failure] = [undefined, undefined];
+      try {
+        signal.throwIfAborted();
+        result = await this.#runIn(tx, sql, work, signal);
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    });
+    try {
+      await withinBounds(ending, { signals: [signal] });
+    } catch (error) {
+      // An ORM may wrap the error, or throw its own if the rollback fails too.
+      throw signal.aborted ? signal.reason : (failure ?? { error }).error;
+    }
+    if (result === 'duplicate' || result === 'in_progress') return result;
+    // An ORM may resolve although the server rolled back. The mark tells.
+    if (result === 'done' && (await this.query(sql.isDone)).length > 0) return result;
+    throw notCredited('`transaction` resolved, and the mark is not there', failure?.error);
+  }
+
+  async #runIn(tx: Tx, sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult> {
+    const claimed = readClaim(await this.#send(tx, sql.claim));
+    if (typeof claimed === 'string') return claimed;
+    if (this.#hasQuery) {
+      const driver = tx as unknown as { query(...values: unknown[]): unknown };
+      const statements = new Statements((...values) => driver.query(...values), this.#warnings);
+      const lent = { query: statements.query } as unknown as Tx;
+      await statements.during(() => work(lent), signal);
+    } else await this.#work(tx, work, signal, claimed.transaction);
+    try {
+      for (const statement of sql.finish(claimed)) await this.#driver.query(tx, statement);
+    } catch (error) {
+      throw finishFailure(error);
+    }
+    signal.throwIfAborted();
+    return 'done';
+  }
+
+  /**
+   * Gives the work the ORM's own transaction. On abort, cancels its statement and lets the work end
+   * first: with many ORMs, work that goes on could write by a connection that others have.
+   */
+  async #work(tx: Tx, work: Work<Tx>, signal: AbortSignal, transaction: string): Promise<void> {
+    const working = work(tx);
+    try {
+      await withinBounds(working, { signals: [signal] });
+    } catch (error) {
+      if (signal.aborted) {
+        this.query(endSql('cancel', transaction)).catch(ignore);
+        await withinBounds(working, { milliseconds: GRACE }).catch(ignore);
+      }
+      throw error;
+    }
+  }
+
+  async #send(tx: Tx | undefined, sql: string): Promise<Rows> {
+    let rows: Rows;
+    try {
+      rows = await this.#driver.query(tx, sql);
+    } catch (error) {
+      throw explained(error);
+    }
+    check(Array.isArray(rows), 'query', 'must return the rows of its statement, as an array');
+    return rows;
+  }
+}
+
+function ignore(): void {
+  // The transaction is over: only its end counts.
+}

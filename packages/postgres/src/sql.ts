@@ -1,0 +1,190 @@
+/**
+ * The SQL of the marks. No statement has parameters, so that several go in one message and every
+ * driver can run them: only digests, numbers and quoted names are put in.
+ */
+import { createHash } from 'node:crypto';
+import { check, readOptions } from '@paylink/core';
+
+/** The table of the marks. */
+export interface MarkTable {
+  /** Default: the schema in which the connection's `search_path` finds the table. */
+  readonly schema?: string | undefined;
+  /** Default `paylink_marks`. */
+  readonly table?: string | undefined;
+}
+
+/** A transaction that has the turn of its event. */
+export interface Claim {
+  /** The server's number of the transaction. */
+  readonly transaction: string;
+  /** The role of the session, since the work can change it with SET LOCAL ROLE. */
+  readonly role: string;
+}
+
+/** The statements of one run. */
+export interface RunSql {
+  /** Tries the lock of the turn and looks for the mark. `readClaim` reads its row. */
+  readonly claim: string;
+  /** Writes the mark. Fails with 22012 unless the transaction is the one of the claim. */
+  finish(claim: Claim): readonly string[];
+  /** Gives a row if the key is done. */
+  readonly isDone: string;
+}
+
+/** One lock for all tables, since two of them can be in one new schema. */
+const MIGRATION_LOCK = '7295431806124597';
+/** Marks to delete at a time, so that no delete holds its locks for long. */
+export const FORGET_BATCH = 10_000;
+
+export class MarkSql {
+  readonly #table: string;
+  readonly #schema: string | undefined;
+  readonly #lockOfTable: bigint;
+
+  /** @throws ConfigurationError if PostgreSQL does not accept a name. */
+  constructor({ schema, table = 'paylink_marks' }: MarkTable) {
+    this.#schema = schema === undefined ? undefined : identifier('schema', schema);
+    const parts = [
+      ...(this.#schema === undefined ? [] : [this.#schema]),
+      identifier('table', table),
+    ];
+    this.#table = parts.join('.');
+    this.#lockOfTable = createHash('sha256').update(this.#table).digest().readBigUInt64BE();
+  }
+
+  /** @param idleTimeout milliseconds after which the server ends a silent transaction */
+  run(key: string, turn: string, idleTimeout: number): RunSql {
+    const [mark, lock] = [bytes(key), this.#lockOf(turn)];
+    // A serializable transaction does not look: its reads of one index page would make runs of
+    // different orders fail. There the primary key alone finds a duplicate.
+    const isDone = `current_setting('transaction_isolation') <> 'serializable'
+  AND EXISTS (SELECT FROM ${this.#table} WHERE key = ${mark})`;
+    return {
+      claim: `SELECT CASE WHEN ${isDone} THEN 'done'
+  WHEN NOT pg_try_advisory_xact_lock(${lock}) THEN 'in_progress'
+  ELSE pg_current_xact_id()::text END AS state, current_setting('role') AS role,
+  set_config('idle_in_transaction_session_timeout', '${idleTimeout}', true) AS timeout`,
+      finish: ({ transaction, role }) => [
+        `SELECT set_config('role', ${text(role)}, true) AS role`,
+        `INSERT INTO ${this.#table} (key) SELECT ${mark}
+WHERE 1 / (pg_current_xact_id()::text = '${digits(transaction)}')::int = 1`,
+      ],
+      isDone: this.whichAreDone([key]),
+    };
+  }
+
+  /** Gives a row with the `key` of each that is done. */
+  whichAreDone(keys: readonly string[]): string {
+    return `SELECT encode(key, 'hex') AS key FROM ${this.#table}
+WHERE key = ANY(ARRAY[${keys.map(bytes).join(', ')}])`;
+  }
+
+  /** Deletes one batch and gives the number of deleted marks as `forgotten`. */
+  forget(olderThan: Date): string {
+    const old = `SELECT key FROM ${this.#table} WHERE done_at < '${olderThan.toISOString()}'`;
+    return `WITH old AS (
+  DELETE FROM ${this.#table} WHERE key IN (${old} LIMIT ${FORGET_BATCH}) RETURNING 1
+)
+SELECT count(*)::int AS forgotten FROM old`;
+  }
+
+  /** Gives the `schema` in which the session finds the table, or no row. */
+  schemaOfTable(): string {
+    return `SELECT n.nspname::text AS schema FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
+  }
+
+  /** Gives the server's `version` (130004 is 13.4), and whether the table `exists`. */
+  serverAndTable(): string {
+    return `SELECT current_setting('server_version_num')::int AS version,
+  ${this.#found} IS NOT NULL AS exists`;
+  }
+
+  /** CREATE … IF NOT EXISTS alone can fail if two sessions run it at once. */
+  lockedMigration(): string[] {
+    return [
+      // As text, since some drivers cannot read the type void.
+      `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})::text`,
+      // Opening a table makes the session see the tables that others created during the wait.
+      'SELECT 1 FROM pg_namespace LIMIT 0',
+      ...this.migration(),
+    ];
+  }
+
+  migration(): string[] {
+    return [
+      ...(this.#schema === undefined ? [] : [`CREATE SCHEMA IF NOT EXISTS ${this.#schema}`]),
+      `CREATE TABLE IF NOT EXISTS ${this.#table} (
+  key bytea PRIMARY KEY CHECK (octet_length(key) = 32),
+  done_at timestamptz NOT NULL DEFAULT now()
+)`,
+    ];
+  }
+
+  get #found(): string {
+    return `to_regclass(${text(this.#table)})`;
+  }
+
+  /** Depends on the table too, so that two stores of one database do not lock each other out. */
+  #lockOf(turn: string): string {
+    return BigInt.asIntN(64, BigInt(`0x${turn.slice(16, 32)}`) ^ this.#lockOfTable).toString();
+  }
+}
+
+/**
+ * The SQL that `migrate()` runs, for migrations of your own.
+ *
+ * @throws ConfigurationError if PostgreSQL does not accept a name.
+ */
+export function migrationSql(table: MarkTable = {}): string {
+  const statements = new MarkSql(readOptions(table, ['schema', 'table'])).migration();
+  return statements.map((statement) => `${statement};\n`).join('');
+}
+
+/** Reads the row of `claim`: a result without work, or the transaction that has the turn. */
+export function readClaim(rows: readonly unknown[]): 'duplicate' | 'in_progress' | Claim {
+  const { state, role } = Object(rows[0]) as { readonly state?: string; readonly role?: string };
+  if (state === 'done') return 'duplicate';
+  if (state === 'in_progress') return state;
+  return { transaction: digits(state), role: String(role) };
+}
+
+/** Ends a transaction's session, or its running statement. Locks show 32 bits of the number. */
+export function endSql(by: 'terminate' | 'cancel', transaction: string): string {
+  const id = BigInt.asUintN(32, BigInt(digits(transaction)));
+  return `SELECT pg_${by}_backend(pid) FROM pg_locks
+WHERE locktype = 'transactionid' AND transactionid = '${id}' AND mode = 'ExclusiveLock'`;
+}
+
+/** The key or turn as it is, if it is a SHA-256 in hex. Else its SHA-256. */
+export function digestOf(value: string): string {
+  return /^[0-9a-f]{64}$/.test(value) ? value : createHash('sha256').update(value).digest('hex');
+}
+
+function digits(transaction: string | undefined): string {
+  if (transaction === undefined || !/^\d+$/.test(transaction)) {
+    throw new TypeError('the database gave no row for a statement of the store');
+  }
+  return transaction;
+}
+
+/** Half as long in the index as its digits. `sha256('payment.succeeded:order-42')` finds it. */
+function bytes(digest: string): string {
+  return `decode('${digest}', 'hex')`;
+}
+
+/** A literal that means the same whatever `standard_conforming_strings` is. */
+function text(value: string): string {
+  return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+function identifier(option: string, name: string): string {
+  // PostgreSQL silently cuts longer names off, and two tables would be one.
+  const isName = typeof name === 'string' && name !== '' && !name.includes('\0');
+  check(
+    isName && Buffer.byteLength(name) < 64,
+    option,
+    'must be a name of 1 to 63 bytes, unquoted',
+  );
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,141 @@
+import { withinBounds } from '@paylink/core';
+import { RecentlyDone, Turns, withRetries, type PaymentStore } from '@paylink/payments/store';
+import {
+  readDatabase,
+  readStoreOptions,
+  type ClientOf,
+  type DrizzleDatabase,
+  type PgliteDatabase,
+  type PgPool,
+  type PoolOptions,
+  type QueryOf,
+  type StoreOptions,
+  type TransactionalDatabase,
+} from './databases.js';
+import { DriverTransactions } from './driver.js';
+import { Marks } from './marks.js';
+import { PoolTransactions } from './pool.js';
+import { digestOf } from './sql.js';
+import { isWorthRetrying, MarkConflict, Warnings, type Transactions } from './transaction.js';
+
+/**
+ * A store of payments in PostgreSQL. `tx` is the transaction that holds the mark. Runs of one turn
+ * wait for each other without a connection. If another process has the turn, the result is
+ * `in_progress` at once.
+ */
+export interface PostgresStore<Tx> extends PaymentStore<Tx> {
+  /**
+   * Makes the table of the marks if it is missing. Can run in many processes at once, and at every
+   * start.
+   *
+   * @throws ConfigurationError if the server is older than PostgreSQL 13, or if the database cannot
+   * hold a transaction.
+   */
+  migrate(): Promise<void>;
+  /**
+   * Deletes older marks in batches and returns their number. A delivery that is replayed afterwards
+   * runs its credit again, so only the order itself still guards the money.
+   *
+   * @throws ConfigurationError if `olderThan` is not a past date.
+   */
+  forget(options: { readonly olderThan: Date }): Promise<number>;
+}
+
+/**
+ * Credits once: the mark of a payment and all writes of its credit through `tx` commit in one
+ * transaction, or not at all.
+ *
+ * `pool` is a Pool of `pg`, a PGlite, a database of Drizzle, or `{ transaction(work), query(tx, sql) }`
+ * around another driver or ORM. After a serialisation failure or a deadlock the credit runs again,
+ * three times at most.
+ *
+ * @throws ConfigurationError that names the option.
+ */
+export function postgresStore<Pool extends PgPool, Tx = QueryOf<ClientOf<Pool>>>(
+  pool: Pool,
+  options?: PoolOptions<ClientOf<Pool>, Tx>,
+): PostgresStore<Tx>;
+export function postgresStore<Tx extends { query: unknown }>(
+  pglite: PgliteDatabase<Tx>,
+  options?: StoreOptions,
+): PostgresStore<Pick<Tx, 'query'>>;
+export function postgresStore<Tx extends object>(
+  database: DrizzleDatabase<Tx> | TransactionalDatabase<Tx>,
+  options?: StoreOptions,
+): PostgresStore<Tx>;
+export function postgresStore(given: unknown, givenOptions: object = {}): PostgresStore<unknown> {
+  const database = readDatabase(given);
+  const options = readStoreOptions(givenOptions, database.kind);
+  const { logger, idleTimeout = 60_000 } = options;
+  const warnings = new Warnings(logger);
+  const transactions =
+    database.kind === 'pool'
+      ? new PoolTransactions(database.pool, options, warnings)
+      : new DriverTransactions(database.driver, database.hasQuery, warnings);
+  return storeOn(
+    transactions as Transactions<unknown>,
+    new Marks(transactions, options),
+    idleTimeout,
+  );
+}
+
+function storeOn<Tx>(
+  database: Transactions<Tx>,
+  marks: Marks,
+  idleTimeout: number,
+): PostgresStore<Tx> {
+  const turns = new Turns();
+  const recent = new RecentlyDone();
+  // The next server may be another, so nothing is remembered if losses are not seen.
+  const remembers = database.onConnectionLost(() => recent.clear());
+  const remember = (key: string, era: number): void => {
+    if (remembers) recent.add(key, era);
+  };
+
+  return {
+    async isDone(givenKey) {
+      const key = digestOf(givenKey);
+      if (recent.has(key)) return true;
+      // Not yet. If another process has done it, the run finds that out.
+      if (turns.isRunning(key)) return false;
+      const { era } = recent;
+      const isDone = await marks.isDone(key);
+      if (isDone) remember(key, era);
+      return isDone;
+    },
+
+    async run(givenKey, work, { signal, turn }) {
+      const key = digestOf(givenKey);
+      signal.throwIfAborted();
+      if (recent.has(key)) return 'duplicate';
+      return turns.run(turn, key, signal, async () => {
+        const { era } = recent;
+        const markSql = await withinBounds(marks.sql(), { signals: [signal] });
+        const sql = markSql.run(key, digestOf(turn), idleTimeout);
+        const attempt = async () => {
+          try {
+            return await database.run(sql, work, signal);
+          } catch (error) {
+            if (!(error instanceof MarkConflict)) throw error;
+            // A unique index of another table can fail at COMMIT too.
+            if (!(await marks.isDone(key))) throw error.cause;
+            return 'duplicate';
+          }
+        };
+        const result = await withRetries({ signal, isWorthRetrying }, attempt);
+        if (result !== 'in_progress') remember(key, era);
+        return result;
+      });
+    },
+
+    migrate: () => marks.migrate(),
+
+    async forget({ olderThan }) {
+      try {
+        return await marks.forget(olderThan);
+      } finally {
+        recent.clear();
+      }
+    },
+  };
+}

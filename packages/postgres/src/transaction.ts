@@ -1,0 +1,202 @@
+/** The contract of a transaction, the statements of the work in it, and the reasons for a failure. */
+import { WebhookError, withinBounds, type Logger } from '@paylink/core';
+import type { RunResult } from '@paylink/payments/store';
+import type { RunSql } from './sql.js';
+
+/** Milliseconds for a statement outside of a transaction, with the wait for a connection. */
+export const QUERY_TIMEOUT = 10_000;
+
+export type Work<Tx> = (tx: Tx) => Promise<void>;
+
+/** The transactions of one database. */
+export interface Transactions<Tx> {
+  /** Runs one statement outside of a transaction and gives its rows. Default limit: 10 s. */
+  query(sql: string, milliseconds?: number): Promise<readonly unknown[]>;
+  /** Runs statements in one transaction. Fails if the database cannot hold one. */
+  execute(statements: readonly string[]): Promise<void>;
+  /**
+   * Claims, works, marks and commits in one transaction, once. After an abort no statement takes
+   * effect any more, but for a COMMIT that was sent before.
+   *
+   * @throws MarkConflict if the mark was there at the end
+   */
+  run(sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult>;
+  /** Calls `listener` with each lost connection. Returns whether this database shows them. */
+  onConnectionLost(listener: () => void): boolean;
+}
+
+type Query = (...values: unknown[]) => unknown;
+
+const UNAWAITED =
+  'Await every statement: `for (const item of items) await tx.query(…)` instead of forEach';
+
+/** Log lines about the merchant's code. */
+export class Warnings {
+  readonly #logger: Logger;
+  #warnedUnused = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  lateStatement(): void {
+    this.#logger.error(
+      '[paylink] tx.query() was called after your code had returned. The statement was refused. ' +
+        `If the event is done, it is done without that statement. ${UNAWAITED}`,
+    );
+  }
+
+  starved(exhaustion: string): void {
+    this.#logger.error(`[paylink] ${exhaustion}. Write through \`tx\`, never through the pool`);
+  }
+
+  /** Once for each store. */
+  unused(): void {
+    if (this.#warnedUnused) return;
+    this.#warnedUnused = true;
+    this.#logger.warn(
+      '[paylink] your code returned without a statement through `tx`, so its writes are not in ' +
+        'the transaction of the mark: a crash between the two loses or repeats them. ' +
+        'Write through `tx`, never through the pool',
+    );
+  }
+}
+
+/** The statements of one run, for as long as its work runs. */
+export class Statements {
+  /** Whether the work has sent a statement. */
+  used = false;
+  #running = 0;
+  #late = 0;
+  #closed: { readonly reason: unknown } | undefined;
+  readonly #send: Query;
+  readonly #warnings: Warnings;
+
+  constructor(send: Query, warnings: Warnings) {
+    this.#send = send;
+    this.#warnings = warnings;
+  }
+
+  /** The `query` of `tx`. Bound, so that it can be passed on alone. */
+  readonly query = (...values: unknown[]): unknown => {
+    if (this.#closed !== undefined) return this.#refuse(this.#closed.reason);
+    const [query] = values as [{ readonly submit?: unknown; readonly callback?: unknown }?];
+    const callbacks = [query?.submit, query?.callback, ...values];
+    if (callbacks.some((value) => typeof value === 'function')) {
+      throw new TypeError(
+        'tx.query() takes no callback, cursor or stream, because the store must see the end of ' +
+          'each statement. Await its promise',
+      );
+    }
+    this.used = true;
+    this.#running += 1;
+    const answer = this.#send(...values);
+    const end = (): void => void (this.#running -= 1);
+    Promise.resolve(answer).then(end, end);
+    return answer;
+  };
+
+  /**
+   * Runs the work, and refuses all statements from its end on.
+   *
+   * @throws the error of `work`, or WebhookError `not_credited` if its statements outlive it
+   */
+  async during(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    try {
+      await withinBounds(work(), { signals: [signal] });
+      this.#closed = { reason: undefined };
+    } catch (error) {
+      this.#closed = { reason: error ?? new Error('the work failed') };
+      throw error;
+    }
+    const running = this.#running;
+    // Code that nothing awaits may be about to send a statement. It gets the time to be noticed.
+    await new Promise(setImmediate);
+    const count = running + this.#late;
+    if (count > 0) {
+      const problem = `your code returned before ${count} of its statements had ended`;
+      throw notCredited(`${problem}. ${UNAWAITED}`);
+    }
+    if (!this.used) this.#warnings.unused();
+  }
+
+  #refuse(reason: unknown): Promise<never> {
+    if (reason !== undefined) {
+      const problem = 'the transaction is over: tx.query() sends no more';
+      return Promise.reject(new Error(problem, { cause: reason }));
+    }
+    this.#late += 1;
+    this.#warnings.lateStatement();
+    // No code of the credit awaits this. An unhandled rejection would end the process, with all
+    // other deliveries, so the statement stays unanswered.
+    return new Promise(() => undefined);
+  }
+}
+
+export function notCredited(problem: string, cause?: unknown): WebhookError {
+  const message = `nothing was committed: ${problem}`;
+  return new WebhookError('not_credited', { status: 503, message, cause });
+}
+
+/** The mark was written by another run while this one worked. Nothing was committed. */
+export class MarkConflict extends Error {}
+
+/** The properties in which drivers and ORMs keep the server's error. */
+const WRAPPED = ['cause', 'driverError', 'original', 'meta', 'driverAdapterError'];
+/** An error can be its own cause. */
+const DEEPEST = 5;
+
+/** The SQLSTATEs in an error and in the errors that it wraps. */
+function sqlStates(error: unknown, depth = 0): readonly unknown[] {
+  if (typeof error !== 'object' || error === null || depth === DEEPEST) return [];
+  try {
+    const properties = error as Readonly<Record<string, unknown>>;
+    const inner = WRAPPED.flatMap((name) => sqlStates(properties[name], depth + 1));
+    return [properties['code'], properties['originalCode'], ...inner];
+  } catch {
+    return []; // A getter or a Proxy threw.
+  }
+}
+
+/** Serialisation failure, deadlock, and Prisma's code for both. */
+const CONFLICTS: readonly unknown[] = ['40001', '40P01', 'P2034'];
+
+export function isWorthRetrying(error: unknown): boolean {
+  return sqlStates(error).some((state) => CONFLICTS.includes(state));
+}
+
+const MIGRATE = 'call `await store.migrate()` once at startup, or run the SQL of migrationSql()';
+
+const ADVICE = new Map<unknown, string>([
+  ['42P01', `the table of the marks is missing: ${MIGRATE}`],
+  ['3F000', `the schema of the marks is missing: ${MIGRATE}`],
+  ['42883', 'the server lacks a function that the store uses: it needs PostgreSQL 13 or newer'],
+]);
+
+/** Adds advice to an error of the store's own statements. The driver's error is the cause. */
+export function explained(error: unknown): unknown {
+  const problems = sqlStates(error).map((state) => ADVICE.get(state));
+  const advice = problems.find((problem) => problem !== undefined);
+  return advice === undefined ? error : new Error(advice, { cause: error });
+}
+
+/** The reason why the mark could not be written, from the error of the last message. */
+export function finishFailure(error: unknown): unknown {
+  const states = sqlStates(error);
+  if (states.includes('23505')) return new MarkConflict('the mark is there', { cause: error });
+  if (states.includes('22012')) {
+    return notCredited(
+      'your code ended the transaction of `tx`. Never send BEGIN, COMMIT or ROLLBACK: throw an ' +
+        'error to roll back, and use SAVEPOINT and ROLLBACK TO for a part',
+      error,
+    );
+  }
+  if (states.includes('25P02')) {
+    return notCredited(
+      'a statement failed and your code went on, but PostgreSQL had given the transaction up. ' +
+        'Let the error through, or set a SAVEPOINT before a statement that may fail',
+      error,
+    );
+  }
+  return explained(error);
+}

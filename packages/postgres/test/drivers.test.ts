@@ -1,0 +1,223 @@
+/** The table of drivers and ORMs in the README, line by line, on real packages. */
+import { readFile } from 'node:fs/promises';
+import { postgresStore, type PostgresStore } from '@paylink/postgres';
+import { sql as drizzleSql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import Knex from 'knex';
+import { Kysely, PostgresDialect, sql as kyselySql, type Transaction } from 'kysely';
+import pgPromise from 'pg-promise';
+import postgres from 'postgres';
+import { Sequelize, type Transaction as SequelizeTransaction } from 'sequelize';
+import { DataSource, type EntityManager } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { creditOnce, keyOf, latch, receiverOn, runOf, Shop, silent as logger } from './shop.js';
+
+let shop: Shop;
+const ends: (() => unknown)[] = [];
+beforeAll(async () => {
+  shop = await Shop.open();
+}, 120_000);
+afterAll(async () => {
+  await Promise.all(ends.map((end) => end()));
+  await shop.close();
+});
+
+/** A store, and a statement in its transaction. */
+interface Driver {
+  readonly store: PostgresStore<object>;
+  readonly send: (tx: never, sql: string) => PromiseLike<unknown>;
+}
+
+function driver<Tx extends object>(
+  store: PostgresStore<Tx>,
+  send: (tx: Tx, sql: string) => PromiseLike<unknown>,
+): Driver {
+  return { store: store as unknown as PostgresStore<object>, send: send as Driver['send'] };
+}
+
+type Work<Tx> = (tx: Tx) => Promise<void>;
+
+const DRIVERS: readonly (readonly [name: string, open: () => Driver | Promise<Driver>])[] = [
+  [
+    'Drizzle',
+    () => {
+      const db = drizzle({ client: shop.pool() });
+      const store = postgresStore(db, { logger });
+      return driver(store, (tx, text) => tx.execute(drizzleSql.raw(text)));
+    },
+  ],
+  [
+    'Drizzle over the store',
+    () => {
+      const store = postgresStore(shop.pool(), { tx: (client) => drizzle({ client }), logger });
+      return driver(store, (tx, text) => tx.execute(drizzleSql.raw(text)));
+    },
+  ],
+  [
+    'Kysely',
+    () => {
+      const db = new Kysely<object>({ dialect: new PostgresDialect({ pool: shop.pool() }) });
+      const store = postgresStore({
+        transaction: (work: Work<Transaction<object>>) => db.transaction().execute(work),
+        query: async (tx, text) => (await kyselySql.raw(text).execute(tx ?? db)).rows,
+      });
+      return driver(store, (tx, text) => kyselySql.raw(text).execute(tx));
+    },
+  ],
+  [
+    'postgres.js',
+    () => {
+      const sql = postgres(shop.server.url, { onnotice: () => undefined });
+      ends.push(() => sql.end());
+      const store = postgresStore({
+        transaction: (work: Work<postgres.TransactionSql>) => sql.begin(work),
+        query: (tx, text) => (tx ?? sql).unsafe(text),
+      });
+      return driver(store, (tx, text) => tx.unsafe(text).simple());
+    },
+  ],
+  [
+    'Knex',
+    () => {
+      const knex = Knex({ client: 'pg', connection: shop.server.url });
+      ends.push(() => knex.destroy());
+      const store = postgresStore({
+        transaction: (work: Work<Knex.Knex.Transaction>) => knex.transaction(work),
+        query: async (tx, text) => (await (tx ?? knex).raw<{ rows: object[] }>(text)).rows,
+      });
+      return driver(store, (tx, text) => tx.raw(text));
+    },
+  ],
+  [
+    'TypeORM',
+    async () => {
+      const dataSource = new DataSource({ type: 'postgres', url: shop.server.url });
+      await dataSource.initialize();
+      ends.push(() => dataSource.destroy());
+      const store = postgresStore({
+        transaction: (work: Work<EntityManager>) => dataSource.transaction(work),
+        query: (tx, text) => (tx ?? dataSource).query<object[]>(text),
+      });
+      return driver(store, (tx, text) => tx.query(text));
+    },
+  ],
+  [
+    'Sequelize',
+    () => {
+      const sequelize = new Sequelize(shop.server.url, { logging: false });
+      ends.push(() => sequelize.close());
+      const store = postgresStore({
+        transaction: (work: Work<SequelizeTransaction>) => sequelize.transaction(work),
+        query: async (transaction, text) =>
+          (await sequelize.query(text, { transaction: transaction ?? null }))[0],
+      });
+      return driver(store, (transaction, text) => sequelize.query(text, { transaction }));
+    },
+  ],
+  [
+    'pg-promise',
+    () => {
+      const db = pgPromise({ noWarnings: true })(shop.server.url);
+      ends.push(() => db.$pool.end());
+      const store = postgresStore({
+        transaction: (work: Work<pgPromise.ITask<object>>) => db.tx(work),
+        query: (tx, text) => (tx ?? db).any(text),
+      });
+      return driver(store, (tx, text) => tx.multi(text));
+    },
+  ],
+];
+
+describe.each(DRIVERS)('%s', (_, open) => {
+  let opened: Driver;
+  beforeAll(async () => {
+    opened = await open();
+    await opened.store.migrate();
+  });
+
+  const set = (reference: string): string =>
+    `UPDATE orders SET credited = credited + 1 WHERE reference = '${reference}'`;
+
+  it('credits once, however often and at once a delivery comes', async () => {
+    const reference = await shop.order();
+    const deliver = receiverOn(opened.store, async (tx, order) => {
+      await opened.send(tx as never, set(order));
+      return 1;
+    });
+    const statuses = await Promise.all(Array.from({ length: 10 }, () => deliver(reference)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
+  it('rolls back a credit that changed no row or throws, and throws on the same error', async () => {
+    const { store, send } = opened;
+    const reference = await shop.order();
+    const deliver = receiverOn(store, async (tx, order) => {
+      await send(tx as never, set(order));
+      return 0;
+    });
+    expect(await deliver(reference)).toBe(503);
+    const error = new Error('no stock');
+    const work = async (tx: object): Promise<never> => {
+      await send(tx as never, set(reference));
+      throw error;
+    };
+    const run = store.run(keyOf(reference), work, runOf(reference));
+    expect(await run.catch((thrown: unknown) => thrown)).toBe(error);
+    expect(await shop.creditsOf(reference)).toBe(0);
+    expect(await store.isDone(keyOf(reference))).toBe(false);
+  });
+
+  it('refuses a credit that ends the transaction, and credits once in all', async () => {
+    const { store, send } = opened;
+    const reference = await shop.order();
+    const deliver = receiverOn(store, async (tx, order) => {
+      await send(tx as never, set(order));
+      await send(tx as never, 'COMMIT; BEGIN');
+      return 1;
+    });
+    expect(await deliver(reference)).toBe(503);
+    expect(await store.isDone(keyOf(reference))).toBe(false);
+    const again = shop.receiver(shop.pool(), creditOnce);
+    await vi.waitFor(async () => expect(await again(reference)).toBe(200), 10_000);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
+  it('refuses a credit that has swallowed an SQL error', async () => {
+    const { store, send } = opened;
+    const reference = await shop.order();
+    const deliver = receiverOn(store, async (tx, order) => {
+      await send(tx as never, set(order));
+      await Promise.resolve(send(tx as never, 'SELECT 1 / 0')).catch(() => undefined);
+      return 1;
+    });
+    expect(await deliver(reference)).toBe(503);
+    expect(await shop.creditsOf(reference)).toBe(0);
+  });
+
+  it('cancels the statement of a credit whose time is over, and credits nothing', async () => {
+    const { store, send } = opened;
+    const reference = await shop.order();
+    const controller = new AbortController();
+    const ended = latch();
+    const work = async (tx: object): Promise<void> => {
+      await send(tx as never, set(reference));
+      setTimeout(() => controller.abort(new Error('over')), 100);
+      await Promise.resolve(send(tx as never, 'SELECT pg_sleep(60)')).finally(ended.open);
+    };
+    const run = store.run(keyOf(reference), work, runOf(reference, controller.signal));
+    await expect(run).rejects.toThrow('over');
+    await ended.opened;
+    const again = shop.receiver(shop.pool());
+    await vi.waitFor(async () => expect(await again(reference)).toBe(200), 10_000);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+});
+
+it.each(DRIVERS.map(([name]) => name.replace(' over the store', '')))(
+  '%s has its line in the README',
+  async (name) => {
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+    expect(readme).toContain(`| ${name} `);
+  },
+);

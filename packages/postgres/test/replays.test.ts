@@ -1,0 +1,171 @@
+import { postgresStore } from '@paylink/postgres';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Marks } from '../src/marks.js';
+import { credit, keyOf, receiverOn, runOf, Shop, silent as logger, type Tx } from './shop.js';
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+}, 120_000);
+afterEach(async () => {
+  vi.useRealTimers();
+  await shop.rest();
+});
+afterAll(() => shop.close());
+
+async function open() {
+  const { pool, proxy } = await shop.faultyPool({ max: 2 });
+  const store = postgresStore(pool, { logger });
+  const reference = await shop.order();
+  const key = keyOf(reference);
+  const work = async (tx: Tx): Promise<void> => void (await credit(tx, reference));
+  const run = () => store.run(key, work, runOf(reference));
+  const deleteMark = () =>
+    shop.admin.query("DELETE FROM paylink_marks WHERE key = decode($1, 'hex')", [key]);
+  return { pool, proxy, store, reference, key, run, deleteMark };
+}
+
+describe('a key that this process has just seen done', () => {
+  it('is a duplicate without a statement (H11)', async () => {
+    const { proxy, run, store, key } = await open();
+    expect(await run()).toBe('done');
+    proxy.statements.length = 0;
+    expect([await run(), await store.isDone(key)]).toEqual(['duplicate', true]);
+    expect(proxy.statements).toEqual([]);
+  });
+
+  it('runs again five seconds after another session deleted its mark (H01)', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { run, deleteMark, reference } = await open();
+    expect(await run()).toBe('done');
+    await deleteMark();
+    vi.advanceTimersByTime(4_999);
+    expect(await run()).toBe('duplicate');
+    vi.advanceTimersByTime(1);
+    expect(await run()).toBe('done');
+    expect(await shop.creditsOf(reference)).toBe(2);
+  });
+
+  it('runs again at once if a connection was lost, and its mark with it, as after a failover (H01)', async () => {
+    const { pool, proxy, run, deleteMark, reference } = await open();
+    expect(await run()).toBe('done');
+    await deleteMark();
+    proxy.cutAll();
+    await vi.waitFor(() => expect(pool.totalCount).toBe(0), 10_000);
+    expect(await run()).toBe('done');
+    expect(await shop.creditsOf(reference)).toBe(2);
+  });
+
+  it('runs again at once after forget() (H01)', async () => {
+    const { store, run, key } = await open();
+    expect(await run()).toBe('done');
+    const age = "UPDATE paylink_marks SET done_at = now() - interval '1 year'";
+    await shop.admin.query(`${age} WHERE key = decode('${key}', 'hex')`);
+    await store.forget({ olderThan: new Date(Date.now() - 1_000_000) });
+    expect(await run()).toBe('done');
+  });
+
+  it('is not remembered if the answer to COMMIT is lost (I02, I07)', async () => {
+    const { proxy, run, store, key, reference } = await open();
+    proxy.fault = (sql) => (sql.endsWith('COMMIT') ? { kind: 'cut-after' } : undefined);
+    await expect(run()).rejects.toThrow();
+    proxy.heal();
+    proxy.statements.length = 0;
+    expect(await store.isDone(key)).toBe(true);
+    expect(proxy.statements).toHaveLength(1);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
+  it('is read at each question if the pool does not show lost connections', async () => {
+    const { pool, reference, key } = await open();
+    const query = vi.fn((query: { text: string }) => pool.query<object>(query));
+    const store = postgresStore(
+      { connect: () => pool.connect(), query },
+      { schema: 'public', logger },
+    );
+    const work = async (tx: Tx): Promise<void> => void (await credit(tx, reference));
+    expect(await store.run(key, work, runOf(reference))).toBe('done');
+    expect([await store.isDone(key), await store.isDone(key)]).toEqual([true, true]);
+    expect(query).toHaveBeenCalledTimes(2);
+  });
+});
+
+it('a flood of replays shares few reads, and new orders are credited meanwhile (H11)', async () => {
+  const { pool, proxy, store } = await open();
+  const deliver = receiverOn(store, credit);
+  await deliver(await shop.order());
+  const old = Array.from({ length: 2_000 }, (_, number) => `an old order ${number}`);
+  const marks = "INSERT INTO paylink_marks SELECT sha256(('payment.succeeded:' || key)::bytea)";
+  await shop.admin.query(`${marks} FROM unnest($1::text[]) AS key`, [old]);
+  proxy.statements.length = 0;
+  const replays = Promise.all(old.map(deliver));
+  const fresh = await shop.order();
+  expect(await deliver(fresh)).toBe(200);
+  expect(new Set(await replays)).toEqual(new Set([200]));
+  expect(proxy.statements.length).toBeLessThan(30);
+  expect(await shop.creditsOf(fresh)).toBe(1);
+  await shop.expectAtRest(pool);
+});
+
+/** Marks whose reads are answered by `answer`: it gets the keys and gives those that are done. */
+function marksOf(answer: (keys: readonly string[]) => Promise<readonly string[]>): Marks {
+  const query = async (sql: string) => {
+    const keys = [...sql.matchAll(/decode\('(.*?)'/g)].map(([, key]) => key!);
+    return (await answer(keys)).map((key) => ({ key }));
+  };
+  return new Marks({ query, execute: () => Promise.resolve() }, { schema: 'public' });
+}
+
+it('a read of a database that does not answer ends after ten seconds, with the reason (I06)', async () => {
+  const pool = shop.pool({ max: 1 });
+  const held = await pool.connect();
+  const store = postgresStore(pool, { schema: 'public', logger });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const read = store.isDone(keyOf('an order')).catch(String);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await read).toContain('the pool is exhausted: all 1 connections are in use');
+  vi.useRealTimers();
+  held.release();
+  expect(await store.isDone(keyOf('an order'))).toBe(false);
+});
+
+describe('reads that many deliveries share', () => {
+  it('are refused at once above a bound, so that a flood fills no memory (H11)', async () => {
+    const marks = marksOf(() => new Promise(() => undefined));
+    const refused = vi.fn();
+    for (let time = 0; time < 10_003; time += 1) marks.isDone('a').catch(refused);
+    await new Promise(setImmediate);
+    expect(refused).toHaveBeenCalledOnce();
+    expect(String(refused.mock.calls[0]![0])).toContain('too many deliveries wait for it');
+  });
+
+  it('are two at a time, of 200 keys at most, and tell each delivery of its own key', async () => {
+    const answers: (() => void)[] = [];
+    const asked: (readonly string[])[] = [];
+    const isDone = (key: string): boolean => Number(key) % 3 === 0;
+    const marks = marksOf((keys) => {
+      asked.push(keys);
+      return new Promise((resolve) => answers.push(() => resolve(keys.filter(isDone))));
+    });
+    const keys = Array.from({ length: 450 }, (_, index) => `${index}`);
+    const answered = Promise.all(keys.map((key) => marks.isDone(key)));
+    await new Promise(setImmediate);
+    expect(asked).toEqual([['0'], ['1']]);
+    while (answers.length > 0) {
+      answers.shift()!();
+      await new Promise(setImmediate);
+    }
+    expect(asked.slice(2)).toEqual([keys.slice(2, 202), keys.slice(202, 402), keys.slice(402)]);
+    expect(await answered).toEqual(keys.map(isDone));
+  });
+
+  it('that fail are an error of their own deliveries, and of no others', async () => {
+    const fault = new Error('down');
+    let isDown = true;
+    const marks = marksOf((keys) => (isDown ? Promise.reject(fault) : Promise.resolve(keys)));
+    const ask = (key: string) => marks.isDone(key).catch((error: unknown) => error);
+    expect(await Promise.all(['a', 'b'].map(ask))).toEqual([fault, fault]);
+    isDown = false;
+    expect(await Promise.all(['a', 'b', 'c'].map(ask))).toEqual([true, true, true]);
+  });
+});
