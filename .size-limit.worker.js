@@ -6,7 +6,7 @@ export default [
     import: '{ paymentWebhook }',
     ignore: ['#diagnose'],
     gzip: true,
-    limit: '10.45 kB',
+    limit: '12 kB',
     modifyEsbuildConfig: (config) => ({ ...config, conditions: ['workerd', 'worker', 'import'] }),
   },
 ];

@@ -1,4 +1,4 @@
-import { memoryStore } from '@paylink/core';
+import { createPayments, memoryStore } from '@paylink/payments';
 import { auditReceiver, type AuditReport } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 import { PATH } from '../adapters/deliveries.js';
@@ -15,16 +15,19 @@ function named({ findings }: AuditReport): string[] {
 describe.each(hosts)('$name', (host) => {
   it('is audited without a finding and without a note', async () => {
     const references: string[] = [];
+    const record = ({ reference }: { readonly reference: string }): number => references.push(reference);
+    const payments = createPayments({
+      client: { getPayment: async (reference) => ({ reference, status: 'success' }) },
+      store: memoryStore(),
+      credit: async (payment) => record(payment),
+    });
     const listening = await host.listen({
       options: {
         secret: SECRET,
         bodyLimit: BODY_LIMIT,
         bodyTimeout: 400,
-        ...(host.capabilities.gate ? {} : { idempotency: memoryStore() }),
       },
-      handler: ({ reference }) => {
-        references.push(reference);
-      },
+      handler: (event, context) => (host.capabilities.gate ? record(event) : payments.receive(event, context)),
       onError: () => undefined,
     });
     try {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
-import { memoryStore } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
+import { createPayments, memoryStore } from '@paylink/payments';
 import express from 'express';
 import { vi } from 'vitest';
 
@@ -45,36 +45,54 @@ export async function openShop({ assumed, isCareful = false }: ShopOptions = {})
   const credited: string[] = [];
   // Shorter than by default, so that a sender who trickles is given up soon.
   const options = { secret: SECRET, bodyTimeout: 2_000 };
-  const handlers = { 'payment.succeeded': ({ reference }: { reference: string }) => void credited.push(reference) };
-  const careful = {
-    ...options,
-    idempotency: memoryStore(),
-    confirm: { getPayment: (reference: string) => readPayment(reference) },
-  };
+  const handlers = ({ reference }: { reference: string }) => void credited.push(reference);
+  const payments = createPayments({
+    client: { getPayment: (reference: string) => readPayment(reference) },
+    store: memoryStore(),
+    credit: ({ reference }) => credited.push(reference),
+  });
   const server = await listen(
     express()
-      .post('/webhooks/payments', isCareful ? paymentWebhook(careful, handlers) : paymentWebhook(options, handlers))
+      .post('/webhooks/payments', paymentWebhook(options, isCareful ? payments : handlers))
       .get('/thanks', (_, res) => void res.send(pageOf('Thank you')))
       .get('/basket', (_, res) => void res.send(pageOf('Your basket'))),
   );
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const emulator = await startEmulator({ webhook: { url: `${origin}/webhooks/payments`, secret: SECRET }, assumed });
+  const emulator = await startEmulator({
+    webhook: { url: `${origin}/webhooks/payments`, secret: SECRET },
+    assumed,
+  });
   const thanks = `${origin}/thanks`;
   const basket = `${origin}/basket`;
-  const headers = { Authorization: `Bearer ${emulator.apiKey}`, 'Content-Type': 'application/json' };
+  const headers = {
+    Authorization: `Bearer ${emulator.apiKey}`,
+    'Content-Type': 'application/json',
+  };
 
   function post(fields: Readonly<Record<string, unknown>>): Promise<Response> {
-    const body = JSON.stringify({ description: 'A basket', return_url: thanks, cancel_url: basket, ...fields });
+    const body = JSON.stringify({
+      description: 'A basket',
+      return_url: thanks,
+      cancel_url: basket,
+      ...fields,
+    });
     return fetch(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body });
   }
 
   async function readPayment(reference: string): Promise<ApiPayment> {
-    const response = await fetch(`${emulator.baseUrl}/v1/payments/${encodeURIComponent(reference)}`, { headers });
+    const response = await fetch(
+      `${emulator.baseUrl}/v1/payments/${encodeURIComponent(reference)}`,
+      { headers },
+    );
     return (await response.json()) as ApiPayment;
   }
 
   async function createLink(fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
-    const response = await post({ reference: randomUUID(), ...('amount_min' in fields ? {} : { amount: 15_000 }), ...fields });
+    const response = await post({
+      reference: randomUUID(),
+      ...('amount_min' in fields ? {} : { amount: 15_000 }),
+      ...fields,
+    });
     if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
     return ((await response.json()) as { url: string }).url;
   }
@@ -91,9 +109,14 @@ export async function openShop({ assumed, isCareful = false }: ShopOptions = {})
       const marker = randomUUID();
       await createLink({ reference: marker });
       await emulator.pay(marker);
-      await vi.waitUntil(() => credited.includes(marker) && emulator.deliveries().every(({ state }) => state !== 'pending'), {
-        timeout: 10_000,
-      });
+      await vi.waitUntil(
+        () =>
+          credited.includes(marker) &&
+          emulator.deliveries().every(({ state }) => state !== 'pending'),
+        {
+          timeout: 10_000,
+        },
+      );
       return credited.filter((entry) => entry === reference).length;
     },
     async close() {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PGlite } from '@electric-sql/pglite';
+import { createPayments } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';
 import express from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -76,7 +77,16 @@ describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host
     const { url, events } = await start(host);
     const verdicts = await doctor(url);
     expect(failed(verdicts)).toEqual([]);
-    expect(Object.keys(verdicts)).toEqual(['route', 'method', 'bad signature', 'secret', 'body', 'reply times', 'store']);
+    expect(Object.keys(verdicts)).toEqual([
+      'route',
+      'method',
+      'bad signature',
+      'secret',
+      'body',
+      'reply times',
+      'outside',
+      'store',
+    ]);
     expect(verdicts['store']).toEqual([null, expect.stringMatching(/not checked: --deliver/)]);
     expect(events).toEqual([]);
   });
@@ -116,7 +126,12 @@ it('says that the store was not migrated, and is content once it was', async () 
   const database = await PGlite.create();
   onTestFinished(() => database.close());
   const store = postgresStore(database);
-  const { url } = await start(express5, { options: { idempotency: store }, afterwards: 200 });
+  const payments = createPayments({
+    client: { getPayment: async (reference) => ({ reference, status: 'success' }) },
+    store,
+    credit: async () => 1,
+  });
+  const { url } = await start(express5, { handler: (event, context) => payments.receive(event, context) });
   const before = await doctor(url, ['--deliver', 'order-42']);
   expect(before['store']).toEqual([false, expect.stringMatching(/503 \(store_unavailable\).*migrated \(store\.migrate\(\)\)/)]);
   await store.migrate();

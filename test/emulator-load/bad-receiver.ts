@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import { memoryStore } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
+import { createPayments, memoryStore } from '@paylink/payments';
 import type { Random } from '../durability/random.js';
 import { freePort } from '../engines/starting.js';
 import express, { type NextFunction, type Request, type Response } from 'express';
@@ -27,20 +27,22 @@ export class BadReceiver {
   readonly #app = express();
 
   constructor(random: Random) {
+    const payments = createPayments({
+      // The emulator is another process, which tells the truth: every payment of a notification succeeded.
+      client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
+      store: memoryStore(),
+      credit: ({ reference }) => {
+        this.credited.set(reference, (this.credited.get(reference) ?? 0) + 1);
+        return 1;
+      },
+    });
     this.#app.post(
       '/webhooks/payments',
       (req, res, next) => {
         this.arrived += 1;
         this.#maybeFail(random.next(), req, res, next);
       },
-      paymentWebhook(
-        { secret: this.secret, idempotency: memoryStore() },
-        {
-          'payment.succeeded': ({ reference }) => {
-            this.credited.set(reference, (this.credited.get(reference) ?? 0) + 1);
-          },
-        },
-      ),
+      paymentWebhook({ secret: this.secret }, payments),
     );
   }
 

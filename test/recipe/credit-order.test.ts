@@ -1,23 +1,34 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
 import { PGlite } from '@electric-sql/pglite';
-import { createClient, reconcile, type PaylinkClient, type ReconcileReport } from '@paylink/client';
+import { createClient, type PaylinkClient } from '@paylink/client';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/express';
+import { createPayments, identify, type Payments } from '@paylink/payments';
 import { postgresStore, type PostgresStore } from '@paylink/postgres';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import express from 'express';
 import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi, type MockInstance } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  describe,
+  expect,
+  it,
+  vi,
+  type MockInstance,
+} from 'vitest';
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
 import { startPostgres } from '../engines/postgres.js';
 
-/** The recipe's own idea of a transaction, which both engines must fit. */
+/** The transaction that the recipe asks for. The `tx` of both engines must fit. */
 type Tx = Parameters<typeof creditOrder>[0];
 
 interface Engine {
-  readonly idempotency: PostgresStore<Tx>;
+  readonly store: PostgresStore<Tx>;
   query(sql: string, values?: string[]): Promise<{ rows: Record<string, unknown>[] }>;
   close(): Promise<void>;
 }
@@ -28,7 +39,7 @@ async function onPostgres(): Promise<Engine> {
   const store = postgresStore(pool);
   await store.migrate();
   return {
-    idempotency: store,
+    store,
     query: (sql, values) => pool.query(sql, values),
     close: async () => {
       await pool.end();
@@ -41,7 +52,7 @@ async function onPglite(): Promise<Engine> {
   const db = new PGlite();
   const store = postgresStore(db);
   await store.migrate();
-  return { idempotency: store, query: (sql, values) => db.query(sql, values), close: () => db.close() };
+  return { store, query: (sql, values) => db.query(sql, values), close: () => db.close() };
 }
 
 describe.each([
@@ -52,25 +63,31 @@ describe.each([
   let engine: Engine;
   let emulator: Emulator;
   let paylink: PaylinkClient;
+  let payments: Payments;
   let server: Server;
   let url: string;
   let log: MockInstance;
-  let orders = 0;
 
   beforeAll(async () => {
     engine = await open();
-    await engine.query(`CREATE TABLE orders (reference text PRIMARY KEY, amount ${amountType} NOT NULL, paid_at timestamptz)`);
+    await engine.query(`CREATE TABLE orders (reference text PRIMARY KEY,
+      amount ${amountType} NOT NULL, currency text NOT NULL, paid_at timestamptz)`);
     await engine.query('CREATE TABLE credits (reference text, amount int)');
     emulator = await startEmulator();
     paylink = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
+    payments = createPayments({
+      client: paylink,
+      store: engine.store,
+      async credit(payment, { tx }) {
+        const credited = await creditOrder(tx, payment);
+        if (credited === 'already_credited') return credited;
+        const values = [payment.reference, `${payment.amount}`];
+        await tx.query('INSERT INTO credits VALUES ($1, $2)', values);
+        return credited;
+      },
+    });
     const app = express();
-    app.post(
-      '/webhooks/payments',
-      paymentWebhook(
-        { secret: TEST_SECRET, confirm: paylink, idempotency: engine.idempotency },
-        { 'payment.succeeded': (_event, { tx, payment }) => creditAndCount(tx, payment) },
-      ),
-    );
+    app.post('/webhooks/payments', paymentWebhook({ secret: TEST_SECRET }, payments));
     server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/payments`;
@@ -85,44 +102,37 @@ describe.each([
     await engine.close();
   });
 
-  /** The recipe, and one row for each of its credits. */
-  async function creditAndCount(tx: Tx, payment: Parameters<typeof creditOrder>[1]): Promise<void> {
-    if (!(await creditOrder(tx, payment))) return;
-    await tx.query('INSERT INTO credits VALUES ($1, $2)', [payment.reference, `${payment.amount}`]);
-  }
-
   /** A link of this amount, paid by the customer. */
   async function paid(amount = 50_000): Promise<string> {
-    const reference = `order-${++orders}`;
+    const reference = randomUUID();
     await paylink.createPaymentLink({ amount, reference, single_use: true });
     await emulator.pay(reference);
     return reference;
   }
 
-  const insert = (reference: string, amount = 50_000) =>
-    engine.query('INSERT INTO orders (reference, amount) VALUES ($1, $2)', [reference, `${amount}`]);
+  const insert = (reference: string, amount = 50_000, currency = 'XOF') =>
+    engine.query('INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, $3)', [
+      reference,
+      `${amount}`,
+      currency,
+    ]);
 
   async function deliver(reference: string): Promise<[number, unknown]> {
     const response = await signedDelivery({ secret: TEST_SECRET, reference }).send(url);
     return [response.status, await response.json()];
   }
 
-  const reconciled = (reference: string): Promise<ReconcileReport> =>
-    reconcile({
-      client: paylink,
-      references: [reference],
-      idempotency: engine.idempotency,
-      onSuccess: (payment, { tx }) => creditAndCount(tx, payment),
-    });
+  const settled = (reference: string): Promise<unknown> =>
+    payments.settle(reference).catch((error: unknown) => error);
 
-  /** What the merchant's books say, and whether the event has a mark. */
-  async function booksOf(reference: string): Promise<{ credits: number; paid: boolean; marked: boolean }> {
-    const credits = await engine.query('SELECT amount FROM credits WHERE reference = $1', [reference]);
-    const [order] = (await engine.query('SELECT paid_at FROM orders WHERE reference = $1', [reference])).rows;
-    const { rows } = await engine.query('SELECT 1 FROM paylink_marks WHERE key = sha256($1::text::bytea)', [
-      `payment.succeeded:${reference}`,
-    ]);
-    return { credits: credits.rows.length, paid: order?.['paid_at'] instanceof Date, marked: rows.length > 0 };
+  /** The merchant's books, and whether the event has a mark. */
+  async function booksOf(reference: string) {
+    const credits = await engine.query('SELECT 1 FROM credits WHERE reference = $1', [reference]);
+    const sql = 'SELECT paid_at FROM orders WHERE reference = $1';
+    const [order] = (await engine.query(sql, [reference])).rows;
+    const { key } = await identify({ kind: 'payment.succeeded', reference });
+    const isPaid = order?.['paid_at'] instanceof Date;
+    return { credits: credits.rows.length, paid: isPaid, marked: await engine.store.isDone(key) };
   }
 
   const OK = [200, { received: true }];
@@ -145,29 +155,68 @@ describe.each([
     await insert(reference);
     expect(await deliver(reference)).toEqual(OK);
     expect(await booksOf(reference)).toEqual(CREDITED);
-    expect((await reconciled(reference)).duplicates).toEqual([reference]);
+    expect((await payments.reconcile([reference])).duplicates).toEqual([reference]);
   });
 
-  it('credits by reconcile where the notification came before the order’s row and never again (N01)', async () => {
+  it('credits by reconcile if the notification came before the order’s row and never again (N01)', async () => {
     const reference = await paid();
     expect((await deliver(reference))[0]).toBe(503);
     await insert(reference);
-    expect((await reconciled(reference)).credited).toEqual([reference]);
+    expect((await payments.reconcile([reference])).credited).toEqual([reference]);
     expect(await deliver(reference)).toEqual(OK);
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 
-  it('refuses and logs the stale link of 500 that would mark an order of 50,000 as paid', async () => {
-    const reference = await paid(500);
-    await insert(reference, 50_000);
-    expect(await deliver(reference)).toEqual([409, { error: 'amount_differs' }]);
-    expect(await booksOf(reference)).toEqual(UNTOUCHED);
-    expect(log.mock.calls).toEqual([[`order ${reference} is not credited: 500 was paid, the order says 50000`]]);
-    const { errors } = await reconciled(reference);
-    expect(errors).toMatchObject([{ reference, error: { code: 'amount_differs' } }]);
-    // The merchant takes the payment for what it is.
-    await engine.query('UPDATE orders SET amount = 500 WHERE reference = $1', [reference]);
-    expect((await reconciled(reference)).credited).toEqual([reference]);
+  it.each([
+    ['amount', 500, 'XOF'],
+    ['currency', 50_000, 'USD'],
+  ])(
+    'refuses a payment of another %s than the order, by every way, until a person decides (O19)',
+    async (_what, amount, currency) => {
+      const reference = await paid();
+      await insert(reference, amount, currency);
+      expect(await deliver(reference)).toEqual([409, { error: 'amount_differs' }]);
+      expect(await settled(reference)).toMatchObject({ code: 'amount_differs', status: 409 });
+      const { errors } = await payments.reconcile([reference]);
+      expect(errors).toMatchObject([{ reference, error: { code: 'amount_differs' } }]);
+      expect(await booksOf(reference)).toEqual(UNTOUCHED);
+      const lines = log.mock.calls.map(([line]) => String(line));
+      expect(lines).toHaveLength(3);
+      for (const line of lines)
+        expect(line).toMatch(new RegExp(`409 amount_differs.*${reference}`));
+      // The merchant takes the payment as it is.
+      const change = "UPDATE orders SET amount = 50000, currency = 'XOF' WHERE reference = $1";
+      await engine.query(change, [reference]);
+      expect((await payments.reconcile([reference])).credited).toEqual([reference]);
+      expect(await booksOf(reference)).toEqual(CREDITED);
+    },
+  );
+
+  it('credits once if webhook, settle and reconcile come at the same moment (O16)', async () => {
+    const references = await Promise.all(Array.from({ length: 10 }, () => paid()));
+    for (const reference of references) await insert(reference);
+    await Promise.all([
+      ...references.flatMap((reference) => [deliver(reference), deliver(reference)]),
+      ...references.flatMap((reference) => [settled(reference), settled(reference)]),
+      payments.reconcile(references),
+      payments.reconcile(references),
+    ]);
+    for (const reference of references) {
+      expect(await deliver(reference)).toEqual(OK);
+      expect(await settled(reference)).toEqual({ status: 'success', credited: false });
+      expect(await booksOf(reference)).toEqual(CREDITED);
+    }
+    expect((await payments.reconcile(references)).duplicates.toSorted()).toEqual(
+      references.toSorted(),
+    );
+  });
+
+  it('credits by settle if the notification is late, which is then a duplicate', async () => {
+    const reference = await paid();
+    await insert(reference);
+    expect(await settled(reference)).toEqual({ status: 'success', credited: true });
+    expect(await booksOf(reference)).toEqual(CREDITED);
+    expect(await deliver(reference)).toEqual(OK);
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 
@@ -185,8 +234,8 @@ describe.each([
     await insert(reference);
     expect(await deliver(reference)).toEqual(OK);
     await engine.query('DELETE FROM paylink_marks');
-    // Empties what the process itself remembers for some seconds.
-    await engine.idempotency.forget({ olderThan: new Date(0) });
+    // The process itself remembers done keys for some seconds.
+    await engine.store.forget({ olderThan: new Date(0) });
     expect(await deliver(reference)).toEqual(OK);
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
@@ -194,9 +243,9 @@ describe.each([
   it('credits by reconcile what was never delivered, and nothing again when it is delivered late (H08)', async () => {
     const reference = await paid();
     await insert(reference);
-    expect((await reconciled(reference)).credited).toEqual([reference]);
+    expect((await payments.reconcile([reference])).credited).toEqual([reference]);
     expect(await deliver(reference)).toEqual(OK);
-    expect((await reconciled(reference)).duplicates).toEqual([reference]);
+    expect((await payments.reconcile([reference])).duplicates).toEqual([reference]);
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 });

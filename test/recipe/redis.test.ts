@@ -3,22 +3,34 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
+import type { PaymentStore, RunResult } from '@paylink/payments';
 import { redisStore, type RedisScope } from '@paylink/redis';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
 import { startRedis, withoutRedis, type RedisServer } from '../engines/redis.js';
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (path: string): string =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 /** The statement with the fencing token, as a document of the store shows it. */
 function shownIn(path: string): string {
-  const statements = [...read(path).matchAll(/`(UPDATE orders SET paid_at[^`]*)`/g)].map(([, statement]) => statement!);
+  const found = read(path).matchAll(/`(UPDATE orders SET paid_at[^`]*)`/g);
+  const statements = Array.from(found, ([, statement]) => statement!.replace(/\s*\n[ *]*/g, ' '));
   expect(statements).toHaveLength(1);
   return statements[0]!;
 }
 
-/** The type of the column that the documents show. */
+/** All runs are of one order. */
+function run(
+  store: PaymentStore<RedisScope>,
+  key: string,
+  work: (scope: RedisScope) => Promise<void>,
+): Promise<RunResult> {
+  return store.run(key, work, { signal: new AbortController().signal, turn: 'order-1' });
+}
+
+/** The column as the README shows it. */
 const FENCE = 'fence bigint NOT NULL DEFAULT 0';
 
 describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
@@ -36,7 +48,8 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
   beforeEach(async () => {
     await redis.flushall();
     await db.exec(`DROP TABLE IF EXISTS orders; CREATE TABLE orders (reference text PRIMARY KEY, amount int NOT NULL,
-      paid_at timestamptz, ${FENCE}, credits int NOT NULL DEFAULT 0); INSERT INTO orders VALUES ('order-1', 5000)`);
+      currency text NOT NULL DEFAULT 'XOF', paid_at timestamptz, ${FENCE}, credits int NOT NULL DEFAULT 0);
+      INSERT INTO orders VALUES ('order-1', 5000)`);
     // Each statement that changes paid_at is a credit.
     await db.exec(`CREATE OR REPLACE FUNCTION credit() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN NEW.credits := OLD.credits + 1; RETURN NEW; END $$;
@@ -50,9 +63,13 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
   });
 
   /** Credits by the first process, which is killed before its mark, by a retry, and by a delivery after FLUSHDB. */
-  async function crashRetryAndForget(credit: (scope: Pick<RedisScope, 'fencingToken'>) => Promise<unknown>): Promise<number> {
+  async function crashRetryAndForget(
+    credit: (scope: Pick<RedisScope, 'fencingToken'>) => Promise<unknown>,
+  ): Promise<number> {
     const file = fileURLToPath(new URL('../../packages/redis/test/holder.ts', import.meta.url));
-    holder = fork(file, [`${server.port}`, 'order-1', '500'], { execArgv: ['--conditions=@paylink/source', '--import', 'tsx'] });
+    holder = fork(file, [`${server.port}`, 'order-1', '500'], {
+      execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
+    });
     const [first] = (await once(holder, 'message')) as [{ fencingToken: number }];
     await credit(first);
     holder.kill('SIGKILL');
@@ -60,7 +77,7 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     const work = async (scope: RedisScope): Promise<void> => {
       await credit(scope);
     };
-    const deliver = () => redisStore(redis).run('order-1', work, { signal: new AbortController().signal });
+    const deliver = () => run(redisStore(redis), 'order-1', work);
     await vi.waitFor(async () => expect(await deliver()).toBe('done'), 10_000);
     await redis.flushdb();
     expect(await deliver()).toBe('done');
@@ -71,20 +88,29 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     'credits once after a crash, a retry and FLUSHDB, with the statement of %s (N08)',
     async (path) => {
       const statement = shownIn(path);
-      expect(await crashRetryAndForget(({ fencingToken }) => db.query(statement, ['order-1', fencingToken]))).toBe(1);
-      expect(read(path)).toContain(FENCE);
+      expect(
+        await crashRetryAndForget(({ fencingToken }) =>
+          db.query(statement, ['order-1', fencingToken]),
+        ),
+      ).toBe(1);
     },
     20_000,
   );
 
   it('would credit three times by the token alone (N08)', async () => {
     const statement = shownIn('packages/redis/README.md').replace(' AND paid_at IS NULL', '');
-    expect(await crashRetryAndForget(({ fencingToken }) => db.query(statement, ['order-1', fencingToken]))).toBe(3);
+    expect(
+      await crashRetryAndForget(({ fencingToken }) =>
+        db.query(statement, ['order-1', fencingToken]),
+      ),
+    ).toBe(3);
   }, 20_000);
 
   it('credits once with the recipe in a transaction of its own (N08)', async () => {
-    const payment = { reference: 'order-1', amount: 5_000 };
-    expect(await crashRetryAndForget(() => db.transaction((tx) => creditOrder(tx, payment)))).toBe(1);
+    const payment = { reference: 'order-1', amount: 5_000, currency: 'XOF' };
+    expect(await crashRetryAndForget(() => db.transaction((tx) => creditOrder(tx, payment)))).toBe(
+      1,
+    );
   }, 20_000);
 
   it('refuses the credit of a handler whose lease ran out, by the token of the run after it', async () => {
@@ -92,17 +118,21 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     const tokens: number[] = [];
     const store = redisStore(redis);
     for (const kind of ['first', 'second']) {
-      await store.run(kind, async ({ fencingToken }) => void tokens.push(fencingToken), { signal: new AbortController().signal });
+      await run(store, kind, async ({ fencingToken }) => void tokens.push(fencingToken));
     }
-    const changed = async (token: number) => (await db.query(statement, ['order-1', token])).affectedRows;
+    const changed = async (token: number) =>
+      (await db.query(statement, ['order-1', token])).affectedRows;
     expect([await changed(tokens[1]!), await changed(tokens[0]!)]).toEqual([1, 0]);
   });
 
-  it('needs the column as the documents show it: NULL updates no row, and an integer overflows', async () => {
+  it('needs the column as the README shows it: NULL updates no row, and an integer overflows', async () => {
+    expect(read('packages/redis/README.md')).toContain(FENCE);
     const statement = shownIn('packages/redis/README.md');
     await db.exec('ALTER TABLE orders ALTER fence DROP NOT NULL; UPDATE orders SET fence = NULL');
     expect((await db.query(statement, ['order-1', Date.now() * 1_000])).affectedRows).toBe(0);
     await db.exec('UPDATE orders SET fence = 0; ALTER TABLE orders ALTER fence TYPE integer');
-    await expect(db.query(statement, ['order-1', Date.now() * 1_000])).rejects.toThrow(/out of range/);
+    await expect(db.query(statement, ['order-1', Date.now() * 1_000])).rejects.toThrow(
+      /out of range/,
+    );
   });
 });

@@ -1,37 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  createReceiver,
-  WebhookError,
-  type BodyLimits,
-  type Delivery,
-  type ReceiverHandlers,
-  type ReceiverOptions,
-} from '@paylink/core';
-import type { NoEvents } from '@paylink/core';
+import { createReceiver, WebhookError, type BodyLimits, type Delivery } from '@paylink/core';
+import type { Handlers, NoEvents, ReceiverOptions } from '@paylink/core';
 
-type Options = ReceiverOptions<NoEvents, never, never, object>;
-type Listener = (req: IncomingMessage, res: ServerResponse) => void;
+/** The request's side of the host, which handlers and the `secret` function get. */
+interface Host {
+  readonly req: IncomingMessage;
+}
 
-/** An adapter in full. Its host is node:http, since every reader knows it; for real use there is @paylink/node. */
-export function paymentWebhook(options: Options, handlers: ReceiverHandlers<NoEvents, never, never, object>): Listener {
-  const receiver = createReceiver(options, handlers);
-  return (req, res) => {
-    receiver.receive(deliveryOf(req), { req }).then(
-      ({ status, headers, body }) => {
-        // Replied before the body's end: the connection cannot be used again.
-        const close = req.complete ? {} : { connection: 'close' };
-        res.writeHead(status, { ...headers, ...close }).end(body);
-      },
-      // What the handler threw is the host's to deal with; ours has nothing but this.
-      () => res.writeHead(500).end(),
-    );
+type Listener = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+/**
+ * A complete adapter. Its host is node:http, because every reader knows it. For real use there is
+ * @paylink/node.
+ */
+export function paymentWebhook(
+  options: ReceiverOptions<NoEvents, Host>,
+  handlers: Handlers<NoEvents, Host>,
+): Listener {
+  const receiver = createReceiver<NoEvents, Host>(options, handlers);
+  return async (req, res) => {
+    try {
+      const { status, headers, body } = await receiver.receive(deliveryOf(req), { req });
+      // A reply before the body's end: the connection cannot be used again.
+      const close = req.complete ? {} : { connection: 'close' };
+      res.writeHead(status, { ...headers, ...close }).end(body);
+    } catch {
+      // A handler's error is for the error handling of the host. This host has none.
+      res.writeHead(500).end();
+    }
   };
 }
 
 function deliveryOf(req: IncomingMessage): Delivery {
   return {
     method: req.method,
-    // Repeated lines joined with ", ": never the first one or the last one of them.
+    // Repeated headers joined with ", ": never only the first or the last.
     header: (name) => {
       const value = req.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
@@ -40,12 +43,17 @@ function deliveryOf(req: IncomingMessage): Delivery {
   };
 }
 
-/** Bytes and nothing but bytes, within both limits, and settled whatever the sender does. */
-function readBody(req: IncomingMessage, { bodyLimit, bodyTimeout }: BodyLimits): Promise<Uint8Array> {
+type BodyFault = 'body_consumed' | 'body_timeout' | 'body_too_large' | 'incomplete_body';
+
+/** Reads the bytes within both limits, and settles even if the sender goes away. */
+function readBody(
+  req: IncomingMessage,
+  { bodyLimit, bodyTimeout }: BodyLimits,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let length = 0;
-    const fail = (code: 'body_consumed' | 'body_timeout' | 'body_too_large' | 'incomplete_body'): void => {
+    const fail = (code: BodyFault): void => {
       clearTimeout(timer);
       reject(new WebhookError(code));
     };

@@ -8,7 +8,8 @@ import { paymentWebhook } from '../src/adapter.js';
 testAdapter(
   'the adapter of docs/writing-an-adapter.md',
   async ({ options, handler }) => {
-    const server = createServer(paymentWebhook(options, handler)).listen(0, '127.0.0.1');
+    const webhook = paymentWebhook(options, handler);
+    const server = createServer((req, res) => void webhook(req, res)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const close = (): void => {
       server.close();

@@ -1,14 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPayments, memoryStore } from '@paylink/payments';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { createApp } from '../src/server.js';
 
 const credited: string[] = [];
+const payments = createPayments({
+  // Stands for the service: every payment succeeded.
+  client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
+  store: memoryStore(),
+  credit: ({ reference }) => credited.push(reference),
+});
 let server: FastifyInstance;
 let url: string;
 
 beforeAll(async () => {
-  server = await createApp({ secret: TEST_SECRET, creditOrder: (reference) => credited.push(reference) });
+  server = await createApp({ secret: TEST_SECRET, payments });
   url = `${await server.listen({ port: 0, host: '127.0.0.1' })}/webhooks/payments`;
 });
 
@@ -28,7 +35,10 @@ describe('the example on Fastify', () => {
   });
 
   it('refuses a forged delivery', async () => {
-    const response = await signedDelivery({ secret: 'a-secret-of-nobody', reference: 'order-43' }).send(url);
+    const response = await signedDelivery({
+      secret: 'a-secret-of-nobody',
+      reference: 'order-43',
+    }).send(url);
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ error: 'invalid_signature' });
     expect(credited).not.toContain('order-43');
@@ -36,7 +46,11 @@ describe('the example on Fastify', () => {
 
   it('leaves the JSON parser to the routes beside it', async () => {
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(new URL('/echo', url), { method: 'POST', headers, body: '{"parsed":true}' });
+    const response = await fetch(new URL('/echo', url), {
+      method: 'POST',
+      headers,
+      body: '{"parsed":true}',
+    });
     expect(await response.json()).toEqual({ parsed: true });
   });
 });

@@ -1,26 +1,38 @@
 import { serve } from '@hono/node-server';
-import { memoryStore } from '@paylink/core';
+import { createClient } from '@paylink/client';
 import { paymentWebhook } from '@paylink/hono';
+import { createPayments, memoryStore, type Payments } from '@paylink/payments';
 import { Hono } from 'hono';
 
 export interface Options {
   readonly secret: string | undefined;
-  readonly creditOrder: (reference: string) => void;
+  readonly payments: Payments;
 }
 
-export function createApp({ secret, creditOrder }: Options): Hono {
-  // In production a store that lasts: this one forgets when the process ends.
-  const idempotency = memoryStore();
-  const handlers = { 'payment.succeeded': ({ reference }: { readonly reference: string }) => creditOrder(reference) };
-  const webhook = paymentWebhook({ secret, idempotency }, handlers);
-
+export function createApp({ secret, payments }: Options): Hono {
   const app = new Hono();
-  app.post('/webhooks/payments', webhook);
+  app.post('/webhooks/payments', paymentWebhook({ secret }, payments));
   return app;
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const secret = process.env['WEBHOOK_SECRET'];
-  const app = createApp({ secret, creditOrder: (reference) => console.log('paid:', reference) });
-  serve({ fetch: app.fetch, port: 3000 }, () => console.log('webhook at http://localhost:3000/webhooks/payments'));
+  const {
+    WEBHOOK_SECRET: secret,
+    PAYLINK_BASE_URL: baseUrl,
+    PAYLINK_API_KEY: apiKey,
+  } = process.env;
+  const payments = createPayments({
+    client: createClient({ baseUrl, apiKey }),
+    // In production a store that lasts, such as postgresStore(pool): this one forgets at a restart.
+    store: memoryStore(),
+    // Stands for the UPDATE of the order, and returns the number of rows that it changed.
+    credit({ reference }) {
+      console.log('paid:', reference);
+      return 1;
+    },
+  });
+  const app = createApp({ secret, payments });
+  serve({ fetch: app.fetch, port: 3000 }, () =>
+    console.log('webhook at http://localhost:3000/webhooks/payments'),
+  );
 }

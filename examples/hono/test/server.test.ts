@@ -2,15 +2,22 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve, type ServerType } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPayments, memoryStore } from '@paylink/payments';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { createApp } from '../src/server.js';
 
 const credited: string[] = [];
+const payments = createPayments({
+  // Stands for the service: every payment succeeded.
+  client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
+  store: memoryStore(),
+  credit: ({ reference }) => credited.push(reference),
+});
 let server: ServerType;
 let url: string;
 
 beforeAll(async () => {
-  const app = createApp({ secret: TEST_SECRET, creditOrder: (reference) => credited.push(reference) });
+  const app = createApp({ secret: TEST_SECRET, payments });
   server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/payments`;
@@ -33,7 +40,10 @@ describe('the example on Hono', () => {
   });
 
   it('refuses a forged delivery', async () => {
-    const response = await signedDelivery({ secret: 'a-secret-of-nobody', reference: 'order-43' }).send(url);
+    const response = await signedDelivery({
+      secret: 'a-secret-of-nobody',
+      reference: 'order-43',
+    }).send(url);
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ error: 'invalid_signature' });
     expect(credited).not.toContain('order-43');

@@ -1,29 +1,41 @@
 import Router from '@koa/router';
-import { memoryStore } from '@paylink/core';
+import { createClient } from '@paylink/client';
 import { paymentWebhook } from '@paylink/koa';
+import { createPayments, memoryStore, type Payments } from '@paylink/payments';
 import Koa from 'koa';
 
 export interface Options {
   readonly secret: string | undefined;
-  readonly creditOrder: (reference: string) => void;
+  readonly payments: Payments;
 }
 
-export function createApp({ secret, creditOrder }: Options): Koa {
+export function createApp({ secret, payments }: Options): Koa {
   const router = new Router();
 
-  // In production a store that lasts: this one forgets when the process ends.
-  const idempotency = memoryStore();
-  const handlers = { 'payment.succeeded': ({ reference }: { readonly reference: string }) => creditOrder(reference) };
-  router.post('/webhooks/payments', paymentWebhook({ secret, idempotency }, handlers));
+  router.post('/webhooks/payments', paymentWebhook({ secret }, payments));
 
-  // A body parser comes after this router: it would use up the bytes that were signed.
+  // A body parser comes after this router: it would use up the signed bytes.
   const app = new Koa();
   app.use(router.routes()).use(router.allowedMethods());
   return app;
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const secret = process.env['WEBHOOK_SECRET'];
-  const app = createApp({ secret, creditOrder: (reference) => console.log('paid:', reference) });
+  const {
+    WEBHOOK_SECRET: secret,
+    PAYLINK_BASE_URL: baseUrl,
+    PAYLINK_API_KEY: apiKey,
+  } = process.env;
+  const payments = createPayments({
+    client: createClient({ baseUrl, apiKey }),
+    // In production a store that lasts, such as postgresStore(pool): this one forgets at a restart.
+    store: memoryStore(),
+    // Stands for the UPDATE of the order, and returns the number of rows that it changed.
+    credit({ reference }) {
+      console.log('paid:', reference);
+      return 1;
+    },
+  });
+  const app = createApp({ secret, payments });
   app.listen(3000, () => console.log('webhook at http://localhost:3000/webhooks/payments'));
 }

@@ -2,15 +2,22 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPayments, memoryStore } from '@paylink/payments';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { createApp } from '../src/server.js';
 
 const credited: string[] = [];
+const payments = createPayments({
+  // Stands for the service: every payment succeeded.
+  client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
+  store: memoryStore(),
+  credit: ({ reference }) => credited.push(reference),
+});
 let server: Server;
 let url: string;
 
 beforeAll(async () => {
-  server = createApp({ secret: TEST_SECRET, creditOrder: (reference) => credited.push(reference) }).listen(0, '127.0.0.1');
+  server = createApp({ secret: TEST_SECRET, payments }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/payments`;
 });
@@ -32,7 +39,10 @@ describe('the example on Koa', () => {
   });
 
   it('refuses a forged delivery', async () => {
-    const response = await signedDelivery({ secret: 'a-secret-of-nobody', reference: 'order-43' }).send(url);
+    const response = await signedDelivery({
+      secret: 'a-secret-of-nobody',
+      reference: 'order-43',
+    }).send(url);
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ error: 'invalid_signature' });
     expect(credited).not.toContain('order-43');

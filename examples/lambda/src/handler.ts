@@ -1,15 +1,18 @@
-import { memoryStore } from '@paylink/core';
+import { createClient } from '@paylink/client';
 import { paymentWebhook } from '@paylink/lambda';
+import { createPayments, memoryStore } from '@paylink/payments';
 
 /** Stands for the merchant's database. */
 export const paidOrders: string[] = [];
 
-// Made once for each instance of the function. In production a store that all instances share: this one each has for itself.
-export const handler = paymentWebhook(
-  { secret: process.env['WEBHOOK_SECRET'], idempotency: memoryStore() },
-  {
-    'payment.succeeded': ({ reference }) => {
-      paidOrders.push(reference);
-    },
-  },
-);
+const { WEBHOOK_SECRET, PAYLINK_BASE_URL, PAYLINK_API_KEY } = process.env;
+
+// Made once for each instance of the function.
+export const payments = createPayments({
+  client: createClient({ baseUrl: PAYLINK_BASE_URL, apiKey: PAYLINK_API_KEY }),
+  // In production a store that all instances share, such as postgresStore(pool).
+  store: memoryStore(),
+  credit: ({ reference }) => paidOrders.push(reference),
+});
+
+export const handler = paymentWebhook({ secret: WEBHOOK_SECRET }, payments);

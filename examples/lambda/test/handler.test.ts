@@ -1,32 +1,58 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
+import { startEmulator, type Emulator } from '@paylink/emulator';
+import { signedDelivery, type SignedDelivery } from '@paylink/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 let lambda: typeof import('../src/handler.js');
+let emulator: Emulator;
 
 beforeAll(async () => {
-  vi.stubEnv('WEBHOOK_SECRET', TEST_SECRET);
+  emulator = await startEmulator();
+  vi.stubEnv('WEBHOOK_SECRET', emulator.webhookSecret);
+  vi.stubEnv('PAYLINK_BASE_URL', emulator.baseUrl);
+  vi.stubEnv('PAYLINK_API_KEY', emulator.apiKey);
   lambda = await import('../src/handler.js');
   vi.unstubAllEnvs();
 });
+afterAll(() => emulator.close());
 
-/** The delivery as a function URL hands it over. */
+/** An event of a function URL with the delivery. */
 function eventOf({ headers, rawBody }: SignedDelivery) {
+  const requestContext = { http: { method: 'POST' } };
   const body = rawBody.toString('base64');
-  return { version: '2.0', headers, requestContext: { http: { method: 'POST' } }, body, isBase64Encoded: true };
+  return { version: '2.0', headers, requestContext, body, isBase64Encoded: true };
+}
+
+async function paid(reference: string): Promise<void> {
+  await emulator.createLink({ amount: 15_000, reference });
+  await emulator.pay(reference);
 }
 
 describe('the example on Lambda', () => {
   it('credits a genuine delivery once, however often it comes', async () => {
-    const event = eventOf(signedDelivery({ secret: TEST_SECRET, reference: 'order-42' }));
-    for (let time = 0; time < 3; time++) {
-      expect(await lambda.handler(event)).toMatchObject({ statusCode: 200, body: '{"received":true}' });
-    }
+    await paid('order-42');
+    const event = eventOf(
+      signedDelivery({ secret: emulator.webhookSecret, reference: 'order-42' }),
+    );
+    const success = { statusCode: 200, body: '{"received":true}' };
+    for (let time = 0; time < 3; time++) expect(await lambda.handler(event)).toMatchObject(success);
     expect(lambda.paidOrders).toEqual(['order-42']);
   });
 
   it('refuses a forged delivery', async () => {
+    await paid('order-43');
     const event = eventOf(signedDelivery({ secret: 'a-secret-of-nobody', reference: 'order-43' }));
-    expect(await lambda.handler(event)).toMatchObject({ statusCode: 401, body: '{"error":"invalid_signature"}' });
+    const refusal = { statusCode: 401, body: '{"error":"invalid_signature"}' };
+    expect(await lambda.handler(event)).toMatchObject(refusal);
     expect(lambda.paidOrders).not.toContain('order-43');
+  });
+
+  it('credits nothing that the service does not confirm', async () => {
+    await emulator.createLink({ amount: 15_000, reference: 'order-44' });
+    const event = eventOf(
+      signedDelivery({ secret: emulator.webhookSecret, reference: 'order-44' }),
+    );
+    const pending = { statusCode: 503, body: '{"error":"payment_pending"}' };
+    expect(await lambda.handler(event)).toMatchObject(pending);
+    expect(lambda.paidOrders).not.toContain('order-44');
   });
 });

@@ -1,13 +1,27 @@
 import type { ObserveHook } from '@paylink/core';
+import type { ObservePayments } from '@paylink/payments';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** For the option `observe`. */
+/** For `observe` of a receiver. */
 export function observeIn(register: Registry): ObserveHook {
   const about = { labelNames: ['outcome', 'code', 'kind'] as const, registers: [register] };
-  const deliveries = new Counter({ name: 'paylink_deliveries_total', help: 'Deliveries, by how they ended', ...about });
-  const seconds = new Histogram({ name: 'paylink_delivery_duration_seconds', help: 'Time for a delivery', ...about });
+  const deliveries = new Counter({
+    name: 'paylink_deliveries_total',
+    help: 'Deliveries, by how they ended',
+    ...about,
+  });
+  const seconds = new Histogram({
+    name: 'paylink_delivery_duration_seconds',
+    help: 'Time for a delivery',
+    ...about,
+  });
   const buckets = [256, 1_024, 4_096, 16_384, 65_536];
-  const bytes = new Histogram({ name: 'paylink_delivery_body_bytes', help: 'Size of a body', buckets, ...about });
+  const bytes = new Histogram({
+    name: 'paylink_delivery_body_bytes',
+    help: 'Size of a body',
+    buckets,
+    ...about,
+  });
   return ({ outcome, code = '', type = '', bodyBytes, durationMs }) => {
     const labels = { outcome, code, kind: type };
     deliveries.inc(labels);
@@ -16,7 +30,18 @@ export function observeIn(register: Registry): ObserveHook {
   };
 }
 
-/** @param since when the oldest order was made that is unpaid and not given up; `undefined` where there is none */
+/** For `observe` of createPayments: which way credited, and how often. */
+export function observePaymentsIn(register: Registry): ObservePayments {
+  const payments = new Counter({
+    name: 'paylink_payments_total',
+    help: 'Payments, by source and by how they ended',
+    labelNames: ['source', 'outcome', 'code'] as const,
+    registers: [register],
+  });
+  return ({ source, outcome, code = '' }) => payments.inc({ source, outcome, code });
+}
+
+/** @param since creation of the oldest order that is unpaid and not given up, or `undefined` */
 export function watchUnpaid(register: Registry, since: () => Promise<Date | undefined>): void {
   new Gauge({
     name: 'paylink_orders_oldest_unpaid_age_seconds',

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { PGlite } from '@electric-sql/pglite';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { createDispatcher, memoryStore, type ObserveHook } from '@paylink/core';
+import type { ObserveHook } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
+import { createPayments, memoryStore, type Source } from '@paylink/payments';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import PgBoss from 'pg-boss';
@@ -19,11 +20,13 @@ import { startTelemetry } from './telemetry.js';
 
 // Before the recipes: a meter that was made before the SDK started measures nothing.
 const telemetry = startTelemetry();
-const { observe, observeWithReference, watchUnpaid } = await import('../src/opentelemetry.js');
+const { observe, observePayments, observeWithReference, watchUnpaid } =
+  await import('../src/opentelemetry.js');
 const { carryTrace, runLinked } = await import('../src/queue-links.js');
 
 const payload = { note: 'words-of-the-body' };
-const deliveryOf = (reference: string, type?: string) => signedDelivery({ secret: TEST_SECRET, reference, payload, type });
+const deliveryOf = (reference: string, type?: string) =>
+  signedDelivery({ secret: TEST_SECRET, reference, payload, type });
 const genuine = deliveryOf('order-genuine');
 const failing = deliveryOf('order-failing');
 const forged = signedDelivery({ secret: 'a-secret-of-nobody', reference: 'order-forged', payload });
@@ -37,6 +40,9 @@ const PRIVATE = [
   ...DELIVERIES.flatMap(({ signature, rawBody }) => [signature, rawBody.toString('base64')]),
 ];
 const REFERENCES = ['order-genuine', 'order-failing', 'order-forged', 'order-another'];
+
+/** Stands for the service: every payment succeeded. */
+const confirming = { getPayment: async (reference: string) => ({ reference, status: 'success' }) };
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 
@@ -60,7 +66,10 @@ async function serve(app: Express): Promise<string> {
 }
 
 /** Sends all deliveries to a receiver with these hooks, and gives the lines of its log. */
-async function deliverAll(hook: ObserveHook, log: (destination: Writable) => pino.Logger = createLog): Promise<string> {
+async function deliverAll(
+  hook: ObserveHook,
+  log: (destination: Writable) => pino.Logger = createLog,
+): Promise<string> {
   let lines = '';
   const logger = log(
     new Writable({
@@ -77,22 +86,29 @@ async function deliverAll(hook: ObserveHook, log: (destination: Writable) => pin
   const options = {
     secret: TEST_SECRET,
     logger,
-    idempotency: memoryStore(),
     observe: (outcome: Parameters<ObserveHook>[0]) => hooks.forEach((each) => void each(outcome)),
   };
-  const handlers = {
-    'payment.succeeded': ({ reference }: { reference: string }) => {
+  const payments = createPayments({
+    client: confirming,
+    store: memoryStore(),
+    credit: ({ reference }) => {
       if (reference === 'order-failing') throw new Error('the books are closed');
+      return 1;
     },
-  };
-  app.post('/webhooks/payments', paymentWebhook(options, handlers));
+    logger,
+  });
+  app.post('/webhooks/payments', paymentWebhook(options, payments));
   app.use(((_error, _req, res, _next) => res.sendStatus(500)) satisfies ErrorRequestHandler);
   const url = await serve(app);
   const statuses = [];
   for (const delivery of DELIVERIES) statuses.push((await delivery.send(url)).status);
   expect(statuses).toEqual([200, 200, 401, 200, 500]);
   // A span ends, and pino-http logs, when the reply is out.
-  await vi.waitUntil(() => telemetry.spans().length === DELIVERIES.length && lines.split('request completed').length > 4, PATIENCE);
+  await vi.waitUntil(
+    () =>
+      telemetry.spans().length === DELIVERIES.length && lines.split('request completed').length > 4,
+    PATIENCE,
+  );
   closeServer();
   return lines;
 }
@@ -102,12 +118,20 @@ const DUPLICATE = { outcome: 'duplicate', kind: 'payment.succeeded' };
 const REJECTED = { outcome: 'rejected', code: 'invalid_signature' };
 const IGNORED = { outcome: 'ignored', kind: 'unrecognized' };
 const FAILED = { outcome: 'failed', code: 'handler_failed', kind: 'payment.succeeded' };
-const OUTCOMES: { outcome: string; code?: string; kind?: string }[] = [HANDLED, DUPLICATE, REJECTED, IGNORED, FAILED];
+const OUTCOMES: { outcome: string; code?: string; kind?: string }[] = [
+  HANDLED,
+  DUPLICATE,
+  REJECTED,
+  IGNORED,
+  FAILED,
+];
 
-const prefixed = (labels: object) => Object.fromEntries(Object.entries(labels).map(([name, value]) => [`paylink.${name}`, value]));
+const prefixed = (labels: object) =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [`paylink.${name}`, value]));
 
 /** Those of the needles that are in the text. */
-const found = (needles: readonly string[], text: string) => needles.filter((needle) => text.includes(needle));
+const found = (needles: readonly string[], text: string) =>
+  needles.filter((needle) => text.includes(needle));
 
 describe('OpenTelemetry', () => {
   it('has the outcome on the span of the server, and counts by outcome, code and kind', async () => {
@@ -125,12 +149,17 @@ describe('OpenTelemetry', () => {
       ),
     ).toEqual(
       OUTCOMES.map((labels) =>
-        Object.entries({ ...prefixed(labels), ...(labels !== REJECTED && { 'paylink.secret_index': 0 }) }).sort(),
+        Object.entries({
+          ...prefixed(labels),
+          ...(labels !== REJECTED && { 'paylink.secret_index': 0 }),
+        }).sort(),
       ),
     );
 
     const counted = await telemetry.points('paylink.deliveries');
-    expect(counted.map(({ attributes, value }) => [attributes, value])).toEqual(OUTCOMES.map((labels) => [prefixed(labels), 1]));
+    expect(counted.map(({ attributes, value }) => [attributes, value])).toEqual(
+      OUTCOMES.map((labels) => [prefixed(labels), 1]),
+    );
     for (const [name, most] of [
       ['paylink.delivery.duration', 5],
       ['paylink.delivery.body.size', 500],
@@ -165,7 +194,10 @@ describe('across a queue', () => {
 
   beforeAll(async () => {
     const executeSql = async (text: string, values: unknown[] = []) => {
-      const rows = values.length > 0 ? (await db.query(text, values)).rows : (await db.exec(text)).flatMap((result) => result.rows);
+      const rows =
+        values.length > 0
+          ? (await db.query(text, values)).rows
+          : (await db.exec(text)).flatMap((result) => result.rows);
       return { rows, rowCount: rows.length };
     };
     boss = new PgBoss({ db: { executeSql } });
@@ -175,19 +207,21 @@ describe('across a queue', () => {
   afterAll(() => boss.stop({ graceful: false }));
 
   interface Job {
-    readonly kind: string;
-    readonly rawBody: string;
-    readonly secretIndex: number;
+    readonly type: string;
+    readonly reference: string;
     readonly trace: Record<string, string>;
   }
 
   it('links each run of the job to the span of its notification, and has the outcome on its own', async () => {
     const app = express();
-    const enqueue = async ({ type, rawBody, secretIndex }: { type: string; rawBody: Uint8Array; secretIndex: number }) => {
-      const job: Job = { kind: type, rawBody: Buffer.from(rawBody).toString('base64'), secretIndex, trace: carryTrace() };
+    const enqueue = async ({ type, reference }: { type: string; reference: string }) => {
+      const job: Job = { type, reference, trace: carryTrace() };
       expect(await boss.send('payments', job)).not.toBeNull();
     };
-    app.post('/webhooks/payments', paymentWebhook({ secret: TEST_SECRET, observe }, { 'payment.succeeded': enqueue }));
+    app.post(
+      '/webhooks/payments',
+      paymentWebhook({ secret: TEST_SECRET, observe }, { 'payment.succeeded': enqueue }),
+    );
     const url = await serve(app);
     expect((await genuine.send(url)).status).toBe(200);
     await vi.waitUntil(() => telemetry.spans().length === 1, PATIENCE);
@@ -195,24 +229,40 @@ describe('across a queue', () => {
 
     const [fetched] = await boss.fetch<Job>('payments');
     let runs = 0;
-    const dispatcher = createDispatcher({ observe, logger: { warn: () => undefined, error: () => undefined } }, () => {
-      if (++runs === 1) throw new Error('the books are closed');
+    const payments = createPayments({
+      client: confirming,
+      store: memoryStore(),
+      credit: () => {
+        if (++runs === 1) throw new Error('the books are closed');
+        return 1;
+      },
+      observe: observePayments,
     });
-    const run = ({ trace, rawBody, ...job }: Job) =>
-      runLinked('payments', trace, () => dispatcher.dispatch({ ...job, rawBody: Buffer.from(rawBody, 'base64') }, {}));
+    const proof = { rawBody: new Uint8Array(), secretIndex: 0 };
+    const run = ({ trace, type, reference }: Job) =>
+      runLinked('payments', trace, () =>
+        payments.receive({ type, reference, payload: { reference }, ...proof }),
+      );
     await expect(run(fetched!.data)).rejects.toThrow('the books are closed');
     expect(await run(fetched!.data)).toMatchObject({ outcome: 'handled' });
 
     const consumers = telemetry.spans().slice(1);
-    expect(consumers.map(({ name, kind, status, attributes }) => [name, kind, status.code, attributes['paylink.outcome']])).toEqual(
-      [
-        ['process payments', SpanKind.CONSUMER, SpanStatusCode.ERROR, 'failed'],
-        ['process payments', SpanKind.CONSUMER, SpanStatusCode.UNSET, 'handled'],
-      ],
-    );
+    expect(
+      consumers.map(({ name, kind, status, attributes }) => [
+        name,
+        kind,
+        status.code,
+        attributes['paylink.outcome'],
+      ]),
+    ).toEqual([
+      ['process payments', SpanKind.CONSUMER, SpanStatusCode.ERROR, 'failed'],
+      ['process payments', SpanKind.CONSUMER, SpanStatusCode.UNSET, 'handled'],
+    ]);
     const { traceId, spanId } = producer!.spanContext();
     for (const consumer of consumers) {
-      expect(consumer.links.map(({ context }) => [context.traceId, context.spanId])).toEqual([[traceId, spanId]]);
+      expect(consumer.links.map(({ context }) => [context.traceId, context.spanId])).toEqual([
+        [traceId, spanId],
+      ]);
       expect(consumer.parentSpanContext).toBeUndefined();
       expect(consumer.spanContext().traceId).not.toBe(traceId);
     }
@@ -224,6 +274,37 @@ describe('across a queue', () => {
     expect(await runLinked('payments', {}, async () => 'done')).toBe('done');
     expect(telemetry.spans().map(({ links }) => links)).toEqual([[]]);
   });
+});
+
+describe('the ways to the credit', () => {
+  it('are counted by their source, with no reference in any label', async () => {
+    const register = new Registry();
+    const hooks = [observePayments, prometheus.observePaymentsIn(register)];
+    const payments = createPayments({
+      client: confirming,
+      store: memoryStore(),
+      credit: () => 1,
+      observe: (outcome) => hooks.forEach((each) => void each(outcome)),
+    });
+    const countsBefore = await counts();
+    await payments.settle('order-settled');
+    await payments.reconcile(['order-late']);
+    const text = await register.metrics();
+    for (const source of ['settle', 'reconcile'] satisfies Source[]) {
+      expect(text).toContain(
+        `paylink_payments_total{source="${source}",outcome="handled",code=""} 1\n`,
+      );
+      expect((await counts())[source]).toBe((countsBefore[source] ?? 0) + 1);
+    }
+    const { metrics } = await telemetry.everything();
+    expect(found(['order-settled', 'order-late'], text + metrics)).toEqual([]);
+  });
+
+  async function counts(): Promise<Record<string, number>> {
+    const points = await telemetry.points('paylink.payments');
+    const entries = points.map(({ attributes, value }) => [attributes['paylink.source'], value]);
+    return Object.fromEntries(entries) as Record<string, number>;
+  }
 });
 
 describe('Prometheus', () => {
@@ -244,13 +325,16 @@ describe('Prometheus', () => {
 describe('the age of the oldest unpaid order', () => {
   const register = new Registry();
   const since = async (): Promise<Date | undefined> => {
-    const sql = 'SELECT min(created_at) AS since FROM orders WHERE paid_at IS NULL AND given_up_at IS NULL';
+    const sql =
+      'SELECT min(created_at) AS since FROM orders WHERE paid_at IS NULL AND given_up_at IS NULL';
     const { rows } = await db.query<{ since: Date | null }>(sql);
     return rows[0]!.since ?? undefined;
   };
   const ages = async (): Promise<number[]> => {
     const [point] = await telemetry.points('paylink.orders.oldest_unpaid.age');
-    const line = /^paylink_orders_oldest_unpaid_age_seconds ([\d.]+)$/m.exec(await register.metrics());
+    const line = /^paylink_orders_oldest_unpaid_age_seconds ([\d.]+)$/m.exec(
+      await register.metrics(),
+    );
     return [point!.value as number, Number(line![1])];
   };
 
@@ -266,7 +350,8 @@ describe('the age of the oldest unpaid order', () => {
     expect(await ages()).toEqual([0, 0]);
     await db.exec(`INSERT INTO orders VALUES ('abandoned', now() - interval '9 days', NULL, now()), ('paid', now() - interval '2 days', now(), NULL),
       ('waiting', now() - interval '600 seconds', NULL, NULL), ('new', now(), NULL, NULL)`);
-    for (const age of await ages()) expect(age).toSatisfy((seconds: number) => seconds >= 600 && seconds < 660);
+    for (const age of await ages())
+      expect(age).toSatisfy((seconds: number) => seconds >= 600 && seconds < 660);
     await db.exec("UPDATE orders SET paid_at = now() WHERE reference IN ('waiting', 'new')");
     expect(await ages()).toEqual([0, 0]);
   });
@@ -280,16 +365,20 @@ describe('pino', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     const ours = lines.filter(({ msg }) => msg === 'payment webhook');
     expect(ours.map(({ level, paylink }) => [level, paylink])).toMatchObject(
-      OUTCOMES.map(({ kind: type, ...rest }) => [rest.outcome === 'rejected' ? 20 : 30, { ...rest, ...(type && { type }) }]),
+      OUTCOMES.map(({ kind: type, ...rest }) => [
+        rest.outcome === 'rejected' ? 20 : 30,
+        { ...rest, ...(type && { type }) },
+      ]),
     );
     const warnings = lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
     expect(warnings).toContainEqual(expect.stringContaining('[paylink] 401 invalid_signature'));
   });
 
-  it('has no secret, signature, body or reference in any line', async () => {
+  it('has no secret, signature or body in any line, and the reference only of a failed delivery', async () => {
     const lines = await deliverAll(() => undefined);
     expect(lines).toContain('"x-service-signature":"[Redacted]"');
-    expect(found([...PRIVATE, ...REFERENCES], lines)).toEqual([]);
+    expect(found(PRIVATE, lines)).toEqual([]);
+    expect(found(REFERENCES, lines)).toEqual(['order-failing']);
   });
 
   it('would have the signatures beside a log that pino-http writes without the redaction', async () => {

@@ -6,17 +6,24 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import type { PaymentClient } from '@paylink/payments';
 import type { Express } from 'express';
 import { Pool } from 'pg';
-import type { Confirm } from '../src/confirm.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import type { Payment } from '../src/due.js';
 
-type CreateApp = (secret: string | undefined, pool: Pool, confirm: Confirm) => Promise<Express>;
+type Client = PaymentClient<Payment>;
+type CreateApp = (secret: string | undefined, pool: Pool, client: Client) => Promise<Express>;
 
-/** Stands for the service: every payment succeeded, with 5,000, or 500 where the reference says so. */
-const paid: Confirm = {
-  getPayment: async (reference) => ({ reference, status: 'success', amount: reference.endsWith(' of 500') ? 500 : 5_000 }),
+/** Stands for the service: every payment succeeded with 5,000 XOF, unless the reference says more. */
+const paid: Client = {
+  getPayment: async (reference) => ({
+    reference,
+    status: 'success',
+    amount: reference.endsWith(' of 500') ? 500 : 5_000,
+    currency: reference.endsWith(' in USD') ? 'USD' : 'XOF',
+  }),
 };
 
 let postgres: PostgresServer;
@@ -26,7 +33,8 @@ beforeAll(async () => {
   postgres = await startPostgres({ fsync: 'off' });
   admin = new Pool({ connectionString: postgres.url });
   await admin.query(
-    'CREATE TABLE orders (reference text PRIMARY KEY, amount int NOT NULL, credited int NOT NULL DEFAULT 0, paid_at timestamptz)',
+    `CREATE TABLE orders (reference text PRIMARY KEY, amount int NOT NULL, currency text NOT NULL DEFAULT 'XOF',
+     credited int NOT NULL DEFAULT 0, paid_at timestamptz)`,
   );
 }, 120_000);
 afterAll(async () => {
@@ -36,10 +44,21 @@ afterAll(async () => {
 
 /** What `pnpm --filter example-orms generate` does. */
 async function generatePrismaClient(): Promise<void> {
-  const cli = join(dirname(createRequire(import.meta.url).resolve('prisma/package.json')), 'build', 'index.js');
+  const cli = join(
+    dirname(createRequire(import.meta.url).resolve('prisma/package.json')),
+    'build',
+    'index.js',
+  );
   // Generating needs no schema engine, and Prisma would download one all the same.
-  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' };
-  await promisify(execFile)(process.execPath, [cli, 'generate'], { cwd: join(import.meta.dirname, '..'), env });
+  const env = {
+    ...process.env,
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+    CHECKPOINT_DISABLE: '1',
+  };
+  await promisify(execFile)(process.execPath, [cli, 'generate'], {
+    cwd: join(import.meta.dirname, '..'),
+    env,
+  });
 }
 
 const apps: Record<string, () => Promise<CreateApp>> = {
@@ -66,7 +85,9 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
   });
   afterEach(async () => {
     vi.restoreAllMocks();
-    await admin.query('DROP TRIGGER IF EXISTS obstacle ON orders; ALTER TABLE orders DROP CONSTRAINT IF EXISTS obstacle');
+    await admin.query(
+      'DROP TRIGGER IF EXISTS obstacle ON orders; ALTER TABLE orders DROP CONSTRAINT IF EXISTS obstacle',
+    );
     server.close();
     server.closeAllConnections();
     await pool.end();
@@ -75,9 +96,17 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
   const deliver = async (to = reference): Promise<number> =>
     (await signedDelivery({ secret: TEST_SECRET, reference: to }).send(url)).status;
   const credited = async (): Promise<number> =>
-    (await admin.query<{ credited: number }>('SELECT credited FROM orders WHERE reference = $1', [reference])).rows[0]!.credited;
+    (
+      await admin.query<{ credited: number }>('SELECT credited FROM orders WHERE reference = $1', [
+        reference,
+      ])
+    ).rows[0]!.credited;
   const marksOf = async (order: string): Promise<number | null> =>
-    (await admin.query('SELECT 1 FROM paylink_marks WHERE key = sha256($1)', [Buffer.from(`payment.succeeded:${order}`)])).rowCount;
+    (
+      await admin.query('SELECT 1 FROM paylink_marks WHERE key = sha256($1)', [
+        Buffer.from(`payment.succeeded:${order}`),
+      ])
+    ).rowCount;
   const marks = (): Promise<number | null> => marksOf(reference);
 
   it('credits once, however often and at once a delivery comes (H01, H02)', async () => {
@@ -96,14 +125,19 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     expect([await credited(), await marks()]).toEqual([5000, 1]);
   });
 
-  it('refuses an unknown order and a different amount without a mark, and leaves an order alone that was paid by hand', async () => {
+  it('refuses an unknown order, another amount and another currency without a mark, and leaves an order alone that was paid by hand (O19)', async () => {
     expect(await deliver(`${reference}, unknown`)).toBe(503);
-    const stale = `${reference} of 500`;
-    await admin.query('INSERT INTO orders (reference, amount) VALUES ($1, 50000)', [stale]);
-    expect(await deliver(stale)).toBe(409);
-    const { rows } = await admin.query('SELECT credited, paid_at FROM orders WHERE reference = $1', [stale]);
-    expect(rows).toEqual([{ credited: 0, paid_at: null }]);
-    expect([await marksOf(`${reference}, unknown`), await marksOf(stale)]).toEqual([0, 0]);
+    for (const stale of [`${reference} of 500`, `${reference} in USD`]) {
+      await admin.query('INSERT INTO orders (reference, amount) VALUES ($1, 5000)', [stale]);
+      expect(await deliver(stale)).toBe(409);
+      const { rows } = await admin.query(
+        'SELECT credited, paid_at FROM orders WHERE reference = $1',
+        [stale],
+      );
+      expect(rows).toEqual([{ credited: 0, paid_at: null }]);
+      expect(await marksOf(stale)).toBe(0);
+    }
+    expect(await marksOf(`${reference}, unknown`)).toBe(0);
     await admin.query('UPDATE orders SET paid_at = now() WHERE reference = $1', [reference]);
     expect(await deliver()).toBe(200);
     expect([await credited(), await marks()]).toEqual([0, 1]);

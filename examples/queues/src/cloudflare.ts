@@ -1,16 +1,15 @@
 /**
- * Verified events as messages of Cloudflare Queues, in one Worker. The 200 goes out when the queue has the message; the consumer's
- * store on PostgreSQL, through Hyperdrive, is the record of what is done.
+ * Verified events as messages of Cloudflare Queues, in one Worker. The 200 goes out when the queue
+ * has the message. The consumer's store on PostgreSQL, by Hyperdrive, is the record of the credits.
  */
 import { createClient } from '@paylink/client';
-import { createDispatcher, WebhookError, type NoEvents } from '@paylink/core';
 import { paymentWebhook } from '@paylink/fetch';
-import { postgresStore } from '@paylink/postgres';
+import { WebhookError } from '@paylink/payments';
 import { Pool } from 'pg';
 import { fromJob, toJob, type PaymentJob } from './job.js';
-import { handlers, type Handlers, type Payment, type Transaction } from './orders.js';
+import { createWorkerPayments, type Credit } from './orders.js';
 
-/** What the Worker is bound to. The types are those parts of `@cloudflare/workers-types` that are used. */
+/** The bindings of the Worker, as far as it uses them. */
 export interface Env {
   readonly WEBHOOK_SECRET: string;
   readonly PAYLINK_BASE_URL: string;
@@ -27,37 +26,44 @@ export interface Message {
   retry(options: { readonly delaySeconds: number }): void;
 }
 
+interface Host {
+  readonly env: Env;
+}
+
 const receive = paymentWebhook(
-  { secret: ({ env }: { readonly env: Env }) => env.WEBHOOK_SECRET, handlerTimeout: 5_000 },
   {
-    'payment.succeeded': async (event, { env }) => {
-      try {
-        // Awaited, and not given to `waitUntil`: the reply says that the queue has it.
-        await env.PAYMENTS.send(toJob(event));
-      } catch (cause) {
-        throw new WebhookError('store_unavailable', { message: 'the queue did not take the message', cause });
-      }
-    },
+    secret: ({ env }: Host) => ({ secret: env.WEBHOOK_SECRET, tenant: false }),
+    handlerTimeout: 5_000,
+  },
+  async (event, { env }) => {
+    try {
+      // Awaited, and not given to `waitUntil`: the reply says that the queue has the message.
+      await env.PAYMENTS.send(toJob(event));
+    } catch (cause) {
+      const message = 'the queue did not take the message';
+      throw new WebhookError('store_unavailable', { message, cause });
+    }
   },
 );
 
-/** 1 s, 2 s, 4 s … to a quarter of an hour: `max_retries: 100`, the most that there is, is about a day. */
+/** 1 s, 2 s, 4 s … to a quarter of an hour: the highest `max_retries`, 100, takes about a day. */
 const delayOf = ({ attempts }: Message): number => Math.min(2 ** (attempts - 1), 900);
 
-async function consume(messages: readonly Message[], env: Env, map: Handlers): Promise<void> {
-  // For each batch: a Worker may not use a connection of another invocation, and Hyperdrive keeps those to the database.
+async function consume(messages: readonly Message[], env: Env, credit?: Credit): Promise<void> {
+  // Made for each batch: a Worker may not use a connection of another invocation.
   const pool = new Pool({ connectionString: env.HYPERDRIVE.connectionString, max: 1 });
   pool.on('error', (error) => console.error('an idle connection broke', error.message));
-  const confirm = createClient({ baseUrl: env.PAYLINK_BASE_URL, apiKey: env.PAYLINK_API_KEY });
-  const dispatcher = createDispatcher<NoEvents, Payment, Transaction, object>({ idempotency: postgresStore(pool), confirm }, map);
+  const client = createClient({ baseUrl: env.PAYLINK_BASE_URL, apiKey: env.PAYLINK_API_KEY });
+  const payments = createWorkerPayments({ pool, client, ...(credit && { credit }) });
   try {
     for (const message of messages) {
       try {
-        await dispatcher.dispatch(fromJob(message.body), {});
+        await payments.receive(fromJob(message.body));
         // Each on its own: the queue delivers a batch that throws again as a whole.
         message.ack();
       } catch (error) {
-        console.error('payment job failed', message.id, error instanceof Error ? error.message : typeof error);
+        const reason = error instanceof Error ? error.message : typeof error;
+        console.error('payment job failed', message.id, reason);
         message.retry({ delaySeconds: delayOf(message) });
       }
     }
@@ -66,10 +72,14 @@ async function consume(messages: readonly Message[], env: Env, map: Handlers): P
   }
 }
 
-export function createWorker(map: Handlers = handlers) {
+interface Batch {
+  readonly messages: readonly Message[];
+}
+
+export function createWorker(credit?: Credit) {
   return {
     fetch: (request: Request, env: Env): Promise<Response> => receive(request, { env }),
-    queue: ({ messages }: { readonly messages: readonly Message[] }, env: Env): Promise<void> => consume(messages, env, map),
+    queue: ({ messages }: Batch, env: Env): Promise<void> => consume(messages, env, credit),
   };
 }
 

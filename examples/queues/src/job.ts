@@ -1,22 +1,24 @@
-import type { ProvenDelivery, WebhookEvent } from '@paylink/core';
+import type { AnyEvent } from '@paylink/payments';
 
-/** What a queue keeps of a proven event: the signed bytes, and which secret proved them. Never a secret or a signature. */
+/** What a queue keeps of a verified event. Never a secret or a signature. */
 export interface PaymentJob {
-  readonly kind: string;
-  /** In base64. */
-  readonly rawBody: string;
-  readonly secretIndex: number;
+  readonly type: string;
+  readonly reference: string;
+  /** The merchant, if there are several. */
+  readonly tenant?: string;
 }
 
-export function toJob(event: Pick<WebhookEvent, 'type' | 'rawBody' | 'secretIndex'>): PaymentJob {
-  return { kind: event.type, rawBody: Buffer.from(event.rawBody).toString('base64'), secretIndex: event.secretIndex };
+export function toJob({ type, reference, tenant }: AnyEvent): PaymentJob {
+  return { type, reference, ...(tenant !== undefined && { tenant }) };
 }
 
-/** @throws TypeError for what `toJob` did not make. It quotes nothing of it. */
-export function fromJob(job: unknown): ProvenDelivery {
-  const { kind, rawBody, secretIndex } = (job ?? {}) as Partial<PaymentJob>;
-  if (typeof kind !== 'string' || typeof rawBody !== 'string' || !Number.isInteger(secretIndex)) {
-    throw new TypeError('the job was not made by toJob(): give verified events a queue of their own');
+/** @throws TypeError for a message that `toJob` did not make. Its text quotes nothing of it. */
+export function fromJob(job: unknown): AnyEvent {
+  const { type, reference, tenant } = Object(job) as Partial<PaymentJob>;
+  if (typeof type !== 'string' || typeof reference !== 'string') {
+    throw new TypeError('toJob() did not make this job: give verified events their own queue');
   }
-  return { kind, rawBody: Buffer.from(rawBody, 'base64'), secretIndex: secretIndex! };
+  // The bytes stay behind: payments asks the service about the reference.
+  const proof = { payload: { reference }, rawBody: new Uint8Array(), secretIndex: 0 };
+  return { type, reference, ...(tenant !== undefined && { tenant }), ...proof };
 }

@@ -1,67 +1,54 @@
 /**
- * Verified events as jobs of pg-boss, on the database of the orders and without Redis. The job and the mark that it is queued
- * commit in one transaction, and so do the credit and the mark that it is done: there is no moment at which a crash loses or
- * doubles anything.
+ * Verified events as jobs of pg-boss, in the database of the orders and without Redis. The 200 goes
+ * out when the job is committed. The worker's credit and its mark commit in one transaction.
  */
-import { createDispatcher, type NoEvents, type WebhookEvent } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
-import { postgresStore } from '@paylink/postgres';
+import { WebhookError } from '@paylink/payments';
 import express, { type Express } from 'express';
-import type { Pool } from 'pg';
 import type PgBoss from 'pg-boss';
-import { handlers, type Confirm, type Handlers, type Payment, type Transaction } from './orders.js';
+import { fromJob, toJob, type PaymentJob } from './job.js';
+import { createWorkerPayments, type WorkerSettings } from './orders.js';
 
 const QUEUE = 'payments';
 const DEAD = 'payments-dead';
 
-interface PaymentJob {
-  readonly kind: string;
-  readonly rawBody: string;
-  readonly secretIndex: number;
-}
-
-/** After `boss.start()`, and before any job is sent. */
+/** Call this after `boss.start()`, and before the first job. */
 export async function createQueues(boss: PgBoss, expireInSeconds = 60): Promise<void> {
   await boss.createQueue(DEAD);
-  // The service has its 200 and does not retry: 20 attempts with backoff, then a dead-letter queue for an operator to watch.
+  // The service has its 200 and does not retry. A person watches the dead-letter queue.
   const retries = { retryLimit: 20, retryDelay: 1, retryBackoff: true, deadLetter: DEAD };
   await boss.createQueue(QUEUE, { name: QUEUE, ...retries, expireInSeconds });
 }
 
-export function createApp({ secret, pool, boss }: { secret: string | undefined; pool: Pool; boss: PgBoss }): Express {
-  const idempotency = {
-    store: postgresStore(pool),
-    // Not the worker's key: under that, the worker would take what is queued for what is done.
-    key: (event: WebhookEvent) => `queued ${event.type}:${event.reference}`,
-  };
+interface AppSettings {
+  readonly secret: string | undefined;
+  readonly boss: PgBoss;
+}
+
+export function createApp({ secret, boss }: AppSettings): Express {
   const app = express();
   app.post(
     '/webhooks/payments',
-    paymentWebhook(
-      { secret, idempotency },
-      {
-        'payment.succeeded': async ({ type, rawBody, secretIndex }, { tx }) => {
-          const job: PaymentJob = { kind: type, rawBody: Buffer.from(rawBody).toString('base64'), secretIndex };
-          const db = { executeSql: (text: string, values: unknown[]) => tx.query(text, values) };
-          // pg-boss gives null in place of an error when there is no such queue: that must not become a 200.
-          if ((await boss.send(QUEUE, job, { db })) === null) throw new Error('pg-boss did not take the job');
-        },
-      },
-    ),
+    paymentWebhook({ secret }, async (event) => {
+      const message = 'pg-boss did not take the job';
+      const id = await boss.send(QUEUE, toJob(event)).catch((cause: unknown) => {
+        throw new WebhookError('store_unavailable', { message, cause });
+      });
+      // pg-boss returns null instead of an error if there is no such queue.
+      if (id === null) throw new WebhookError('store_unavailable', { message });
+    }),
   );
   return app;
 }
 
-export interface WorkerSettings {
+interface BossSettings extends WorkerSettings {
   readonly boss: PgBoss;
-  readonly pool: Pool;
-  readonly confirm: Confirm;
-  readonly map?: Handlers;
 }
 
-export async function startWorker({ boss, pool, confirm, map = handlers }: WorkerSettings): Promise<void> {
-  const dispatcher = createDispatcher<NoEvents, Payment, Transaction, object>({ idempotency: postgresStore(pool), confirm }, map);
-  await boss.work<PaymentJob>(QUEUE, { batchSize: 1, pollingIntervalSeconds: 0.5 }, async (jobs) => {
-    for (const { data } of jobs) await dispatcher.dispatch({ ...data, rawBody: Buffer.from(data.rawBody, 'base64') }, {});
+export async function startWorker({ boss, ...settings }: BossSettings): Promise<void> {
+  const payments = createWorkerPayments(settings);
+  const pace = { batchSize: 1, pollingIntervalSeconds: 0.5 };
+  await boss.work<PaymentJob>(QUEUE, pace, async (jobs) => {
+    for (const { data } of jobs) await payments.receive(fromJob(data));
   });
 }

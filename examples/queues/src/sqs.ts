@@ -1,15 +1,18 @@
 /**
- * Verified events as messages of Amazon SQS, between two Lambda functions. The 200 goes out when SQS has the message; the worker's
- * store on PostgreSQL is the record of what is done.
+ * Verified events as messages of Amazon SQS, between two Lambda functions. The 200 goes out when
+ * SQS has the message. The worker's store on PostgreSQL is the record of the credits.
  */
-import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { createDispatcher, WebhookError, type NoEvents } from '@paylink/core';
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { paymentWebhook } from '@paylink/lambda';
-import { postgresStore } from '@paylink/postgres';
+import { WebhookError } from '@paylink/payments';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Pool } from 'pg';
 import { fromJob, toJob } from './job.js';
-import { handlers, type Confirm, type Handlers, type Payment, type Transaction } from './orders.js';
+import { createWorkerPayments, type WorkerSettings } from './orders.js';
 
 interface WebhookSettings {
   readonly secret: string | undefined;
@@ -19,38 +22,38 @@ interface WebhookSettings {
 }
 
 /** The function behind the URL that the service posts to. */
-export function createWebhook({ secret, sqs, queueUrl, handlerTimeout = 5_000 }: WebhookSettings) {
-  return paymentWebhook(
-    { secret, handlerTimeout },
-    {
-      'payment.succeeded': async (event, { signal }) => {
-        const message = new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(toJob(event)) });
-        try {
-          await sqs.send(message, { abortSignal: signal });
-        } catch (cause) {
-          throw new WebhookError('store_unavailable', { message: 'SQS did not take the message', cause });
-        }
-      },
-    },
-  );
+export function createWebhook(settings: WebhookSettings) {
+  const { secret, sqs, queueUrl, handlerTimeout = 5_000 } = settings;
+  return paymentWebhook({ secret, handlerTimeout }, async (event, { signal }) => {
+    const MessageBody = JSON.stringify(toJob(event));
+    const message = new SendMessageCommand({ QueueUrl: queueUrl, MessageBody });
+    try {
+      await sqs.send(message, { abortSignal: signal });
+    } catch (cause) {
+      throw new WebhookError('store_unavailable', {
+        message: 'SQS did not take the message',
+        cause,
+      });
+    }
+  });
 }
 
-interface WorkerSettings {
-  readonly pool: Pool;
-  readonly confirm: Confirm;
-  readonly map?: Handlers;
-}
+type SqsWorker = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
-/** The function that SQS invokes. Set `ReportBatchItemFailures` on its event source, or one failure repeats the whole batch. */
-export function createWorker({ pool, confirm, map = handlers }: WorkerSettings): (event: SQSEvent) => Promise<SQSBatchResponse> {
-  const dispatcher = createDispatcher<NoEvents, Payment, Transaction, object>({ idempotency: postgresStore(pool), confirm }, map);
+/**
+ * The function that SQS invokes. Set `ReportBatchItemFailures` on its event source, or one failure
+ * repeats the whole batch.
+ */
+export function createWorker(settings: WorkerSettings): SqsWorker {
+  const payments = createWorkerPayments(settings);
   return async ({ Records }) => {
     const batchItemFailures = [];
     for (const { messageId, body } of Records) {
       try {
-        await dispatcher.dispatch(fromJob(JSON.parse(body)), {});
+        await payments.receive(fromJob(JSON.parse(body)));
       } catch (error) {
-        console.error('payment job failed', messageId, error instanceof Error ? error.message : typeof error);
+        const reason = error instanceof Error ? error.message : typeof error;
+        console.error('payment job failed', messageId, reason);
         batchItemFailures.push({ itemIdentifier: messageId });
       }
     }
@@ -59,14 +62,25 @@ export function createWorker({ pool, confirm, map = handlers }: WorkerSettings):
 }
 
 /**
- * What to set, here by the SDK. SQS delivers a failed message again after `visibilityTimeout`: at least six times the time limit of
- * the worker's function. After `maxReceiveCount` times it is in the dead-letter queue, for a person to look at and send again.
+ * The queues, here made by the SDK. SQS delivers a failed message again after `visibilityTimeout`:
+ * use at least six times the time limit of the worker's function. After `maxReceiveCount`
+ * deliveries the message is in the dead-letter queue, where a person decides.
  */
-export async function createQueues(sqs: SQSClient, { name = 'payments', visibilityTimeout = 180, maxReceiveCount = 100 } = {}) {
+export async function createQueues(
+  sqs: SQSClient,
+  { name = 'payments', visibilityTimeout = 180, maxReceiveCount = 100 } = {},
+) {
   const days14 = { MessageRetentionPeriod: '1209600' };
-  const { QueueUrl: deadUrl } = await sqs.send(new CreateQueueCommand({ QueueName: `${name}-dead`, Attributes: days14 }));
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: deadUrl, AttributeNames: ['QueueArn'] }));
-  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: Attributes!.QueueArn, maxReceiveCount });
+  const { QueueUrl: deadUrl } = await sqs.send(
+    new CreateQueueCommand({ QueueName: `${name}-dead`, Attributes: days14 }),
+  );
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: deadUrl, AttributeNames: ['QueueArn'] }),
+  );
+  const RedrivePolicy = JSON.stringify({
+    deadLetterTargetArn: Attributes!.QueueArn,
+    maxReceiveCount,
+  });
   const { QueueUrl: queueUrl } = await sqs.send(
     new CreateQueueCommand({
       QueueName: name,

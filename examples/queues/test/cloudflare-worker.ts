@@ -2,14 +2,15 @@
 import { paymentWebhook } from '@paylink/fetch';
 import example, { createWorker, type Env, type Message } from '../src/cloudflare.js';
 import { toJob } from '../src/job.js';
-import { handlers } from '../src/orders.js';
+import { creditAndCount } from '../src/orders.js';
 
-const worker = createWorker({
-  'payment.succeeded': async (event, context) => {
-    await handlers['payment.succeeded'](event, context);
-    // Credited, and not committed: until the test ends the connection, as the end of a Worker would.
-    if (event.reference.includes('interrupted')) await context.tx.query('SELECT pg_sleep(60) FROM interruptions WHERE NOT done');
-  },
+const worker = createWorker(async (payment, context) => {
+  const credited = await creditAndCount(payment, context);
+  // Credited, and not committed until the test ends the connection, as the end of a Worker would.
+  if (payment.reference.includes('interrupted')) {
+    await context.tx.query('SELECT pg_sleep(60) FROM interruptions WHERE NOT done');
+  }
+  return credited;
 });
 
 /** A queue that is down: Miniflare's own cannot be. */
@@ -33,14 +34,18 @@ function forgetful(message: Message): Message {
   return { id, body, attempts, retry, ack };
 }
 
+interface Host {
+  readonly env: Env;
+  readonly ctx: ExecutionContext;
+}
+
 /** What not to do: the reply goes out while the work has only begun, and no message holds it. */
 const tooEarly = paymentWebhook(
-  { secret: ({ env }: { readonly env: Env; readonly ctx: ExecutionContext }) => env.WEBHOOK_SECRET },
-  {
-    'payment.succeeded': (event, { env, ctx }) => {
-      const message = { id: 'none', body: toJob(event), attempts: 1, ack: () => undefined, retry: () => undefined };
-      ctx.waitUntil(worker.queue({ messages: [message] }, env));
-    },
+  { secret: ({ env }: Host) => ({ secret: env.WEBHOOK_SECRET, tenant: false }) },
+  (event, { env, ctx }) => {
+    const ends = { ack: () => undefined, retry: () => undefined };
+    const message = { id: 'none', body: toJob(event), attempts: 1, ...ends };
+    ctx.waitUntil(worker.queue({ messages: [message] }, env));
   },
 );
 

@@ -1,5 +1,13 @@
-import type { Confirm } from '../src/orders.js';
+import type { Client } from '../src/orders.js';
+
+export const AMOUNT = 5_000;
 
 /** Stands for the service: every payment succeeded, with this amount. */
-export const AMOUNT = 5_000;
-export const paid: Confirm = { getPayment: async (reference) => ({ reference, status: 'success', amount: AMOUNT }) };
+export const paid: Client = {
+  getPayment: async (reference) => ({
+    reference,
+    status: 'success',
+    amount: AMOUNT,
+    currency: 'XOF',
+  }),
+};

@@ -9,7 +9,12 @@ import { Pool } from 'pg';
 import PgBoss from 'pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
-import { DURABLE, startRedis, withoutRedis, type RedisServer } from '../../../test/engines/redis.js';
+import {
+  DURABLE,
+  startRedis,
+  withoutRedis,
+  type RedisServer,
+} from '../../../test/engines/redis.js';
 import * as onBullmq from '../src/bullmq.js';
 import { createOrders } from '../src/orders.js';
 import * as onPgBoss from '../src/pg-boss.js';
@@ -50,19 +55,33 @@ const send = async (url: string, reference: string, secret = TEST_SECRET): Promi
   (await signedDelivery({ secret, reference }).send(url)).status;
 
 async function insertOrders(...references: string[]): Promise<void> {
-  await pool.query('INSERT INTO orders (reference, amount) SELECT unnest($1::text[]), $2', [references, AMOUNT]);
+  await pool.query('INSERT INTO orders (reference, amount) SELECT unnest($1::text[]), $2', [
+    references,
+    AMOUNT,
+  ]);
 }
 
 async function creditsOf(reference: string): Promise<number> {
-  const { rows } = await pool.query<{ credits: number }>('SELECT credits FROM orders WHERE reference = $1', [reference]);
+  const { rows } = await pool.query<{ credits: number }>(
+    'SELECT credits FROM orders WHERE reference = $1',
+    [reference],
+  );
   return rows[0]!.credits;
 }
 
 /** Starts a worker in a process of its own, and kills it in the middle of the first job that it gets. */
-async function killWorkerAtWork(queue: string, redisPort: number, deliver: () => Promise<unknown>): Promise<void> {
-  const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), [queue, postgres.url, `${redisPort}`], {
-    execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
-  });
+async function killWorkerAtWork(
+  queue: string,
+  redisPort: number,
+  deliver: () => Promise<unknown>,
+): Promise<void> {
+  const child = fork(
+    fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
+    [queue, postgres.url, `${redisPort}`],
+    {
+      execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
+    },
+  );
   ends.push(() => child.kill('SIGKILL'));
   const credited = once(child, 'message');
   await deliver();
@@ -88,13 +107,20 @@ describe.skipIf(noRedis)('the example on BullMQ', () => {
   afterAll(() => redis.close());
 
   const startWorker = (): void => {
-    const worker = onBullmq.startWorker({ connection, pool, confirm: paid, pace: { stalledInterval: 1_000 } });
+    const worker = onBullmq.startWorker({
+      connection,
+      pool,
+      client: paid,
+      pace: { stalledInterval: 1_000 },
+    });
     ends.push(() => worker.close());
   };
 
   it('credits a genuine delivery once, however often it comes, and a forged one never (H02)', async () => {
     await insertOrders('bullmq-1', 'bullmq-forged', 'bullmq-last');
-    expect(await Promise.all(Array.from({ length: 10 }, () => send(url, 'bullmq-1')))).toEqual(Array(10).fill(200));
+    expect(await Promise.all(Array.from({ length: 10 }, () => send(url, 'bullmq-1')))).toEqual(
+      Array(10).fill(200),
+    );
     expect(await send(url, 'bullmq-forged', 'a-secret-of-nobody')).toBe(401);
     startWorker();
     await vi.waitUntil(async () => (await creditsOf('bullmq-1')) > 0, PATIENCE);
@@ -126,27 +152,30 @@ describe('the example on pg-boss', () => {
     await onPgBoss.createQueues(boss, 3);
   }, 60_000);
   beforeEach(async () => {
-    url = await serve(onPgBoss.createApp({ secret: TEST_SECRET, pool, boss }));
+    url = await serve(onPgBoss.createApp({ secret: TEST_SECRET, boss }));
   });
   afterEach(() => boss.offWork('payments'));
   afterAll(() => boss.stop({ graceful: false }));
 
   const jobs = async (): Promise<number> =>
-    (await pool.query<{ count: number }>("SELECT count(*)::int FROM pgboss.job WHERE name = 'payments'")).rows[0]!.count;
+    (
+      await pool.query<{ count: number }>(
+        "SELECT count(*)::int FROM pgboss.job WHERE name = 'payments'",
+      )
+    ).rows[0]!.count;
 
   it('credits a genuine delivery once, however often it comes, and a forged one never (H02)', async () => {
     await insertOrders('boss-1', 'boss-forged', 'boss-last');
-    const statuses = await Promise.all(Array.from({ length: 10 }, () => send(url, 'boss-1')));
-    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-    expect(await send(url, 'boss-1')).toBe(200);
+    const ten = Array.from({ length: 10 }, () => send(url, 'boss-1'));
+    expect(await Promise.all(ten)).toEqual(Array(10).fill(200));
     expect(await send(url, 'boss-forged', 'a-secret-of-nobody')).toBe(401);
-    expect(await jobs()).toBe(1);
-    await onPgBoss.startWorker({ boss, pool, confirm: paid });
+    expect(await jobs()).toBe(10);
+    await onPgBoss.startWorker({ boss, pool, client: paid });
     await vi.waitUntil(async () => (await creditsOf('boss-1')) > 0, PATIENCE);
     expect(await send(url, 'boss-1')).toBe(200);
     await send(url, 'boss-last');
     await vi.waitUntil(async () => (await creditsOf('boss-last')) > 0, PATIENCE);
-    expect([await creditsOf('boss-1'), await creditsOf('boss-forged'), await jobs()]).toEqual([1, 0, 2]);
+    expect([await creditsOf('boss-1'), await creditsOf('boss-forged')]).toEqual([1, 0]);
   }, 90_000);
 
   it('credits once after a kill -9 of the worker between the credit and the commit (I03)', async () => {
@@ -154,19 +183,21 @@ describe('the example on pg-boss', () => {
     await killWorkerAtWork('pg-boss', 0, () => send(url, 'boss-2'));
     expect(await creditsOf('boss-2')).toBe(0);
     // pg-boss gives the job to another worker when its time is over.
-    await onPgBoss.startWorker({ boss, pool, confirm: paid });
+    await onPgBoss.startWorker({ boss, pool, client: paid });
     await vi.waitUntil(async () => (await creditsOf('boss-2')) > 0, PATIENCE);
     await send(url, 'boss-2');
     expect(await creditsOf('boss-2')).toBe(1);
   }, 90_000);
 
-  it('answers no 2xx where the job could not be queued, and leaves no mark (I01)', async () => {
+  it('answers no 2xx if the job could not be queued (I01)', async () => {
     await insertOrders('boss-3');
     const sent = vi.spyOn(boss, 'send').mockResolvedValueOnce(null);
-    expect(await send(url, 'boss-3')).toBe(500);
+    expect(await send(url, 'boss-3')).toBe(503);
+    sent.mockRejectedValueOnce(new Error('the database is down'));
+    expect(await send(url, 'boss-3')).toBe(503);
     sent.mockRestore();
     expect(await send(url, 'boss-3')).toBe(200);
-    await onPgBoss.startWorker({ boss, pool, confirm: paid });
+    await onPgBoss.startWorker({ boss, pool, client: paid });
     await vi.waitUntil(async () => (await creditsOf('boss-3')) > 0, PATIENCE);
   }, 90_000);
 });

@@ -11,7 +11,7 @@ import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import { freePort } from '../../../test/engines/starting.js';
-import { createOrders, handlers, type Handlers } from '../src/orders.js';
+import { createOrders, creditAndCount, type Credit } from '../src/orders.js';
 import { createQueues, createWebhook, createWorker } from '../src/sqs.js';
 import { AMOUNT, paid } from './paid.js';
 import { clientOf, invokeOnce } from './sqs-event-source.js';
@@ -57,17 +57,38 @@ afterEach(async () => {
 
 /** Queues of this test's own: the emulator's are the process's. */
 async function useQueues({ visibilityTimeout = 1, maxReceiveCount = 100 } = {}): Promise<void> {
-  ({ queueUrl, deadUrl } = await createQueues(sqs, { name: `payments-${++queues}`, visibilityTimeout, maxReceiveCount }));
+  ({ queueUrl, deadUrl } = await createQueues(sqs, {
+    name: `payments-${++queues}`,
+    visibilityTimeout,
+    maxReceiveCount,
+  }));
 }
 
-const webhook = (settings = {}) => createWebhook({ secret: TEST_SECRET, sqs, queueUrl, ...settings });
-const worker = (map?: Handlers) => createWorker({ pool, confirm: paid, ...(map && { map }) });
+const webhook = (settings = {}) =>
+  createWebhook({ secret: TEST_SECRET, sqs, queueUrl, ...settings });
+type SqsWorker = ReturnType<typeof createWorker>;
+/** One worker for each credit, as each store listens to its pool. */
+const workers = new Map<Credit, SqsWorker>();
+function worker(credit = creditAndCount): SqsWorker {
+  const known = workers.get(credit) ?? createWorker({ pool, client: paid, credit });
+  workers.set(credit, known);
+  return known;
+}
 
 /** The status that a function URL answers a notification with. */
-async function send(reference: string, { secret = TEST_SECRET, to = webhook() } = {}): Promise<number | undefined> {
+async function send(
+  reference: string,
+  { secret = TEST_SECRET, to = webhook() } = {},
+): Promise<number | undefined> {
   const { headers, rawBody } = signedDelivery({ secret, reference });
   const body = rawBody.toString('base64');
-  const event = { version: '2.0', headers, requestContext: { http: { method: 'POST' } }, body, isBase64Encoded: true };
+  const event = {
+    version: '2.0',
+    headers,
+    requestContext: { http: { method: 'POST' } },
+    body,
+    isBase64Encoded: true,
+  };
   return (await to(event)).statusCode;
 }
 
@@ -76,14 +97,19 @@ async function insertOrder(reference: string): Promise<void> {
 }
 
 async function creditsOf(reference: string): Promise<number> {
-  const { rows } = await pool.query<{ credits: number }>('SELECT credits FROM orders WHERE reference = $1', [reference]);
+  const { rows } = await pool.query<{ credits: number }>(
+    'SELECT credits FROM orders WHERE reference = $1',
+    [reference],
+  );
   return rows[0]!.credits;
 }
 
 /** Invokes the worker once there is a message to take. */
-async function invoked(map?: Handlers): Promise<{ readonly received: number; readonly failed: number }> {
+async function invoked(
+  credit?: Credit,
+): Promise<{ readonly received: number; readonly failed: number }> {
   return vi.waitUntil(async () => {
-    const taken = await invokeOnce(sqs, queueUrl, worker(map));
+    const taken = await invokeOnce(sqs, queueUrl, worker(credit));
     return taken.received > 0 && taken;
   }, PATIENCE);
 }
@@ -102,7 +128,9 @@ describe('the example on SQS', () => {
   it('credits a genuine delivery once, however often it comes, and a forged one never (H02)', async () => {
     await insertOrder('sqs-1');
     await insertOrder('sqs-forged');
-    expect(await Promise.all(Array.from({ length: 5 }, () => send('sqs-1')))).toEqual(Array(5).fill(200));
+    expect(await Promise.all(Array.from({ length: 5 }, () => send('sqs-1')))).toEqual(
+      Array(5).fill(200),
+    );
     expect(await send('sqs-forged', { secret: 'a-secret-of-nobody' })).toBe(401);
     for (let received = 0; received < 5;) received += (await invoked()).received;
     expect(await invokeOnce(sqs, queueUrl, worker())).toEqual({ received: 0, failed: 0 });
@@ -116,12 +144,11 @@ describe('the example on SQS', () => {
     const released = new Promise<void>((resolve) => (release = resolve));
     let started!: () => void;
     const working = new Promise<void>((resolve) => (started = resolve));
-    const first = invoked({
-      'payment.succeeded': async (event, context) => {
-        await handlers['payment.succeeded'](event, context);
-        started();
-        await released;
-      },
+    const first = invoked(async (payment, context) => {
+      const credited = await creditAndCount(payment, context);
+      started();
+      await released;
+      return credited;
     });
     await working;
     // Its time is over, so SQS gives it to another worker.
@@ -134,7 +161,9 @@ describe('the example on SQS', () => {
   it('credits once after a kill -9 of the worker between the credit and the commit (I03)', async () => {
     await insertOrder('sqs-3');
     const file = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
-    const child = fork(file, ['SQS', postgres.url, queueUrl], { execArgv: ['--conditions=@paylink/source', '--import', 'tsx'] });
+    const child = fork(file, ['SQS', postgres.url, queueUrl], {
+      execArgv: ['--conditions=@paylink/source', '--import', 'tsx'],
+    });
     ends.push(() => child.kill('SIGKILL'));
     const credited = once(child, 'message');
     await send('sqs-3');
@@ -160,32 +189,38 @@ describe('the example on SQS', () => {
   });
 
   it('moves what fails for good to the dead-letter queue', async () => {
-    const broken: Handlers = {
-      'payment.succeeded': () => {
-        throw new Error('the books are closed');
-      },
-    };
+    const broken: Credit = () => Promise.reject(new Error('the books are closed'));
     await useQueues({ maxReceiveCount: 3 });
     await send('sqs-5');
-    for (let time = 0; time < 3; time++) expect(await invoked(broken)).toEqual({ received: 1, failed: 1 });
+    for (let time = 0; time < 3; time++)
+      expect(await invoked(broken)).toEqual({ received: 1, failed: 1 });
     await vi.waitUntil(async () => {
       // SQS moves it when it would be the next to be taken.
       expect(await invokeOnce(sqs, queueUrl, worker(broken))).toEqual({ received: 0, failed: 0 });
-      return (await sqs.send(new ReceiveMessageCommand({ QueueUrl: deadUrl }))).Messages?.length === 1;
+      return (
+        (await sqs.send(new ReceiveMessageCommand({ QueueUrl: deadUrl }))).Messages?.length === 1
+      );
     }, PATIENCE);
   }, 90_000);
 
   it('credits nothing for messages that another wrote: the service does not confirm them, or they are no jobs', async () => {
     await insertOrder('sqs-7');
     await useQueues({ visibilityTimeout: 60 });
-    const rawBody = Buffer.from('{"reference":"sqs-7"}').toString('base64');
-    for (const job of [{ kind: 'payment.succeeded', rawBody, secretIndex: 0 }, { reference: 'sqs-7' }, 'sqs-7', null]) {
-      await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(job) }));
+    const forged = { type: 'payment.succeeded', reference: 'sqs-7' };
+    for (const job of [forged, { reference: 'sqs-7' }, 'sqs-7', null]) {
+      const MessageBody = JSON.stringify(job);
+      await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
     }
-    const unpaid = { getPayment: async (reference: string) => ({ reference, status: 'cancelled' as const }) };
+    const unpaid = {
+      getPayment: async (reference: string) => ({ reference, status: 'cancelled' as const }),
+    };
     const batch = { received: 0, failed: 0 };
     while (batch.received < 4) {
-      const { received, failed } = await invokeOnce(sqs, queueUrl, createWorker({ pool, confirm: unpaid }));
+      const { received, failed } = await invokeOnce(
+        sqs,
+        queueUrl,
+        createWorker({ pool, client: unpaid }),
+      );
       batch.received += received;
       batch.failed += failed;
     }

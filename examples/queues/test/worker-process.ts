@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
 import PgBoss from 'pg-boss';
 import { startWorker as startOnBullmq } from '../src/bullmq.js';
-import { handlers, type Handlers } from '../src/orders.js';
+import { creditAndCount, type Credit } from '../src/orders.js';
 import { startWorker as startOnPgBoss } from '../src/pg-boss.js';
 import { createWorker } from '../src/sqs.js';
 import { paid } from './paid.js';
@@ -12,14 +12,12 @@ import { clientOf, invokeOnce } from './sqs-event-source.js';
 /** The address is of the queue's server: a port of Redis, or the URL of an SQS queue. */
 const [queue, databaseUrl, address] = process.argv.slice(2) as [string, string, string];
 const pool = new Pool({ connectionString: databaseUrl });
-const stopping: Handlers = {
-  'payment.succeeded': async (event, context) => {
-    await handlers['payment.succeeded'](event, context);
-    process.send!('credited');
-    await new Promise(() => undefined);
-  },
+const credit: Credit = async (payment, context) => {
+  await creditAndCount(payment, context);
+  process.send!('credited');
+  return new Promise(() => undefined);
 };
-const settings = { pool, confirm: paid, map: stopping };
+const settings = { pool, client: paid, credit };
 if (queue === 'BullMQ') {
   const connection = { port: Number(address), maxRetriesPerRequest: null };
   startOnBullmq({ ...settings, connection, pace: { lockDuration: 2_000 } });
@@ -28,5 +26,8 @@ if (queue === 'BullMQ') {
   const worker = createWorker(settings);
   while ((await invokeOnce(sqs, address, worker)).received === 0) await pause(50);
 } else {
-  await startOnPgBoss({ ...settings, boss: await new PgBoss({ connectionString: databaseUrl }).start() });
+  await startOnPgBoss({
+    ...settings,
+    boss: await new PgBoss({ connectionString: databaseUrl }).start(),
+  });
 }

@@ -1,13 +1,12 @@
-/** Starts the shop and the emulated payment service, drives one purchase, and shows what is refused. */
-import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+/** Starts the shop and the emulated payment service, and drives purchases, frauds and faults. */
 import { parseArgs } from 'node:util';
 import { driveFrauds } from './demo/frauds.js';
+import { driveOtherWays } from './demo/other-ways.js';
 import { drivePurchase } from './demo/purchase.js';
+import { driveRelabelled } from './demo/relabelled.js';
 import { startDemo, type RunningDemo } from './demo/running-demo.js';
 import { ShopClient } from './demo/shop-client.js';
 import { createStory } from './demo/story.js';
-import { driveUnsignedWords } from './demo/unsigned-words.js';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 const story = createStory(process.stdout);
@@ -22,7 +21,8 @@ try {
 function explain(error: unknown): string {
   const { code, port } = error as { readonly code?: unknown; readonly port?: unknown };
   if (code === 'EADDRINUSE') {
-    return `Port ${String(port)} is taken, perhaps by another demo. PORT=${Number(port) + 1} npm start takes another one, and without PORT any free one.`;
+    const other = `PORT=${Number(port) + 1} npm start takes another one`;
+    return `Port ${String(port)} is taken, perhaps by another demo. ${other}, and without PORT any free one.`;
   }
   return `The demo failed: ${error instanceof Error ? error.message : String(error)}`;
 }
@@ -49,19 +49,31 @@ async function main(): Promise<void> {
 
 async function drive(demo: RunningDemo, staysUp: boolean): Promise<'done'> {
   const { shopUrl, emulator } = demo;
-  story.say('One purchase, all the way, over real HTTP');
+  story.say('Three ways to one credit, and what is refused, over real HTTP');
   story.say('');
   story.say(`The shop:             ${shopUrl}`);
-  story.say(`The payment service:  ${emulator.payUrl} (an emulator on this machine: no real money)`);
+  story.say(
+    `The payment service:  ${emulator.payUrl} (an emulator on this machine: no real money)`,
+  );
   story.say('');
-  story.say('When a customer has paid, the payment service tells the shop so by a message over the internet. But anybody can send');
-  story.say('messages. So the service and the shop share a secret, and the service puts a signature on each message: a code that');
-  story.say('only a holder of the secret can compute, and that changes with every letter of the message.');
+  story.say(
+    'When a customer has paid, the payment service tells the shop by a message over the internet.',
+  );
+  story.say(
+    'But anybody can send messages. So the service and the shop share a secret, and the service',
+  );
+  story.say(
+    'signs each message: only a holder of the secret can compute the signature, and it changes',
+  );
+  story.say('with every letter.');
+  story.say('');
+  story.say('Lines that begin with [paylink] are the log of the shop.');
 
   const shop = new ShopClient(shopUrl);
   const paid = await drivePurchase(story, shop, demo);
+  await driveOtherWays(story, shop, demo);
   const unpaid = await driveFrauds(story, shop, paid);
-  await driveUnsignedWords(story, shop, demo, unpaid.reference);
+  await driveRelabelled(story, shop, demo, unpaid.reference);
 
   story.say('\nEverything came out as it should.');
   if (!staysUp) {
@@ -73,17 +85,22 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'done'> {
   story.say(`  The order that is paid:   ${shopUrl}/orders/${paid.reference}`);
   story.say(`  The thief's order:        ${shopUrl}/orders/${unpaid.reference}`);
   story.say(`  Pay it after all:         ${unpaid.payUrl}`);
-  story.say(`  What the service sent:    ${emulator.dashboardUrl} (and everything that can go wrong on the way, to try it)`);
-  story.say('\nAttack its webhook as strangers would, and see what holds (in another terminal, after npm run build):');
+  story.say(`  What the service sent:    ${emulator.dashboardUrl}`);
+  story.say('                            (and everything that can go wrong on the way, to try it)');
+  story.say('\nThe API of the service, and the secrets of this run:');
+  story.say(`  API:                      ${emulator.baseUrl}`);
+  story.say(`  API key:                  ${emulator.apiKey}`);
+  story.say(`  Webhook secret:           ${emulator.webhookSecret}`);
+  story.say('\nAttack the webhook as strangers would, from the root of the repository:');
   story.say(`  ${auditCommand(demo, paid.reference)}`);
   return 'done';
 }
 
-/** The secret in it is of this run alone: it opens nothing but this demo. */
+/** Runs the command line by its sources, so nothing is built. Its secret opens only this demo. */
 function auditCommand({ shopUrl, emulator }: RunningDemo, reference: string): string {
-  const cli = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url));
-  const command = `node ${relative(process.env['INIT_CWD'] ?? process.cwd(), cli)} audit`;
-  return `WEBHOOK_SECRET=${emulator.webhookSecret} ${command} --to ${shopUrl}/webhooks/payments --reference ${reference}`;
+  const paylink = 'node --conditions=@paylink/source --import tsx packages/cli/src/main.ts';
+  const target = `--to ${shopUrl}/webhooks/payments --reference ${reference}`;
+  return `WEBHOOK_SECRET=${emulator.webhookSecret} ${paylink} audit ${target}`;
 }
 
 /** Resolves at the first signal to stop. Further ones change nothing: the shutdown is under way. */
@@ -100,6 +117,7 @@ function listenForStop(): Promise<keyof typeof SIGNALS> {
 function readPort(text: string | undefined): number {
   if (text === undefined || text === '') return 0;
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('PORT must be a whole number from 0 to 65535');
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new Error('PORT must be a whole number from 0 to 65535');
   return port;
 }

@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Opens a server on this machine; port 0 is any free one. Requests are answered once it is given a listener. */
-export async function listen(port: number): Promise<{ readonly server: Server; readonly url: string }> {
+/** Opens a server on this machine, at any free port if `port` is 0. Add a listener to answer. */
+export async function listen(
+  port: number,
+): Promise<{ readonly server: Server; readonly url: string }> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Orders } from './orders.js';
 
-/** Milliseconds between two looks at the order. */
+/** Milliseconds between two looks into the database. */
 const INTERVAL = 500;
 /** Looks before the stream ends; the browser then opens another. */
 const LOOKS = 240;
@@ -9,12 +9,13 @@ const MOST_STREAMS = 100;
 
 let streams = 0;
 
-/** Server-sent events: `change` once the order is paid. The page then asks for itself again. */
+/** Server-sent events: `change` as soon as the order is credited. The page then loads again. */
 export function orderEvents(orders: Orders): RequestHandler<{ reference: string }> {
   return async (req, res) => {
     const order = await orders.find(req.params.reference);
     // 204 tells an EventSource not to connect again.
-    if (order === undefined || order.isPaid || streams >= MOST_STREAMS) return void res.status(204).end();
+    if (order === undefined || order.isPaid || streams >= MOST_STREAMS)
+      return void res.status(204).end();
     streams++;
     let looks = 0;
     const timer = setInterval(() => void look(), INTERVAL);
@@ -33,7 +34,7 @@ export function orderEvents(orders: Orders): RequestHandler<{ reference: string 
   };
 }
 
-/** Keeps the page of an order live, by server-sent events; where they fail, by asking every three seconds. */
+/** Keeps the page of an order live by server-sent events, or by a request every three seconds. */
 export const LIVE_SCRIPT = `(() => {
   'use strict';
   const live = document.getElementById('live');

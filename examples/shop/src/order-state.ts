@@ -1,35 +1,50 @@
-import { isPaylinkError, type PaylinkClient } from '@paylink/client';
-import type { Order } from './orders.js';
+import type { Payments, PaymentStatus } from '@paylink/payments';
+import type { Order, Orders } from './orders.js';
 
 /**
- * What the customer reads of an order: `confirming` is paid and not yet credited, `unprepared` has no link to pay by, `unknown` is
- * not credited while the service does not answer.
+ * The words that the customer reads: `confirming` is paid and not yet credited, `unprepared` has no
+ * link to pay by, and the payment of `unknown` could not be checked.
  */
 export type OrderState = 'paid' | 'confirming' | 'unpaid' | 'cancelled' | 'unprepared' | 'unknown';
 
-/** Where the customer comes from, as the address of the page says. It decides nothing but words. */
+/** The way of the customer, from the page's address. It decides nothing but words. */
 export type CameFrom = 'payment' | 'cancel' | undefined;
 
-// The page must not wait long for the words that it shows.
+/** Milliseconds that the page waits for the service. */
 const PATIENCE = 2_000;
 
-/** Finds out what the customer should read. Only the credit makes an order paid; the service is asked for the words before it. */
-export async function orderState(order: Order, from: CameFrom, paylink: PaylinkClient): Promise<OrderState> {
-  if (order.isPaid) return 'paid';
-  if (order.payUrl === null) return 'unprepared';
-  // The customer has just paid: whatever the service answers by now, "not paid" would be wrong.
-  if (from === 'payment') return 'confirming';
-  const status = await statusOf(order.reference, paylink);
-  if (status === 'success') return 'confirming';
-  if (status === 'cancelled' || from === 'cancel') return 'cancelled';
-  return status === undefined ? 'unknown' : 'unpaid';
+interface Way {
+  readonly from: CameFrom;
+  readonly orders: Orders;
+  readonly payments: Payments;
 }
 
-async function statusOf(reference: string, paylink: PaylinkClient): Promise<string | undefined> {
+/** Credits the order if the service says that it is paid, even if the notification is late. */
+export async function settleOrder(
+  order: Order,
+  { from, orders, payments }: Way,
+): Promise<{ order: Order; state: OrderState }> {
+  if (order.isPaid) return { order, state: 'paid' };
+  if (order.payUrl === null) return { order, state: 'unprepared' };
+  const status = await settle(order.reference, payments);
+  if (status === 'success') {
+    const settled = (await orders.find(order.reference)) ?? order;
+    return { order: settled, state: settled.isPaid ? 'paid' : 'confirming' };
+  }
+  // The customer has just paid: "not paid" would be wrong, even if the service does not know yet.
+  if (from === 'payment') return { order, state: 'confirming' };
+  if (status === 'cancelled' || from === 'cancel') return { order, state: 'cancelled' };
+  return { order, state: status === undefined ? 'unknown' : 'unpaid' };
+}
+
+/** The status of the payment, or undefined if it could not be found out. */
+async function settle(reference: string, payments: Payments): Promise<PaymentStatus | undefined> {
   try {
-    return (await paylink.getPayment(reference, { signal: AbortSignal.timeout(PATIENCE) })).status;
+    const signal = AbortSignal.timeout(PATIENCE);
+    return (await payments.settle(reference, { signal })).status;
   } catch (error) {
-    if (!isPaylinkError(error)) console.error('[shop]', error);
+    const reason = error instanceof Error ? error.message : 'unknown';
+    console.error(`[shop] the order ${reference} is not settled: ${reason}`);
     return undefined;
   }
 }

@@ -1,16 +1,18 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite';
 import type { Payment } from '@paylink/client';
+import type { Source } from '@paylink/payments';
 import { creditOrder } from './credit-order.js';
 
 export interface Order {
   readonly reference: string;
   readonly product: string;
   readonly amount: number;
+  readonly currency: string;
   readonly payUrl: string | null;
   readonly isPaid: boolean;
-  /** What the shop's book of credits says of this order: there must never be two. */
-  readonly credits: { readonly count: number; readonly total: number };
+  /** The credits of this order in the shop's book: there must never be two. */
+  readonly credits: { readonly count: number; readonly total: number; readonly by: Source | null };
 }
 
 const SCHEMA = `
@@ -18,6 +20,7 @@ const SCHEMA = `
     reference text PRIMARY KEY,
     product text NOT NULL,
     amount integer NOT NULL CHECK (amount > 0),
+    currency text NOT NULL,
     pay_url text,
     created_at timestamptz NOT NULL DEFAULT now(),
     paid_at timestamptz
@@ -25,18 +28,38 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS credits (
     reference text PRIMARY KEY REFERENCES orders,
     amount integer NOT NULL,
+    credited_by text NOT NULL,
     credited_at timestamptz NOT NULL DEFAULT now()
   );
 `;
+
+const FIND = `
+  SELECT o.reference, o.product, o.amount, o.currency, o.pay_url,
+         o.paid_at IS NOT NULL AS is_paid, count(c.reference)::int AS credit_count,
+         coalesce(sum(c.amount), 0)::int AS credit_total, min(c.credited_by) AS credited_by
+    FROM orders o LEFT JOIN credits c USING (reference)
+   WHERE o.reference = $1 GROUP BY o.reference`;
+
+const BOOK = `
+  INSERT INTO credits (reference, amount, credited_by)
+  SELECT reference, amount, $2 FROM orders WHERE reference = $1`;
 
 interface OrderRow {
   readonly reference: string;
   readonly product: string;
   readonly amount: number;
+  readonly currency: string;
   readonly pay_url: string | null;
   readonly is_paid: boolean;
   readonly credit_count: number;
   readonly credit_total: number;
+  readonly credited_by: Source | null;
+}
+
+/** The price of a new order. */
+export interface Price {
+  readonly amount: number;
+  readonly currency: string;
 }
 
 /** The shop's orders and its book of credits. */
@@ -52,44 +75,47 @@ export class Orders {
     return new Orders(db);
   }
 
-  /** Inserts an order, before its payment link is created. Its reference cannot be guessed. */
-  async create(product: string, amount: number): Promise<string> {
-    const reference = `order-${randomBytes(12).toString('hex')}`;
-    await this.#db.query('INSERT INTO orders (reference, product, amount) VALUES ($1, $2, $3)', [reference, product, amount]);
+  /**
+   * Inserts an order before its payment link is created. A random reference cannot be guessed, and
+   * it does not repeat after a restored backup.
+   */
+  async create(product: string, { amount, currency }: Price): Promise<string> {
+    const reference = randomUUID();
+    const sql = 'INSERT INTO orders (reference, product, amount, currency) VALUES ($1, $2, $3, $4)';
+    await this.#db.query(sql, [reference, product, amount, currency]);
     return reference;
   }
 
   async setPayUrl(reference: string, payUrl: string): Promise<void> {
-    await this.#db.query('UPDATE orders SET pay_url = $2 WHERE reference = $1', [reference, payUrl]);
+    const sql = 'UPDATE orders SET pay_url = $2 WHERE reference = $1';
+    await this.#db.query(sql, [reference, payUrl]);
   }
 
   async find(reference: string): Promise<Order | undefined> {
-    const { rows } = await this.#db.query<OrderRow>(
-      `SELECT o.reference, o.product, o.amount, o.pay_url, o.paid_at IS NOT NULL AS is_paid,
-              count(c.reference)::int AS credit_count, coalesce(sum(c.amount), 0)::int AS credit_total
-         FROM orders o LEFT JOIN credits c USING (reference)
-        WHERE o.reference = $1 GROUP BY o.reference`,
-      [reference],
-    );
-    const row = rows[0];
+    const { rows } = await this.#db.query<OrderRow>(FIND, [reference]);
+    const [row] = rows;
     return row && toOrder(row);
   }
 
-  /** The orders that are not credited yet. */
+  /** The references of the orders that are not credited yet. */
   async unpaid(): Promise<string[]> {
     const { rows } = await this.#db.query<{ reference: string }>(
-      'SELECT reference FROM orders WHERE paid_at IS NULL AND pay_url IS NOT NULL ORDER BY created_at',
+      `SELECT reference FROM orders WHERE paid_at IS NULL AND pay_url IS NOT NULL
+        ORDER BY created_at`,
     );
     return rows.map(({ reference }) => reference);
   }
 }
 
-/** Credits the order by the recipe, and writes the credit into the shop's book in the same transaction. */
-export async function bookCredit(tx: Transaction, payment: Payment): Promise<void> {
-  if (!(await creditOrder(tx, payment))) return;
-  await tx.query('INSERT INTO credits (reference, amount) SELECT reference, amount FROM orders WHERE reference = $1', [
-    payment.reference,
-  ]);
+/** Credits the order by the recipe, and writes the shop's book in the same transaction. */
+export async function bookCredit(
+  tx: Pick<Transaction, 'query'>,
+  payment: Payment,
+  source: Source,
+): Promise<number | 'already_credited'> {
+  const credited = await creditOrder(tx, payment);
+  if (credited !== 'already_credited') await tx.query(BOOK, [payment.reference, source]);
+  return credited;
 }
 
 function toOrder(row: OrderRow): Order {
@@ -97,8 +123,9 @@ function toOrder(row: OrderRow): Order {
     reference: row.reference,
     product: row.product,
     amount: row.amount,
+    currency: row.currency,
     payUrl: row.pay_url,
     isPaid: row.is_paid,
-    credits: { count: row.credit_count, total: row.credit_total },
+    credits: { count: row.credit_count, total: row.credit_total, by: row.credited_by },
   };
 }

@@ -37,9 +37,10 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M7 9a5 4.5 0 0 1 10 0" fill="none" stroke="#7c2d12" stroke-width="2"/><path fill="#9a3412" d="M3 9h18l-2.5 12h-13z"/></svg>',
 )}`;
 
-/** The policy of the shop's pages: they run their own script, load nothing else, and forms lead to the shop or to the payment page. */
+/** Pages run their own script and load nothing else. Forms lead to the shop or to the pay page. */
 export function contentSecurityPolicy(payOrigin: string): string {
-  const own = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const own = (text: string): string =>
+    `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   return [
     "default-src 'none'",
     `style-src ${own(STYLE)}`,
@@ -58,7 +59,7 @@ export function productPage({ name, about, price }: Product, language: Language)
     picture(texts.picture),
     html`<h1>${name[language]}</h1>
       <p class="soft">${about[language]}</p>
-      <p class="price">${formatAmount(price, language)}</p>
+      <p class="price">${formatAmount(price.amount, language)}</p>
       <form method="post" action="/orders"><button type="submit">${texts.buy}</button></form>`,
   ]);
 }
@@ -71,7 +72,11 @@ export function orderPage(order: Order, state: OrderState, language: Language): 
   return page(language, texts.state[state], [
     html`<h1>${product}</h1>
       <p class="price">${formatAmount(amount, language)}</p>
-      <div id="live" aria-live="polite" data-events="${canChange ? `/orders/${reference}/events` : ''}">
+      <div
+        id="live"
+        aria-live="polite"
+        data-events="${canChange ? `/orders/${reference}/events` : ''}"
+      >
         <p class="state ${state}">${texts.state[state]}</p>
         <p>${texts.stateHint[state]}</p>
         ${action(order, state, language)}
@@ -88,11 +93,17 @@ export function orderPage(order: Order, state: OrderState, language: Language): 
 
 function action({ reference, payUrl }: Order, state: OrderState, language: Language): Html {
   const texts = TEXTS[language];
-  if (state === 'unpaid' && payUrl !== null) return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
+  if (state === 'unpaid' && payUrl !== null)
+    return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
   // Not back to the payment page: a cancelled link takes no payment, and would lead here again.
-  if (state === 'cancelled' || state === 'unprepared') return html`<a class="button" href="/">${texts.orderAgain}</a>`;
+  if (state === 'cancelled' || state === 'unprepared')
+    return html`<a class="button" href="/">${texts.orderAgain}</a>`;
   if (state === 'paid') return html``;
-  return html`<a class="link" href="/orders/${reference}${state === 'confirming' ? '?from=payment' : ''}">${texts.lookAgain}</a>`;
+  return html`<a
+    class="link"
+    href="/orders/${reference}${state === 'confirming' ? '?from=payment' : ''}"
+    >${texts.lookAgain}</a
+  >`;
 }
 
 export function messagePage([title, message]: readonly [string, string], language: Language): Html {
@@ -129,7 +140,12 @@ const picture = (label: string): Html =>
     <rect width="320" height="180" fill="#f2c078" />
     <path d="M110 70a50 42 0 0 1 100 0" fill="none" stroke="#7c2d12" stroke-width="8" />
     <path d="M92 70h136l-16 82a10 10 0 0 1-10 8h-84a10 10 0 0 1-10-8z" fill="#9a3412" />
-    <path d="M96 92h128M100 114h120M104 136h112" stroke="#f2c078" stroke-width="6" stroke-dasharray="14 8" />
+    <path
+      d="M96 92h128M100 114h120M104 136h112"
+      stroke="#f2c078"
+      stroke-width="6"
+      stroke-dasharray="14 8"
+    />
   </svg>`;
 
 /** An amount as the payment page writes it. */

@@ -1,10 +1,11 @@
+import type { Price } from './orders.js';
 import type { Language } from './texts.js';
 
 export interface Product {
   readonly name: Readonly<Record<Language, string>>;
   readonly about: Readonly<Record<Language, string>>;
-  /** In the smallest unit of XOF, which has no cents: francs. */
-  readonly price: number;
+  /** The amount is in the smallest unit of the currency: XOF has no cents, so francs. */
+  readonly price: Price;
 }
 
 export const BASKET: Product = {
@@ -13,5 +14,5 @@ export const BASKET: Product = {
     en: 'Bolgatanga straw, leather handle, made by hand.',
     fr: 'Paille de Bolgatanga, anse en cuir, fait à la main.',
   },
-  price: 15_000,
+  price: { amount: 15_000, currency: 'XOF' },
 };

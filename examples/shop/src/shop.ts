@@ -1,12 +1,16 @@
-import type { Transaction } from '@electric-sql/pglite';
 import type { PaylinkClient } from '@paylink/client';
-import type { IdempotencyStore } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import type { Payments } from '@paylink/payments';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type Response,
+} from 'express';
 import type { Html } from './html.js';
-import { bookCredit, type Orders } from './orders.js';
 import { orderEvents } from './live.js';
-import { orderState, type CameFrom } from './order-state.js';
+import { settleOrder, type CameFrom } from './order-state.js';
+import type { Orders } from './orders.js';
 import { contentSecurityPolicy, messagePage, orderPage, productPage } from './pages.js';
 import { BASKET } from './product.js';
 import { sameOrigin } from './same-origin.js';
@@ -14,37 +18,34 @@ import { LANGUAGES, TEXTS, type Language } from './texts.js';
 
 export interface ShopOptions {
   readonly orders: Orders;
-  /** Where the shop is reached. */
-  readonly shopUrl: string;
-  /** The payment service's API: links are made by it, and payments confirmed. */
+  readonly payments: Payments;
+  /** The payment service's API, which creates the links. */
   readonly paylink: PaylinkClient;
-  /** Holds the mark of a notification and the credit in one transaction. */
-  readonly idempotency: IdempotencyStore<{ readonly tx: Transaction }>;
-  /** Where customers pay: pages of the shop may lead there. */
+  /** The address of the shop. */
+  readonly shopUrl: string;
+  /** The address of the pages where customers pay: pages of the shop may lead there. */
   readonly payUrl: string;
   readonly webhookSecret: string | undefined;
 }
 
 /** The whole shop: one product, its orders, and the webhook that marks them as paid. */
-export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webhookSecret }: ShopOptions): Express {
+export function createShop(options: ShopOptions): Express {
+  const { orders, payments, paylink, shopUrl, payUrl, webhookSecret } = options;
   const app = express();
   app.disable('x-powered-by');
 
   // Above every parser: the signature covers the raw bytes, and a parser would consume them.
-  app.post(
-    '/webhooks/payments',
-    paymentWebhook(
-      { secret: webhookSecret, confirm: paylink, idempotency },
-      {
-        'payment.succeeded': (_event, { tx, payment }) => bookCredit(tx, payment),
-      },
-    ),
-  );
+  app.post('/webhooks/payments', paymentWebhook({ secret: webhookSecret }, payments));
 
   const policy = contentSecurityPolicy(new URL(payUrl).origin);
   app.use((_req, res, next) => {
-    res.set({ 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'same-origin' });
-    res.set({ 'Cache-Control': 'no-store', Vary: 'Accept-Language' });
+    res.set({
+      'Content-Security-Policy': policy,
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'same-origin',
+      'Cache-Control': 'no-store',
+      Vary: 'Accept-Language',
+    });
     next();
   });
   app.use(express.urlencoded({ extended: false, limit: '10kb' }));
@@ -57,15 +58,15 @@ export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webh
     const name = BASKET.name[languageOf(req)];
     const reference = await orders.create(name, BASKET.price);
     const orderUrl = new URL(`/orders/${reference}`, shopUrl).href;
-    // The same order always sends the same key, so that a retry after a network failure makes no second link.
+    // One key per order: a retry after a network failure creates no second link.
     const { url } = await paylink.createPaymentLink(
       {
-        amount: BASKET.price,
+        amount: BASKET.price.amount,
         reference,
         description: name,
         return_url: `${orderUrl}?from=payment`,
         cancel_url: `${orderUrl}?from=cancel`,
-        // The notification names the order and not the payment, so an order must be paid once only.
+        // The notification names the order and not the payment, so customers must pay only once.
         single_use: true,
       },
       { idempotencyKey: `link-for-${reference}` },
@@ -74,11 +75,16 @@ export function createShop({ orders, shopUrl, paylink, idempotency, payUrl, webh
     res.redirect(303, url);
   });
 
+  // The customer comes back here, often before the notification: settle credits the order now.
   app.get('/orders/:reference', async (req, res) => {
-    const order = await orders.find(req.params.reference);
     const language = languageOf(req);
-    if (order === undefined) send(res.status(404), messagePage(TEXTS[language].noOrder, language));
-    else send(res, orderPage(order, await orderState(order, cameFrom(req), paylink), language));
+    const found = await orders.find(req.params.reference);
+    if (found === undefined) {
+      send(res.status(404), messagePage(TEXTS[language].noOrder, language));
+      return;
+    }
+    const { order, state } = await settleOrder(found, { from: cameFrom(req), orders, payments });
+    send(res, orderPage(order, state, language));
   });
 
   app.get('/orders/:reference/events', orderEvents(orders));

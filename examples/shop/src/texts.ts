@@ -43,11 +43,12 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     },
     stateHint: {
       paid: 'Thank you. We are packing it.',
-      confirming: 'Thank you. The payment service is telling us about your payment. You need not pay again.',
+      confirming:
+        'Thank you. The payment service is telling us about your payment. You need not pay again.',
       unpaid: 'Nothing was charged so far.',
       cancelled: 'You cancelled this payment. Nothing was charged.',
       unprepared: 'The payment could not be prepared. Nothing was charged: please order again.',
-      unknown: 'The payment service does not answer right now. If you have paid, you need not pay again.',
+      unknown: 'We cannot check your payment right now. If you have paid, you need not pay again.',
     },
     noOrder: ['No such order', 'Perhaps its address was cut off.'],
     notFound: ['Not found', 'There is no such page.'],
@@ -74,11 +75,14 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     },
     stateHint: {
       paid: 'Merci. Nous préparons votre colis.',
-      confirming: 'Merci. Le service de paiement nous informe de votre paiement. Inutile de payer une seconde fois.',
+      confirming:
+        'Merci. Le service de paiement nous informe de votre paiement. Inutile de payer une seconde fois.',
       unpaid: 'Rien n’a été débité pour l’instant.',
       cancelled: 'Vous avez annulé ce paiement. Rien n’a été débité.',
-      unprepared: 'Le paiement n’a pas pu être préparé. Rien n’a été débité : veuillez commander de nouveau.',
-      unknown: 'Le service de paiement ne répond pas en ce moment. Si vous avez payé, inutile de payer une seconde fois.',
+      unprepared:
+        'Le paiement n’a pas pu être préparé. Rien n’a été débité : veuillez commander de nouveau.',
+      unknown:
+        'Nous ne pouvons pas vérifier votre paiement pour le moment. Si vous avez payé, inutile de payer à nouveau.',
     },
     noOrder: ['Commande introuvable', 'Son adresse a peut-être été coupée.'],
     notFound: ['Introuvable', 'Cette page n’existe pas.'],

@@ -7,8 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { close, listen } from '../src/listen.js';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { createClient, type PaylinkClient } from '@paylink/client';
-import { postgresStore } from '@paylink/postgres';
+import type { Payments } from '@paylink/payments';
 import { Orders } from '../src/orders.js';
+import { openPayments } from '../src/payments.js';
+import { BASKET } from '../src/product.js';
 import { createShop } from '../src/shop.js';
 
 const SECRET = 'a-secret-of-the-shops-test';
@@ -19,6 +21,7 @@ let server: Server;
 let url: string;
 let emulator: Emulator;
 let paylink: PaylinkClient;
+let payments: Payments;
 
 beforeAll(async () => {
   db = new PGlite();
@@ -26,10 +29,10 @@ beforeAll(async () => {
   ({ server, url } = await listen(0));
   emulator = await startEmulator();
   const { baseUrl, apiKey, payUrl } = emulator;
-  const idempotency = postgresStore(db);
-  await idempotency.migrate();
   paylink = createClient({ baseUrl, apiKey });
-  server.on('request', createShop({ orders, shopUrl: url, paylink, idempotency, payUrl, webhookSecret: SECRET }));
+  payments = await openPayments(db, paylink);
+  const options = { orders, payments, paylink, shopUrl: url, payUrl, webhookSecret: SECRET };
+  server.on('request', createShop(options));
 }, 30_000);
 
 afterAll(async () => {
@@ -40,8 +43,9 @@ afterAll(async () => {
 
 /** An order of the shop's database, and its payment at the service. */
 async function order(payment: 'pending' | 'success' = 'success'): Promise<string> {
-  const reference = await orders.create('Basket', 15_000);
-  await paylink.createPaymentLink({ amount: 15_000, reference });
+  const reference = await orders.create('Basket', BASKET.price);
+  const { url: payUrl } = await paylink.createPaymentLink({ amount: 15_000, reference });
+  await orders.setPayUrl(reference, payUrl);
   if (payment === 'success') await emulator.pay(reference);
   return reference;
 }
@@ -52,7 +56,10 @@ async function paylinkUrl(reference: string): Promise<string> {
   return link.url;
 }
 
-function notify(body: string, signature = createHmac('sha256', SECRET).update(body).digest('hex')): Promise<Response> {
+function notify(
+  body: string,
+  signature = createHmac('sha256', SECRET).update(body).digest('hex'),
+): Promise<Response> {
   const headers = { 'X-Service-Event': 'payment.succeeded', 'X-Service-Signature': signature };
   return fetch(`${url}/webhooks/payments`, { method: 'POST', headers, body });
 }
@@ -63,7 +70,10 @@ describe('the webhook', () => {
     const body = JSON.stringify({ reference, amount: 1 });
     const responses = await Promise.all(Array.from({ length: 50 }, () => notify(body)));
     expect(responses.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
-    expect(await orders.find(reference)).toMatchObject({ isPaid: true, credits: { count: 1, total: 15_000 } });
+    expect(await orders.find(reference)).toMatchObject({
+      isPaid: true,
+      credits: { count: 1, total: 15_000 },
+    });
   });
 
   it('asks for an unknown order to be sent again', async () => {
@@ -74,7 +84,7 @@ describe('the webhook', () => {
   });
 
   it('refuses a signature that is not the service’s', async () => {
-    const reference = await orders.create('Basket', 15_000);
+    const reference = await orders.create('Basket', BASKET.price);
     expect((await notify(JSON.stringify({ reference }), 'f'.repeat(64))).status).toBe(401);
     expect(await orders.find(reference)).toMatchObject({ isPaid: false, credits: { count: 0 } });
   });
@@ -88,18 +98,44 @@ describe('the webhook', () => {
 
   it('leaves an order unpaid when the credit cannot be written, and credits it at the retry', async () => {
     const reference = await order();
-    await db.query('INSERT INTO credits (reference, amount) VALUES ($1, 1)', [reference]);
+    await db.query("INSERT INTO credits VALUES ($1, 1, 'hand')", [reference]);
     expect((await notify(JSON.stringify({ reference }))).status).toBe(500);
     expect(await orders.find(reference)).toMatchObject({ isPaid: false });
     await db.query('DELETE FROM credits WHERE reference = $1', [reference]);
     expect((await notify(JSON.stringify({ reference }))).status).toBe(200);
-    expect(await orders.find(reference)).toMatchObject({ isPaid: true, credits: { count: 1, total: 15_000 } });
+    expect(await orders.find(reference)).toMatchObject({
+      isPaid: true,
+      credits: { count: 1, total: 15_000 },
+    });
+  });
+});
+
+describe('the three ways', () => {
+  it('credit once if the notification, the page and the schedule come at the same moment (O16)', async () => {
+    const reference = await order();
+    await Promise.all([
+      ...Array.from({ length: 5 }, () => notify(JSON.stringify({ reference }))),
+      ...Array.from({ length: 5 }, () => fetch(`${url}/orders/${reference}?from=payment`)),
+      payments.reconcile([reference]),
+    ]);
+    const credits = { count: 1, total: 15_000 };
+    expect(await orders.find(reference)).toMatchObject({ isPaid: true, credits });
+    expect((await payments.reconcile([reference])).duplicates).toEqual([reference]);
+  });
+
+  it('are told apart in the book of credits', async () => {
+    const [first, second, third] = [await order(), await order(), await order()];
+    await notify(JSON.stringify({ reference: first }));
+    await payments.settle(second);
+    await payments.reconcile(await orders.unpaid());
+    const books = await Promise.all([first, second, third].map((one) => orders.find(one)));
+    expect(books.map((book) => book?.credits.by)).toEqual(['webhook', 'settle', 'reconcile']);
   });
 });
 
 describe('the pages', () => {
   it('escape what they show, load nothing, and have an icon', async () => {
-    const reference = await orders.create('<script>alert("1")</script>', 5);
+    const reference = await orders.create('<script>alert("1")</script>', BASKET.price);
     const response = await fetch(`${url}/orders/${reference}`);
     const markup = await response.text();
     expect(markup).toContain('&lt;script&gt;alert(&quot;1&quot;)');
@@ -110,27 +146,46 @@ describe('the pages', () => {
   });
 
   const pageOf = async (reference: string, query = '', language = 'en'): Promise<string> =>
-    (await fetch(`${url}/orders/${reference}${query}`, { headers: { 'Accept-Language': language } })).text();
+    (
+      await fetch(`${url}/orders/${reference}${query}`, {
+        headers: { 'Accept-Language': language },
+      })
+    ).text();
+
+  it('credit a paid order at once if the notification is late, and the notification is then a duplicate', async () => {
+    const paid = await order();
+    expect(await pageOf(paid, '?from=payment')).toMatch(/class="state paid">Paid<.*15,000, once/s);
+    expect(await orders.find(paid)).toMatchObject({ credits: { count: 1, by: 'settle' } });
+    expect((await notify(JSON.stringify({ reference: paid }))).status).toBe(200);
+    expect((await orders.find(paid))?.credits.count).toBe(1);
+    expect(await pageOf(paid, '', 'fr')).toMatch(/class="state paid">Payé</);
+  });
 
   it('never tell a customer who has paid that the order is not paid', async () => {
-    const paid = await order();
-    await orders.setPayUrl(paid, 'http://127.0.0.1/link/x');
-    for (const query of ['', '?from=payment', '?from=cancel']) {
-      expect(await pageOf(paid, query)).toMatch(/Confirming your payment…/);
-      expect(await pageOf(paid, query)).not.toMatch(/Not paid|Pay now/);
+    const pending = await order('pending');
+    expect(await pageOf(pending, '?from=payment')).toMatch(/Confirming your payment…/);
+    expect(await pageOf(pending, '?from=payment', 'fr')).toContain(
+      'Confirmation de votre paiement…',
+    );
+    // The amount of the order changes after the customer has paid, so the credit is refused.
+    const changed = await order();
+    await db.query('UPDATE orders SET amount = 1 WHERE reference = $1', [changed]);
+    for (const query of ['', '?from=payment']) {
+      expect(await pageOf(changed, query)).toMatch(/You need not pay again|you need not pay again/);
+      expect(await pageOf(changed, query)).not.toMatch(/Not paid|Pay now/);
     }
-    expect(await pageOf(paid, '', 'fr')).toContain('Confirmation de votre paiement…');
-    await notify(JSON.stringify({ reference: paid }));
-    expect(await pageOf(paid)).toMatch(/class="state paid">Paid</);
   });
 
   it('lead from a cancelled payment to a new order, and not back to the payment page', async () => {
     const reference = await order('pending');
-    await orders.setPayUrl(reference, 'http://127.0.0.1/link/x');
-    expect(await pageOf(reference)).toMatch(/Not paid yet.*href="http:\/\/127.0.0.1\/link\/x">Pay now/s);
+    expect(await pageOf(reference)).toMatch(
+      /Not paid yet.*href="http:\/\/127.0.0.1:\d+\/link\/[^"]+">Pay now/s,
+    );
     await emulator.cancel(reference);
     const markup = await pageOf(reference, '?from=cancel');
-    expect(markup).toMatch(/You cancelled this payment\. Nothing was charged\..*href="\/">Order again/s);
+    expect(markup).toMatch(
+      /You cancelled this payment\. Nothing was charged\..*href="\/">Order again/s,
+    );
     expect(markup).not.toContain('/link/');
   });
 
@@ -147,7 +202,6 @@ describe('the pages', () => {
 
   it('receive the credit by server-sent events, once, and no stream is open for an order that is paid', async () => {
     const reference = await order();
-    await orders.setPayUrl(reference, 'http://127.0.0.1/link/x');
     const stream = await fetch(`${url}/orders/${reference}/events`);
     expect(stream.headers.get('content-type')).toBe('text/event-stream');
     await notify(JSON.stringify({ reference }));
@@ -156,12 +210,16 @@ describe('the pages', () => {
     expect((await fetch(`${url}/orders/nothing/events`)).status).toBe(204);
   });
 
-  it.each([{ Origin: 'https://evil.example' }, { Origin: 'null' }, { 'Sec-Fetch-Site': 'cross-site' }])(
-    'take no order from another site: %o',
-    async (headers) => {
-      expect((await fetch(`${url}/orders`, { method: 'POST', headers: headers as Record<string, string> })).status).toBe(403);
-    },
-  );
+  it.each([
+    { Origin: 'https://evil.example' },
+    { Origin: 'null' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+  ])('take no order from another site: %o', async (headers) => {
+    expect(
+      (await fetch(`${url}/orders`, { method: 'POST', headers: headers as Record<string, string> }))
+        .status,
+    ).toBe(403);
+  });
 });
 
 describe('the demo', () => {
@@ -170,8 +228,13 @@ describe('the demo', () => {
       const cwd = fileURLToPath(new URL('..', import.meta.url));
       const args = ['--conditions=@paylink/source', '--import', 'tsx', 'src/demo.ts', '--exit'];
       // The root's tells how JSX is written in the emulator's sources.
-      const tsconfig = { TSX_TSCONFIG_PATH: fileURLToPath(new URL('../../../tsconfig.json', import.meta.url)) };
-      const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...tsconfig, ...env } });
+      const tsconfig = {
+        TSX_TSCONFIG_PATH: fileURLToPath(new URL('../../../tsconfig.json', import.meta.url)),
+      };
+      const child = spawn(process.execPath, args, {
+        cwd,
+        env: { ...process.env, ...tsconfig, ...env },
+      });
       let output = '';
       child.stdout.on('data', (chunk) => (output += String(chunk)));
       child.stderr.on('data', (chunk) => (output += String(chunk)));
@@ -186,7 +249,9 @@ describe('the demo', () => {
     expect(output).toContain('Everything came out as it should');
     expect(output.match(/Refused \(401\)/g)).toHaveLength(4);
     expect(output).toContain('which says: pending');
-    expect(output).toContain('The lost notification came after all');
+    expect(output).toMatch(/It says “Paid” after \d+ ms\. Credited/);
+    expect(output).toContain('The schedule of the shop runs');
+    expect(output.match(/acknowledged as a duplicate, and still one credit/g)).toHaveLength(2);
     expect(output).not.toContain('\u001B');
     expect(output).not.toContain('WEBHOOK_SECRET');
     expect(code).toBe(0);

@@ -1,13 +1,33 @@
-/** The next step, by the status that a webhook answered to a genuine notification. */
-export function adviceFor(status: number): string | undefined {
-  if (status >= 200 && status <= 299) return undefined;
-  if (status >= 300 && status < 400) return 'A redirect is not followed: name the address that it leads to.';
-  if (status === 401 || status === 403) {
-    return 'The signature was not accepted. Is it the same secret on both sides, and are the raw bytes verified? paylink diagnose --help';
+import { ADVICE_BY_CODE } from './reply-codes.js';
+import { codeOf, explainRedirect, factsOf, strangerIn, type Reply } from './reply.js';
+
+const STRANGER = 'If your webhook is Paylink, something else answered';
+
+/** The next step, by the reply of a webhook to a genuine notification. */
+export function adviceFor(reply: Reply, url: URL): string | undefined {
+  const { status } = reply;
+  const stranger = strangerIn(reply);
+  if (status >= 200 && status <= 299) {
+    return stranger === undefined
+      ? undefined
+      : `${STRANGER} (${factsOf(reply)}): it looks like ${stranger}.`;
   }
-  if (status === 404) return 'There is no route at this path: compare it with where the webhook is mounted.';
+  if (status >= 300 && status < 400) return `The answer is ${explainRedirect(reply, url)}.`;
+  const known = codeOf(reply);
+  if (known !== undefined && Object.hasOwn(ADVICE_BY_CODE, known)) return ADVICE_BY_CODE[known];
+  if (status === 429)
+    return 'A rate limiter answered in front of the webhook. It says nothing about the signature: try again later.';
+  if (stranger !== undefined && status !== 404 && status !== 405 && status !== 500) {
+    return `${STRANGER} (${factsOf(reply)}): it looks like ${stranger}.`;
+  }
+  if (status === 401 || status === 403) {
+    return `${ADVICE_BY_CODE['invalid_signature']!} ${STRANGER} (${factsOf(reply)}), such as a login or a firewall.`;
+  }
+  if (status === 404)
+    return 'There is no route at this path: compare it with where the webhook is mounted.';
   if (status === 405) return 'The path is there, but not for POST.';
-  if (status === 415) return 'The server refuses the content type: let the webhook take the raw body, whatever its type.';
+  if (status === 415)
+    return 'The server refuses the content type: let the webhook take the raw body, whatever its type.';
   if (status >= 500) return 'The server failed on its own side: its log says why.';
   return 'The server understood the notification and refused it: its log says why.';
 }

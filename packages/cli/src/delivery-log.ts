@@ -1,4 +1,6 @@
 import type { DeliveryAttempt, Emulator, EmulatorDelivery } from '@paylink/emulator';
+import { adviceFor } from './answer-advice.js';
+import { codeOf } from './reply.js';
 
 /** One attempt to deliver a notification, without what was signed and the signature. */
 export interface LoggedAttempt {
@@ -11,11 +13,15 @@ export interface LoggedAttempt {
   /** What the dashboard did to it on purpose. */
   readonly fault?: string;
   readonly status?: number;
+  /** The code of a reply of Paylink. */
+  readonly code?: string;
   /** Why there was no answer. */
   readonly error?: string;
   readonly durationMs: number;
   readonly acknowledged: boolean;
   readonly retryInMs?: number;
+  /** The next step. Once for a delivery and not for each retry; a fault that the dashboard sent is refused as it should be. */
+  readonly advice?: string;
 }
 
 // Soon enough to feel immediate, seldom enough to cost nothing.
@@ -58,6 +64,10 @@ function endOf({ startedAt, durationMs }: DeliveryAttempt): number {
 function summarize(delivery: EmulatorDelivery, attempt: DeliveryAttempt): LoggedAttempt {
   const { id, event, reference, fault, attempts, nextAttemptAt } = delivery;
   const { number, startedAt, durationMs, response, error } = attempt;
+  const reply = response === undefined ? undefined : { ...response, headers: joined(response.headers) };
+  const code = reply === undefined ? undefined : codeOf(reply);
+  const isFirst = number === 1 && fault === undefined;
+  const advice = isFirst && reply !== undefined ? adviceFor(reply, new URL(delivery.url)) : undefined;
   const isLast = number === attempts.at(-1)?.number;
   return {
     at: startedAt.toISOString(),
@@ -67,9 +77,15 @@ function summarize(delivery: EmulatorDelivery, attempt: DeliveryAttempt): Logged
     number,
     ...(fault === undefined ? {} : { fault }),
     ...(response === undefined ? {} : { status: response.status }),
+    ...(code === undefined ? {} : { code }),
     ...(error === undefined ? {} : { error }),
     durationMs: Math.round(durationMs),
     acknowledged: response !== undefined && response.status >= 200 && response.status <= 299,
     ...(isLast && nextAttemptAt !== undefined ? { retryInMs: Math.max(0, nextAttemptAt.getTime() - Date.now()) } : {}),
+    ...(advice === undefined ? {} : { advice }),
   };
+}
+
+function joined(headers: Readonly<Record<string, string | readonly string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

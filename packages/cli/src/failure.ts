@@ -1,5 +1,5 @@
 /** What the exit codes mean; every command's help lists them. */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3 } as const;
 
 /** As shells count a command that Ctrl-C ended: 128 and the number of SIGINT. */
 export const INTERRUPTED = 130;

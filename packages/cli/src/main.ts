@@ -1,6 +1,9 @@
 import { CommanderError } from 'commander';
 import { EXIT } from './failure.js';
+import { resolveLocalhostNames } from './localhost-names.js';
 import { createProgram } from './program.js';
+
+resolveLocalhostNames();
 
 // `paylink audit | head` closes the pipe when it has read enough: nothing reads the rest.
 for (const stream of [process.stdout, process.stderr]) {

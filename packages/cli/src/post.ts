@@ -1,10 +1,8 @@
 import { showUrl } from './input.js';
+import type { Reply } from './reply.js';
 
-/** What a server answered. */
-export interface Answer {
-  readonly status: number;
-  /** The first 16 kB. */
-  readonly body: string;
+/** What a server answered. Of the body the first 16 kB. */
+export interface Answer extends Reply {
   readonly durationMs: number;
 }
 
@@ -15,7 +13,12 @@ export async function post(request: Request, timeout: number): Promise<Answer> {
   const started = performance.now();
   const response = await fetch(request, { redirect: 'manual', signal: AbortSignal.timeout(timeout) });
   const body = await readStart(response);
-  return { status: response.status, body, durationMs: Math.round(performance.now() - started) };
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body,
+    durationMs: Math.round(performance.now() - started),
+  };
 }
 
 /** The status has been answered already, so a body that breaks off, or never ends, changes nothing. */
@@ -36,9 +39,10 @@ async function readStart(response: Response): Promise<string> {
 
 /** Why there was no answer, and what to do about it. */
 export function explainNoAnswer(error: unknown, url: URL): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
-  const cause = (error as { cause?: { code?: string; message?: string } }).cause;
-  const code = cause?.code ?? '';
+  // fetch wraps the error of the socket.
+  const { cause = error } = error as { cause?: unknown };
+  const { name, code = '', message } = cause as { name?: string; code?: string; message?: string };
+  if (name === 'TimeoutError') return 'no answer in time';
   if (code === 'ECONNREFUSED') return `nothing listens at ${url.host}: is the server running?`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `there is no host ${url.hostname}`;
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET' || code === 'EPIPE')
@@ -48,6 +52,6 @@ export function explainNoAnswer(error: unknown, url: URL): string {
     return `its certificate is not trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS`;
   }
   if (code.startsWith('HPE_')) return `what answers at ${showUrl(url)} does not speak HTTP`;
-  if (cause?.message === 'bad port') return `fetch connects to no server at port ${url.port}, as browsers do not`;
-  return cause?.message ?? (error instanceof Error ? error.message : String(error));
+  if (message === 'bad port') return `fetch connects to no server at port ${url.port}, as browsers do not`;
+  return message ?? (error instanceof Error ? error.message : String(error));
 }

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { sign } from '@paylink/core';
-import { isLocalHost } from './audit/local-host.js';
 import { isConfigurationError, usageFailure } from './failure.js';
 import { readText } from './input.js';
 import { KEPT_SECRETS, readKeptSecrets } from './kept-secrets.js';
@@ -46,6 +45,14 @@ export function addApiKeyOptions(command: Command): Command {
 /** The variables that were found in the project's own .env, which no flag has named. */
 const fromProject = new Set<string>();
 
+/** Which .env file each variable was found in. */
+const fileOf = new Map<string, string>();
+
+/** The .env file that a setting of this source, a variable's name, was found in; stdin is no file. */
+export function dotenvFileOf(source: string): string | undefined {
+  return fileOf.get(source);
+}
+
 /** Whether a setting of this source, a variable's name, was found in the project's own .env. */
 export function isOfProject(source: string): boolean {
   return fromProject.has(source);
@@ -65,6 +72,7 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
     if (isSecretGiven && (SECRET_VARIABLES as readonly string[]).includes(name)) continue;
     process.env[name] = values[name];
     if (path === undefined) fromProject.add(name);
+    if (path !== '-') fileOf.set(name, path ?? '.env');
   }
 }
 
@@ -132,46 +140,6 @@ export async function findEmulatorApiKey(flags: ApiKeyFlags, output: Output): Pr
   if (found !== undefined || apiKey === undefined) return found;
   output.hide(apiKey);
   return { value: apiKey, source: KEPT_SECRETS };
-}
-
-/**
- * The address of the merchant's PostgreSQL; its password is hidden from the output from now on.
- *
- * @throws Failure where a password from elsewhere would go to an address that only the project's own .env names
- */
-export function findDatabaseUrl(flag: string | undefined, output: Output): string | undefined {
-  const url = flag ?? process.env[DATABASE_VARIABLE];
-  if (!url) return undefined;
-  output.hide(url);
-  const { hostname, password } = URL.canParse(url) ? new URL(url) : { hostname: '', password: '' };
-  output.hide(password, decoded(password));
-  // The driver would take the password of the environment for it.
-  if (
-    flag === undefined &&
-    isOfProject(DATABASE_VARIABLE) &&
-    password === '' &&
-    process.env['PGPASSWORD'] &&
-    !isLocalHost(hostname)
-  ) {
-    throw usageFailure(
-      `the password of PGPASSWORD would go to ${hostname || 'a database'}, which only the .env of this folder names`,
-      'if that is right, give --database-url, or --dotenv .env',
-    );
-  }
-  if (flag !== undefined && password !== '') {
-    output.advise(
-      `--database-url stays in the shell history and shows in the process list; ${DATABASE_VARIABLE} in the environment does not`,
-    );
-  }
-  return url;
-}
-
-function decoded(password: string): string | undefined {
-  try {
-    return decodeURIComponent(password);
-  } catch {
-    return undefined;
-  }
 }
 
 interface Places {

@@ -7,12 +7,13 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 export interface CurlOptions {
   readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
 }
 
 /** Pastes a curl line into a shell, and gives what it prints. Where there is no curl, the shell splits it and fetch sends it. */
-export async function pasteCurl(line: string, { env = {} }: CurlOptions = {}): Promise<string> {
+export async function pasteCurl(line: string, { env = {}, cwd }: CurlOptions = {}): Promise<string> {
   const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], ...env };
-  const options = { env: environment as NodeJS.ProcessEnv };
+  const options = { env: environment as NodeJS.ProcessEnv, cwd };
   if (hasCurl) return (await run('sh', ['-c', line], options)).stdout;
   const words = await run('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${line}`], options);
   return sendAs(words.stdout.split('\0').slice(0, -1));

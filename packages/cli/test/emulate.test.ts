@@ -7,7 +7,7 @@ import { parseEnv, promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pasteCurl } from './curl.js';
 import { API_KEY, newFolder, paylink, SECRET, start, type Running } from './paylink.js';
-import { openShop, serve } from './servers.js';
+import { openShop, serve, serveSelfSigned } from './servers.js';
 
 const READY = /Ctrl-C stops it\.\n/;
 
@@ -157,6 +157,39 @@ describe('paylink emulate', () => {
     const [create, read] = curlLines(output);
     expect(JSON.parse(await pasteCurl(create, { env }))).toMatchObject({ reference: 'order-42' });
     expect(JSON.parse(await pasteCurl(read, { env }))).toMatchObject({ reference: 'order-42' });
+    await stop(running);
+  });
+
+  it.each([
+    ['.env', `PAYLINK_API_KEY=${API_KEY}`, []],
+    ['.env', `export PAYLINK_API_KEY="${API_KEY}"\r\nOTHER=1`, []],
+    ['my settings.env', `A=1\nPAYLINK_API_KEY='${API_KEY}'`, ['--dotenv', 'my settings.env']],
+    ['key.txt', `${API_KEY}\n`, ['--api-key-file', 'key.txt']],
+  ])('prints curl lines that read the key from %s (J01)', async (name, content, args) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, name), content);
+    const running = start(['emulate', '--port', '0', ...args], {}, folder);
+    await running.until(READY);
+    const [create, read] = curlLines(running.stdout());
+    expect(JSON.parse(await pasteCurl(create, { cwd: folder }))).toMatchObject({ reference: 'order-42' });
+    expect(JSON.parse(await pasteCurl(read, { cwd: folder }))).toMatchObject({ reference: 'order-42' });
+    await stop(running);
+  });
+
+  it('shows the code of a reply', async () => {
+    const url = await serve((_req, res) => res.writeHead(503).end('{"error":"confirm_unavailable"}'));
+    const running = start(['emulate', '--port', '0', '--webhook', url.replace('127.0.0.1', 'shop.localhost')]);
+    await running.until(READY);
+    await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
+    await running.until(/order-42 → 503 \(confirm_unavailable\) .*\n +The webhook could not ask the service/);
+    await stop(running);
+  });
+
+  it('names NODE_EXTRA_CA_CERTS where the certificate of the webhook is not trusted', async () => {
+    const running = start(['emulate', '--port', '0', '--webhook', await serveSelfSigned()]);
+    await running.until(READY);
+    await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
+    await running.until(/order-42 → the certificate of 127\.0\.0\.1:\d+ is not trusted .*NODE_EXTRA_CA_CERTS/);
     await stop(running);
   });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { newFolder, paylink, SECRET, start } from './paylink.js';
-import { openShop, serve } from './servers.js';
+import { openShop, serve, serveSelfSigned } from './servers.js';
 
 const BODY = '{"reference":"order-42","note":"private words"}';
 const sign = (body: string | Buffer): string => createHmac('sha256', SECRET).update(body).digest('hex');
@@ -59,7 +59,9 @@ describe('paylink listen', () => {
     // 533,336 bytes as base64, of which one has room beside what was there.
     const large = 'x'.repeat(400_000);
     for (let time = 0; time < 2; time++) expect((await deliver(url, large, sign(large))).status).toBe(413);
-    await running.until(/\(400000 bytes\) → 413 {2}not recorded: it does not fit into the folder, see --record-limit\n/);
+    await running.until(
+      /\(400000 bytes\) → 413 \(body_too_large\) {2}not recorded: it does not fit into the folder, see --record-limit\n/,
+    );
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
     // What is small still has room.
     expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toHaveLength(4);
@@ -149,8 +151,23 @@ describe('paylink listen', () => {
     const { url, running, recorded } = await listen(`http://127.0.0.1:${port}/`);
     const answer = await deliver(url, BODY, sign(BODY));
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60']);
-    await running.until(new RegExp(`→ nothing listens at http://127\\.0\\.0\\.1:${port} \\(ECONNREFUSED\\)`));
+    await running.until(new RegExp(`→ nothing listens at 127\\.0\\.0\\.1:${port}: is the server running`));
     expect(recorded()).toHaveLength(1);
+  });
+
+  it('shows the code of a reply and what to do about it, as trigger does', async () => {
+    const target = await serve((req, res) => {
+      req.resume().on('end', () => res.writeHead(503, { 'content-type': 'application/json' }).end('{"error":"store_unavailable"}'));
+    });
+    const { url, running } = await listen(target.replace('127.0.0.1', 'shop.localhost'));
+    expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
+    await running.until(/→ 503 \(store_unavailable\).*\n +The store failed: is the database up/);
+  });
+
+  it('names NODE_EXTRA_CA_CERTS where the certificate of the webhook is not trusted', async () => {
+    const { url, running } = await listen(await serveSelfSigned());
+    expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
+    await running.until(/→ its certificate is not trusted \(\w+\): .*NODE_EXTRA_CA_CERTS/);
   });
 
   it('replays what is not acknowledged with exit code 1, and refuses another file', async () => {

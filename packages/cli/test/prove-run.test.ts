@@ -321,12 +321,34 @@ describe('an input that cannot be read', () => {
     ['has a quote without an end', { 'orders.csv': 'reference,amount\n"order-1,100\n' }, /is not CSV: quote not closed/],
     ['has no references', { 'orders.csv': 'number,amount\n1,100\n' }, /names no column reference\n.*reference, amount, amount_min/],
     ['has no amounts', { 'orders.csv': 'reference\norder-1\n' }, /names no column amount or amount_min/],
+    [
+      'has two columns of one name',
+      { 'orders.csv': 'reference,amount,amount\norder-1,1,2\n' },
+      /--orders: .* has two columns amount/,
+    ],
+    [
+      'has two references',
+      { 'credits.csv': 'reference, reference\na,b\n', 'orders.csv': fine },
+      /--credits: .* two columns reference/,
+    ],
     ['has more cells than columns', { 'orders.csv': 'reference,amount\norder-1,1,000\n' }, /is not CSV/],
   ])('ends with 2 where it %s', async (_, files, message) => {
     const folder = write({ 'credits.csv': fine, ...files });
     const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
     expect({ code: result.code, stdout: result.stdout }).toEqual({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
+  });
+
+  it('ends with a code of its own where there is no order, and calls nothing right', async () => {
+    const folder = write({ 'orders.csv': 'reference,amount\n', 'credits.csv': 'reference\n' });
+    const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
+    expect(result).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('no order was read, so that nothing is proven') as string,
+    });
+    expect(result.stdout).not.toContain('no finding');
+    const json = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: folder });
+    expect([json.code, reportOf(json)]).toEqual([3, expect.objectContaining({ complete: true, orders: 0 })]);
   });
 
   it('takes stdin for one input, and not for two', async () => {
@@ -368,7 +390,7 @@ describe('an input that cannot be read', () => {
     const said = findings.map(({ finding, reference = '', reason }) => `${finding} ${reference}: ${reason}`).sort();
     expect(said).toEqual([
       'input_fault : --orders, row 3 has no reference',
-      'input_fault e: is in 2 rows of the orders',
+      'reference_repeated e: 2 rows of the orders have this reference: two orders, of which one payment pays one, or a join',
       'unknown c2: --orders, row 5 has the amount "9007199254740993", which is no whole number of the smallest unit',
       'unknown c: --orders, row 4 has the amount "1e3", which is no whole number of the smallest unit',
       'unknown d: --orders, row 6 has the amount "-5", which is no whole number of the smallest unit',

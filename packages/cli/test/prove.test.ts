@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { identify } from '@paylink/core/idempotency';
+import { identify } from '@paylink/payments';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { postgresStore } from '@paylink/postgres';
 import pg from 'pg';
@@ -151,14 +151,14 @@ describe('books in PostgreSQL', () => {
   });
 
   it.each([undefined, 'Käse "GmbH" \\ 1'])('knows the marks that the store of tenant %j has left', async (tenant) => {
-    const store = postgresStore(pool, { logger: { warn: () => undefined } });
+    const store = postgresStore(pool, { logger: { warn: () => undefined, error: () => undefined } });
     await store.migrate();
     const references = ['order-1', 'é"\\/\u2028\n\t\u0001\u007f😀', "o'clock", ' blank ', '{"a":1}'];
     for (const reference of references) {
       const { key, turn } = await identify({ tenant, kind: 'payment.succeeded', reference });
       const done = await store.run(
         key,
-        async ({ tx }) => {
+        async (tx) => {
           await tx.query('INSERT INTO paid (reference, amount) VALUES ($1, 100)', [reference]);
         },
         { signal: new AbortController().signal, turn },
@@ -228,6 +228,11 @@ describe('books in PostgreSQL', () => {
     ['is no SQL', 'SELECT FROM WHERE', /--orders: PostgreSQL refuses the query: syntax error/],
     ['writes', 'WITH gone AS (DELETE FROM shop RETURNING *) SELECT * FROM gone', /PostgreSQL refuses the query/],
     ['calls what writes', 'SELECT reference, amount, setval($$counter$$, 9) FROM shop', /read-only transaction/],
+    [
+      'has two columns of one name',
+      'SELECT reference, amount, 2 * amount AS amount FROM shop',
+      /--orders: the query has two columns amount/,
+    ],
     ['has no reference', 'SELECT amount FROM shop', /the query gives no column reference/],
   ])('refuses a query that %s, and changes nothing', async (_, orders, message) => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100);

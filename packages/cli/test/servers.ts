@@ -1,9 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import express from 'express';
 import { paymentWebhook } from '@paylink/express';
 import { onTestFinished } from 'vitest';
-import { SECRET } from './paylink.js';
+import { newFolder, SECRET } from './paylink.js';
 
 /** Listens until the test ends, and gives the origin. */
 export async function serve(listener: RequestListener): Promise<string> {
@@ -14,6 +18,24 @@ export async function serve(listener: RequestListener): Promise<string> {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Listens with a certificate that no authority has signed. */
+export async function serveSelfSigned(): Promise<string> {
+  const folder = newFolder();
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'],
+      ...['-subj', '/CN=localhost', '-keyout', key, '-out', cert],
+    ],
+    { stdio: 'ignore' },
+  );
+  const server = createSecureServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_req, res) => res.end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 export interface Shop {

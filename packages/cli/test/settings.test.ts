@@ -91,16 +91,39 @@ describe('the settings of the commands', () => {
     ]) {
       expect(asked).toMatchObject({ code: 1, stderr: expect.not.stringContaining('would go to') as string });
     }
-    const database = folderWith({ dotenv: 'DATABASE_URL=postgres://app@0.0.0.0:1/shop\n' });
-    const prove = ['prove', '--orders', 'SELECT 1', '--credits', 'SELECT 1', '--ask', 'none'];
-    const stopped = await paylink(prove, { cwd: database, env: { PGPASSWORD: 'a-password-of-the-environment' } });
-    expect(stopped).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('PGPASSWORD would go to 0.0.0.0, which only') as string,
-    });
-    expect((await paylink(prove, { cwd: database })).stderr).not.toContain('would go to');
     // An emulator is no stranger.
     const here = folderWith({ dotenv: 'PAYLINK_BASE_URL=http://127.0.0.1:9/api\n' });
     expect((await paylink(get, { cwd: here, env })).stderr).not.toContain('would go to');
+  });
+
+  const prove = ['prove', '--orders', 'SELECT 1', '--credits', 'SELECT 1', '--ask', 'none'];
+  const password = { PGPASSWORD: 'a-password-of-the-environment' };
+
+  it.each([
+    ['postgres://app@0.0.0.0:1/shop'],
+    ['postgres://app@localhost:1/shop?host=0.0.0.0'],
+    ['postgres://app@localhost:1/shop?host=localhost&host=0.0.0.0'],
+    ['postgres://app@localhost:1/shop?%68ost=0.0.0.0'],
+    ['postgres:///shop?host=0.0.0.0&port=1'],
+    ['postgres://app@localhost:1/shop?host=0.0.0.0&password=its-own-one&password='],
+  ])('lets no password leave for %s, which only the .env of the folder names (O20)', async (url) => {
+    const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
+    expect(await paylink(prove, { cwd, env: password })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('PGPASSWORD would go to 0.0.0.0, which only the .env') as string,
+    });
+    const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });
+    expect(named.stderr).not.toContain('would go to');
+  });
+
+  it.each([
+    ['to this machine', 'postgres://app@127.0.0.1:1/shop', {}],
+    ['to a socket of this machine', 'postgres://app@elsewhere.example/shop?host=/nowhere', {}],
+    ['with a password of its own', 'postgres://app:its-own-one@0.0.0.0:1/shop', {}],
+    ['to the host of the environment', 'postgres:///shop?port=1', { PGHOST: '0.0.0.0' }],
+  ])('goes %s', async (_, url, env) => {
+    const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
+    const result = await paylink(prove, { cwd, env: { ...password, ...env } });
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('PostgreSQL cannot be reached') as string });
   });
 });

@@ -81,7 +81,7 @@ describe('paylink trigger', () => {
   });
 
   it.each([
-    [301, /redirect is not followed/],
+    [301, /a redirect to http:\/\/127\.0\.0\.1:1\/: the service follows none/],
     [404, /no route at this path/],
     [405, /not for POST/],
     [415, /content type/],
@@ -212,6 +212,34 @@ describe('paylink trigger', () => {
     const url = await serve((_req, res) => res.end(JSON.stringify({ secret })));
     const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env: { WEBHOOK_SECRET: secret } });
     expect(stdout).toContain('{"secret":"[hidden]"}');
+  });
+
+  it.each<[string, number, Record<string, string>, string, RegExp]>([
+    [
+      'a page',
+      200,
+      { 'content-type': 'text/html' },
+      '<html>shop</html>',
+      /something else answered \(200, text\/html\): .* a catch-all/,
+    ],
+    ['a login', 302, { location: '/login?next=secret' }, '', /a redirect to http:\S+\/login\?…: a login stands in front/],
+    ['a rate limiter', 429, { 'retry-after': '9' }, '', /A rate limiter answered .* nothing about the signature/],
+    ['a firewall', 403, { server: 'waf' }, 'no', /something else answered \(403, no content-type, server: waf\)/],
+    ['compression', 415, {}, '{"error":"unsupported_encoding"}', /The body arrived compressed/],
+    ['a store that is away', 503, {}, '{"error":"store_unavailable"}', /is the database up, and was the store migrated/],
+  ])('knows %s by its reply', async (_, status, headers, body, message) => {
+    const { url } = await record({ status, headers, body });
+    const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
+    expect(stdout).toMatch(message);
+    expect(stdout).not.toContain('next=secret');
+  });
+
+  it('reaches *.localhost on this machine, with its name in the Host header', async () => {
+    const { url, received } = await record();
+    const named = url.replace('127.0.0.1', 'shop.localhost');
+    const { code } = await paylink(['trigger', '--to', named, '--reference', 'a'], { env });
+    expect([code, received[0]!.headers.host]).toEqual([0, new URL(named).host]);
+    expect(JSON.parse(received[0]!.body.toString())).toEqual({ reference: 'a' });
   });
 
   it('shows the beginning of a long reply', async () => {

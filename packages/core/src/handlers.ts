@@ -60,7 +60,7 @@ export interface HandlerSet {
   /** Whether an event receiver decides what a signed status means that contradicts the header. */
   readonly decidesStatus: boolean;
   /** Runs the handler of an event. @throws the handler's error, or WebhookError `handler_timeout`. */
-  run(event: WebhookEvent, host: object): Promise<Handled['outcome']>;
+  readonly run: (event: WebhookEvent, host: object) => Promise<Handled['outcome']>;
 }
 
 type AnyHandler = Handler<WebhookEvent, object>;

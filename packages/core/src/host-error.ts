@@ -34,7 +34,7 @@ export function hostError(thrown: unknown): Error {
     if (!isError(thrown)) return standInFor(thrown);
     if (isWebhookError(thrown) && hasOwnReply(thrown)) return thrown;
     const fields = fieldsOf(thrown);
-    if (fields.some(({ name, get }) => get !== undefined && !ENGINE_GETTERS.has(name))) {
+    if (fields.some(({ name, isGetter }) => isGetter && !ENGINE_GETTERS.has(name))) {
       return standInFor(thrown);
     }
     if (thrown instanceof HandlerError) return thrown;
@@ -73,14 +73,17 @@ function hasOwnReply(error: object): boolean {
 
 interface Field {
   readonly name: string;
-  readonly get?: (() => unknown) | undefined;
+  readonly isGetter: boolean;
 }
 
 /** The fields of an error, inherited ones too, without a call of any getter. */
 function fieldsOf(error: object | null): Field[] {
   if (error === null) return [];
   const own: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(error);
-  const fields: Field[] = Object.entries(own).map(([name, { get }]) => ({ name, get }));
+  const fields: Field[] = Object.entries(own).map(([name, field]) => ({
+    name,
+    isGetter: field.get !== undefined,
+  }));
   return fields.concat(fieldsOf(Object.getPrototypeOf(error) as object | null));
 }
 
@@ -88,5 +91,6 @@ function fieldsOf(error: object | null): Field[] {
 function describe(thrown: unknown): string {
   const isObject = typeof thrown === 'object' && thrown !== null;
   if (isObject && !(thrown instanceof Error)) return 'an object that is not an Error';
-  return String(thrown as string).replace(/\s+/g, ' ');
+  // The caller catches the error of a toString that throws.
+  return String(thrown).replace(/\s+/g, ' ');
 }

@@ -1,4 +1,5 @@
 import { check } from './errors.js';
+import { statusOf } from './reply.js';
 
 declare const PAYLINK_ERRORS_PAGE: string | undefined;
 
@@ -48,10 +49,12 @@ export function logQuietly(log: () => unknown): void {
 }
 
 /**
- * The log line of a refusal: status, code, the problem, and the address of the code's explanation.
+ * The log line of a refusal: status, code, the problem, and the address of the code's explanation. A
+ * code that the merchant made up has no such address.
  *
  * @param message never with a secret, a signature, a key or a body in it
  */
 export function logLine(status: number, code: string, message: string): string {
-  return `[paylink] ${status} ${code}: ${message.replace(/\.$/, '')}. See ${ERRORS_PAGE}#${code}`;
+  const line = `[paylink] ${status} ${code}: ${message.replace(/\.$/, '')}`;
+  return statusOf(code) === undefined ? line : `${line}. See ${ERRORS_PAGE}#${code}`;
 }

@@ -2,7 +2,6 @@
 import { ConfigurationError, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { logLine, logQuietly, type Logger } from './logger.js';
-import { statusOf } from './reply.js';
 
 /** How one delivery ended. Every field but `reference` is from a fixed set or a number, for metrics. */
 export interface DeliveryOutcome {
@@ -57,7 +56,7 @@ export function createReporter(observe: ObserveHook | undefined, logger: Logger)
           const { event } = report;
           const message = `${named(event)}${textOf(error, code)}`;
           const fields = { code, status, reference: event?.reference, kind: kindOf(event) };
-          const line = lineOf(status, code, message);
+          const line = logLine(status, code, message);
           // A stranger can cause refusals without end. A handler only runs for a known sender.
           if (byHandler) logger.error(line, fields);
           else refusals(line, fields);
@@ -99,12 +98,6 @@ function createRefusalLog(
     if (fields.status > 499) logger.error(line + count, fields);
     else logger.warn(line + count, fields);
   };
-}
-
-/** The line of a code that the merchant's handler made up has no address of an explanation. */
-function lineOf(status: number, code: string, message: string): string {
-  if (statusOf(code) !== undefined) return logLine(status, code, message);
-  return `[paylink] ${status} ${code}: ${message}`;
 }
 
 /** The reference is the merchant's own, and can hold line breaks. */

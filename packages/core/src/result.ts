@@ -20,7 +20,7 @@ export function failureOf(returned: unknown): Error | undefined {
     return failure('an Observable, which nothing subscribes to: return firstValueFrom(…)');
   }
   if (kind === 'Response') {
-    const { ok, status } = returned as Response;
+    const { ok, status } = returned as { readonly ok?: unknown; readonly status?: number };
     return ok === false ? failure(`a Response of status ${status}`) : undefined;
   }
   for (const name of ['status', 'statusCode']) {

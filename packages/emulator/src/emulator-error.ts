@@ -11,6 +11,7 @@ export type EmulatorErrorCode =
   | 'delivery_not_found'
   | 'delivery_has_fault'
   | 'wait_timeout'
+  | 'state_not_written'
   | ServiceErrorCode;
 
 /** The error of the emulator's methods. Branch on `code`; the message is for people and may change. */
@@ -24,4 +25,8 @@ export class EmulatorError extends Error {
   ) {
     super(message, options);
   }
+}
+
+export function isNotWritten(error: unknown): error is EmulatorError {
+  return error instanceof EmulatorError && error.code === 'state_not_written';
 }

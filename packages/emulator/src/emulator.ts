@@ -9,7 +9,7 @@ import type { EmulatorDelivery, FaultOutcome } from './deliveries/delivery.js';
 import type { Disturbance } from './deliveries/disturbances.js';
 import { Outbox } from './deliveries/outbox.js';
 import { Waiting, type AwaitedDelivery } from './deliveries/waiting.js';
-import { EmulatorError } from './emulator-error.js';
+import { EmulatorError, isNotWritten } from './emulator-error.js';
 import { FaultSender } from './faults/fault-sender.js';
 import type { Fault } from './faults/faults.js';
 import type { FaultOptions } from './faults/faulty-notifications.js';
@@ -146,8 +146,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     if (!isMeant(c.req.raw, settings)) return c.text('This emulator does not answer to that host.\n', 421);
     return next();
   });
-  app.route('/api', createApi({ apiKey: settings.apiKey, ledger, requests, limiter, assumed }));
+  app.route('/api', createApi({ apiKey: settings.apiKey, ledger, requests, limiter, store, assumed }));
   app.route('/control', createControl({ apiKey: settings.apiKey, actions }));
+  app.use('/link/*', async (_, next) => {
+    store.catchUp();
+    await next();
+  });
   app.route('/link', createHostedPage(ledger));
   app.route(
     '/dashboard',
@@ -156,6 +160,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.get('/', (c) => c.redirect('/dashboard', 303));
   app.onError((error, c) => {
     report(error);
+    if (isNotWritten(error)) return c.text(`${error.message}.\n`, 500);
     return c.text('The emulator failed; its console says why.\n', 500);
   });
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
@@ -164,6 +169,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
   function open(): Actions {
     if (closed) throw new EmulatorError('emulator_closed', 'the emulator is closed');
+    store.catchUp();
     return actions;
   }
 

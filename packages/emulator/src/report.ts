@@ -5,3 +5,7 @@ import { toTerminal } from './visible-text.js';
 export function report(error: unknown): void {
   console.error(`[paylink emulator] ${toTerminal(inspect(error))}`);
 }
+
+export function warn(message: string): void {
+  console.warn(`[paylink emulator] ${toTerminal(message)}`);
+}

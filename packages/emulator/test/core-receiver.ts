@@ -1,18 +1,20 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createReceiver, memoryStore } from '@paylink/core';
-
-interface Api {
-  getPayment(reference: string): Promise<{ readonly reference: string; readonly status: string }>;
-}
+import { createReceiver } from '@paylink/core';
+import { createPayments, memoryStore, type PaymentClient } from '@paylink/payments';
 
 /** A merchant who does it right: core's receiver on a socket, which credits once what the API confirms. */
-export async function startCoreReceiver(secret: string, confirm: Api) {
+export async function startCoreReceiver(secret: string, client: PaymentClient) {
   const credited: string[] = [];
-  const receiver = createReceiver(
-    { secret, confirm, idempotency: memoryStore() },
-    { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
-  );
+  const payments = createPayments({
+    client,
+    store: memoryStore(),
+    credit: async ({ reference }) => {
+      credited.push(reference);
+      return 1;
+    },
+  });
+  const receiver = createReceiver({ secret }, payments);
   const server = createServer((req, res) => {
     const delivery = {
       method: req.method!,

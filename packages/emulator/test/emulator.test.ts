@@ -231,16 +231,24 @@ describe('an emulator', () => {
 });
 
 describe('loopback', () => {
-  it.each(['127.0.0.1', '127.255.0.3', '[::1]', '::1', 'localhost', 'LOCALHOST'])('is %s', (host) => {
+  it.each(['127.0.0.1', '127.255.0.3', '[::1]', '::1', 'localhost', 'LOCALHOST', 'a.localhost'])('is %s', (host) => {
     expect(isLoopbackHost(host)).toBe(true);
   });
 
-  it.each(['0.0.0.0', '128.0.0.1', '::', 'localhost.', 'a.localhost', '127.0.0.1.nip.io', '', '[localhost', '169.254.169.254'])(
-    'is not %s',
-    (host) => {
-      expect(isLoopbackHost(host)).toBe(false);
-    },
-  );
+  it.each([
+    '0.0.0.0',
+    '128.0.0.1',
+    '::',
+    'localhost.',
+    '.localhost',
+    'localhost.evil.example',
+    '127.0.0.1.nip.io',
+    '',
+    '[localhost',
+    '169.254.169.254',
+  ])('is not %s', (host) => {
+    expect(isLoopbackHost(host)).toBe(false);
+  });
 
   it('is not what only looks like an address', () => {
     expect(isLoopbackAddress('127.1')).toBe(false);
@@ -255,6 +263,7 @@ describe('loopback', () => {
         });
       });
     expect(isLoopbackAddress((await resolve('localhost')) as string)).toBe(true);
+    expect(isLoopbackAddress((await resolve('shop.localhost')) as string)).toBe(true);
     expect(await resolve('192.0.2.1')).toBe('192.0.2.1 does not resolve to a loopback address');
   });
 });

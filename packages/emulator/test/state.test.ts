@@ -1,6 +1,18 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -112,16 +124,29 @@ describe('the state file', () => {
     }
   }, 30_000);
 
-  it('ignores a last line that a kill cut off', async () => {
+  it('drops lines that were cut off, and warns of them', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const first = await start();
     await first.createLink(FIXED);
     await first.close();
-    appendFileSync(state, '["link","half of a li');
+    appendFileSync(state, '["link","half of a li["link","of a full disk\n["link","half of a li');
     const second = await start();
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/dropped from the state file .*: line 3, 4$/));
+    warn.mockRestore();
     expect(await readPayment(second, 'order-1')).toMatchObject({ status: 'pending' });
     await second.createLink({ ...FIXED, reference: 'order-2' });
     await second.close();
     expect(await readPayment(await start(), 'order-2')).toMatchObject({ status: 'pending' });
+  });
+
+  it('removes a link that was planted for its temporary file, and does not write through it', async () => {
+    const target = join(state, '..', 'precious');
+    writeFileSync(target, 'my notes\n');
+    symlinkSync(target, `${state}.tmp`);
+    const emulator = await start();
+    await emulator.createLink(FIXED);
+    expect(readFileSync(target, 'utf8')).toBe('my notes\n');
+    expect([existsSync(`${state}.tmp`), statSync(state).mode & 0o777]).toEqual([false, 0o600]);
   });
 
   it('follows another port with the addresses of its links', async () => {
@@ -208,5 +233,90 @@ describe('the state file', () => {
     utimesSync(`${state}.lock`, before, before);
     await start();
     await expect(startEmulator({ state })).rejects.toThrow('in use by another emulator');
+  });
+});
+
+// A disk of its own can be had by the user root alone.
+describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('the state file on a full disk', () => {
+  let disk: string;
+
+  beforeEach(() => {
+    disk = join(state, '..', 'disk');
+    mkdirSync(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', disk]);
+    open.push({ close: async () => void execFileSync('umount', ['-l', disk]) });
+    state = join(disk, 'state');
+  });
+
+  /** Fills the disk up to so many bytes. */
+  function fill(left: number): void {
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - left));
+  }
+
+  async function createUntilFull(emulator: Emulator, prefix = 'order'): Promise<string[]> {
+    const created: string[] = [];
+    for (let number = 1; number <= 1_000; number++) {
+      const reference = `${prefix}-${number}`;
+      const answer = await postLink(emulator, { ...FIXED, reference });
+      if (answer.status !== 201) {
+        expect([answer.status, await answer.text()]).toEqual([
+          500,
+          expect.stringContaining('the state file cannot be written: ENOSPC'),
+        ]);
+        return created;
+      }
+      created.push(reference);
+    }
+    throw new Error('the disk was never full');
+  }
+
+  it('loses no link that was acknowledged, says why the next one fails, and opens again', async () => {
+    const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const first = await start();
+    const created = await createUntilFull(first);
+    await expect(first.createLink({ ...FIXED, reference: 'method' })).rejects.toMatchObject({ code: 'state_not_written' });
+    await first.close();
+    report.mockRestore();
+    expect(created.length).toBeGreaterThan(50);
+
+    // There is no room for a second file beside it.
+    await expect(startEmulator({ state })).rejects.toThrow('state cannot be written: ENOSPC');
+    expect(existsSync(`${state}.tmp`) || existsSync(`${state}.lock`)).toBe(false);
+    execFileSync('mount', ['-o', 'remount,size=1m', disk]);
+    const second = await start();
+    for (const reference of created) expect(await readPayment(second, reference)).toMatchObject({ status: 'pending' });
+  });
+
+  it('goes on where it was once there is space', async () => {
+    const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const first = await start();
+    await first.createLink(FIXED);
+    fill(0);
+    const refused = await createUntilFull(first, 'late');
+    await expect(first.pay('order-1')).rejects.toMatchObject({ code: 'state_not_written' });
+    rmSync(join(disk, 'filler'));
+    await first.createLink({ ...FIXED, reference: 'afterwards' });
+    await first.close();
+    report.mockRestore();
+    const second = await start();
+    for (const reference of [...refused, 'order-1', 'afterwards']) {
+      expect(await readPayment(second, reference)).toMatchObject({ status: 'pending' });
+    }
+  });
+
+  it('keeps the old file where a new one does not fit', async () => {
+    const first = await start();
+    for (let number = 1; number <= 100; number++) await first.createLink({ ...FIXED, reference: `order-${number}` });
+    await first.close();
+    const before = readFileSync(state, 'utf8');
+    fill(8_192);
+    await expect(startEmulator({ state })).rejects.toThrow('state cannot be written: ENOSPC');
+    expect(readFileSync(state, 'utf8')).toBe(before);
+    rmSync(join(disk, 'filler'));
+    const second = await start();
+    for (let number = 1; number <= 100; number++) {
+      expect(await readPayment(second, `order-${number}`)).toMatchObject({ status: 'pending' });
+    }
   });
 });

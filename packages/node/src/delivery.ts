@@ -27,8 +27,8 @@ export function deliveryOf(
  * middleware that inflates a body deletes Content-Encoding there.
  */
 function headerOf(req: IncomingMessage, name: string): string | undefined {
-  const { rawHeaders = [] }: { readonly rawHeaders?: readonly string[] } = req;
-  if (rawHeaders.length === 0) {
+  const { rawHeaders } = req as { readonly rawHeaders?: readonly string[] };
+  if (rawHeaders === undefined || rawHeaders.length === 0) {
     // Another layer made this request. An array is a repeated header.
     const value = req.headers[name];
     return typeof value === 'string' ? value : undefined;

@@ -6,7 +6,6 @@ import {
   type CreditResult,
   type PaymentOutcome,
   type PaymentStore,
-  type ReconcileOptions,
   type ReconcileProgress,
   type References,
 } from '../src/index.js';

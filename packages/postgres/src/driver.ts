@@ -119,7 +119,7 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
       throw explained(error);
     }
     check(Array.isArray(rows), 'query', 'must return the rows of its statement, as an array');
-    return rows;
+    return rows as Rows;
   }
 }
 

@@ -26,7 +26,7 @@ export interface RunSql {
   /** Tries the lock of the turn and looks for the mark. `readClaim` reads its row. */
   readonly claim: string;
   /** Writes the mark. Fails with 22012 unless the transaction is the one of the claim. */
-  finish(claim: Claim): readonly string[];
+  readonly finish: (claim: Claim) => readonly string[];
   /** Gives a row if the key is done. */
   readonly isDone: string;
 }

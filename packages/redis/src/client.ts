@@ -48,5 +48,5 @@ export async function runScript(
 
 /** A client can be set to give bytes for strings, and strings for numbers. */
 export function textOf(reply: unknown): string {
-  return String(reply ?? '');
+  return ((reply ?? '') as Buffer | string | number).toString();
 }

@@ -627,7 +627,9 @@ const inTransactions: Readonly<Record<string, LargeScenario>> = {
   async 'commits the writes of the work with the mark'<Tx>(created: CreatedStore<Tx>) {
     const { store, write, count } = transactional(created);
     const key = newKey();
-    const work = async (tx: Tx): Promise<void> => void (await write(tx, key));
+    const work = async (tx: Tx): Promise<void> => {
+      await write(tx, key);
+    };
     assert.equal(await within('a run', store.run(key, work, of(key))), 'done');
     assert.equal(await count(key), 1, 'the write of work that succeeded must be there');
     assert.equal(await within('a run', store.run(key, work, of(key))), 'duplicate');
@@ -671,7 +673,9 @@ const inTransactions: Readonly<Record<string, LargeScenario>> = {
     await within('the late write', late);
     await pause(A_WHILE);
     assert.equal(await count(key), 0, 'no write of an aborted run may stay');
-    const again = async (tx: Tx): Promise<void> => void (await write(tx, key));
+    const again = async (tx: Tx): Promise<void> => {
+      await write(tx, key);
+    };
     assert.equal(await runWhenFree(store, key, again), 'done');
     assert.equal(await count(key), 1);
   },

@@ -1,7 +1,7 @@
 /** The two functions of a test runner that the suites need; vitest, jest, mocha and node:test all have them. */
 export interface TestRunner {
-  describe(name: string, body: () => void): unknown;
-  it(name: string, body: () => Promise<void>): unknown;
+  readonly describe: (name: string, body: () => void) => unknown;
+  readonly it: (name: string, body: () => Promise<void>) => unknown;
 }
 
 /** @throws TypeError where there are no globals `describe` and `it`, and `suite` was given none. */

@@ -24,6 +24,7 @@ export interface MerchantEvent {
   readonly reference: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly rawBody: Uint8Array;
+  readonly secretIndex: number;
 }
 
 /** The handler's context. Empty behind a gate. */

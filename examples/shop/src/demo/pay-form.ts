@@ -1,6 +1,6 @@
 import { mustHold } from './story.js';
 
-/** Fills in the pay form of a hosted page as a browser would, and gives the address that the customer ends up at. */
+/** Submits the pay form of a hosted page as a browser does. Returns the customer's next address. */
 export async function submitPayForm(pageUrl: string): Promise<string> {
   const page = await fetch(pageUrl, { signal: AbortSignal.timeout(10_000) });
   const markup = await page.text();
@@ -14,10 +14,15 @@ export async function submitPayForm(pageUrl: string): Promise<string> {
     method: 'POST',
     redirect: 'manual',
     headers: { Origin: url.origin },
-    body: new URLSearchParams(inputs.map(([, name = '', value = '']): [string, string] => [name, value])),
+    body: new URLSearchParams(
+      inputs.map(([, name = '', value = '']): [string, string] => [name, value]),
+    ),
     signal: AbortSignal.timeout(10_000),
   });
   const location = paid.headers.get('location');
-  mustHold(paid.status === 303 && location !== null, `the pay form was answered with ${paid.status}, not with a redirect`);
+  mustHold(
+    paid.status === 303 && location !== null,
+    `the pay form was answered with ${paid.status}, not with a redirect`,
+  );
   return new URL(location, url).href;
 }

@@ -23,31 +23,45 @@ export async function drivePurchase(
     const order = await shop.order(bought.reference);
     mustHold(!order.isPaid && order.credits.count === 0, 'a new order was paid already');
     tell(`The shop wrote down ${order.reference}: ${formatAmount(order.amount)}, not paid.`);
-    tell(`The payment service gave it a page to pay at, and the shop sent the customer there: ${bought.payUrl}`);
+    tell(`The payment service gave it a page to pay at: ${bought.payUrl}`);
+    tell('The shop sent the customer there.');
     return bought;
   });
 
   await story.step('The customer pays on that page', async (tell) => {
     const backAt = await submitPayForm(payUrl);
-    mustHold(backAt === `${shop.url}/orders/${reference}?from=payment`, `the customer was sent to ${backAt}`);
+    mustHold(
+      backAt === `${shop.url}/orders/${reference}?from=payment`,
+      `the customer was sent to ${backAt}`,
+    );
     const { status } = await paylink.getPayment(reference);
     mustHold(status === 'success', `the service says that the payment is ${status}`);
-    tell('The service took the payment (asked by its API, it says: success) and sent the customer back to the shop.');
+    tell('The service took the payment: asked by its API, it says success.');
+    tell('It sent the customer back to the shop.');
   });
 
   return story.step('The service tells the shop, in a signed notification', async (tell) => {
     const { amount, credits } = await shop.waitUntilPaid(reference);
-    mustHold(credits.count === 1 && credits.total === amount, `the order was credited ${credits.count} times`);
+    mustHold(
+      credits.count === 1 && credits.total === amount,
+      `the order was credited ${credits.count} times`,
+    );
+    mustHold(credits.by === 'webhook', `the order was credited by ${String(credits.by)}`);
     const notification = await captureNotification(emulator, reference);
     tell(`The notification says only: ${notification.body}`);
-    tell('Its signature was right, so the shop believed who had sent it, and asked the service: success.');
-    tell(`The shop credited its own amount, ${formatAmount(credits.total)}, once. The order is paid.`);
+    tell(
+      'Its signature was right, so the shop believed the sender, and asked the service: success.',
+    );
+    tell(`The amount is the one of the order. Credited: ${formatAmount(credits.total)}, once.`);
     return { reference, amount, notification };
   });
 }
 
 /** The notification as the emulator has recorded it, once the shop's answer is recorded too. */
-async function captureNotification(emulator: Emulator, reference: string): Promise<WireNotification> {
+async function captureNotification(
+  emulator: Emulator,
+  reference: string,
+): Promise<WireNotification> {
   const deadline = Date.now() + 10_000;
   for (;;) {
     const delivery = emulator.deliveries().find((entry) => entry.reference === reference);

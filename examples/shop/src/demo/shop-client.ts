@@ -8,6 +8,8 @@ export interface WireNotification {
 }
 
 const TIMEOUT = 10_000;
+/** The page to pay at shows the reference in an element of its own. */
+const REFERENCE = /<bdi>([0-9a-f-]{36})<\/bdi>/;
 
 /** The shop as the demo sees it: by HTTP only, so that every line was asked of the server. */
 export class ShopClient {
@@ -27,18 +29,28 @@ export class ShopClient {
       `the shop answered the order with ${response.status}, not with a redirect`,
     );
     const page = await fetch(payUrl, { signal: AbortSignal.timeout(TIMEOUT) });
-    const reference = /\border-[0-9a-f]{24}\b/.exec(await page.text())?.[0];
-    mustHold(page.status === 200 && reference !== undefined, `the page to pay at answered ${page.status} and names no order`);
+    const reference = REFERENCE.exec(await page.text())?.[1];
+    mustHold(page.status === 200, `the page to pay at answered ${page.status}`);
+    mustHold(reference !== undefined, 'the page to pay at names no order');
     return { payUrl, reference };
   }
 
   async order(reference: string): Promise<Order> {
-    const response = await fetch(`${this.url}/api/orders/${reference}`, { signal: AbortSignal.timeout(TIMEOUT) });
-    mustHold(response.status === 200, `the shop answered ${response.status} when asked about ${reference}`);
+    const url = `${this.url}/api/orders/${reference}`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
+    mustHold(response.status === 200, `the shop answered ${response.status} for ${reference}`);
     return (await response.json()) as Order;
   }
 
-  /** Asks until the order is paid. @throws StepFailed after 15 seconds. */
+  /** Opens a page of the shop in English. */
+  async page(url: string): Promise<string> {
+    const headers = { 'Accept-Language': 'en' };
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT) });
+    mustHold(response.status === 200, `the shop answered ${response.status} for its page`);
+    return response.text();
+  }
+
+  /** Asks until the order is paid. @throws StepFailed after 15 seconds */
   async waitUntilPaid(reference: string): Promise<Order> {
     const deadline = Date.now() + 15_000;
     for (;;) {

@@ -22,7 +22,8 @@ const RED = 31;
 /** Tells the story on a stream, in colour only on a terminal that wants it. */
 export function createStory(stream: NodeJS.WriteStream): Story {
   const inColour = stream.isTTY && (process.env['NO_COLOR'] ?? '') === '';
-  const paint = (code: number, text: string): string => (inColour ? `\u001B[${code}m${text}\u001B[0m` : text);
+  const paint = (code: number, text: string): string =>
+    inColour ? `\u001B[${code}m${text}\u001B[0m` : text;
   let number = 0;
   return {
     say: (text) => {

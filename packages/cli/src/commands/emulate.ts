@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { startEmulator, type ApiRequest, type Emulator, type EmulatorOptions } from '@paylink/emulator';
 import { runs, type CommonFlags, type Run } from '../action.js';
-import { adviceFor } from '../answer-advice.js';
 import { watchDeliveries, type LoggedAttempt } from '../delivery-log.js';
 import { EXIT, failure, type Failure, isConfigurationError, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
@@ -19,6 +18,7 @@ import {
   addSecretOptions,
   API_KEY_VARIABLE,
   BASE_URL_VARIABLE,
+  dotenvFileOf,
   findGivenApiKey,
   findGivenSecret,
   SECRET_ENVIRONMENT,
@@ -207,12 +207,12 @@ function introduce(emulator: Emulator, { flags, given, output }: Context): void 
     output.line(paint.dim(`# kept in ${KEPT_SECRETS}, which git ignores`));
   }
   output.line();
-  const apiKey = given.apiKey === undefined ? emulator.apiKey : undefined;
+  const key = authorization(emulator, { flags, given, output });
   output.line(paint.bold('Create a payment link, then open its "url" and pay:'));
-  output.line(createLine(emulator.baseUrl, apiKey));
+  output.line(createLine(emulator, key));
   output.line();
   output.line(paint.bold('Read the payment:'));
-  output.line(readLine(emulator.baseUrl, apiKey));
+  output.line(readLine(emulator, key));
   output.line();
   output.line(paint.dim('Ctrl-C stops it.'));
 }
@@ -232,39 +232,40 @@ function showVariable(
 
 const SAMPLE = { amount: 15_000, reference: 'order-42', description: 'A basket', single_use: true };
 
-function createLine(baseUrl: string, apiKey: string | undefined): string {
-  const headers = [authorization(apiKey), "-H 'Content-Type: application/json'", `-H 'Idempotency-Key: ${SAMPLE.reference}'`];
+function createLine({ baseUrl }: Emulator, key: string): string {
+  const headers = [key, "-H 'Content-Type: application/json'", `-H 'Idempotency-Key: ${SAMPLE.reference}'`];
   const url = quoteForShell(`${baseUrl}/v1/payment-links`);
   return `curl -sS -X POST ${url} ${headers.join(' ')} -d ${quoteForShell(JSON.stringify(SAMPLE))}`;
 }
 
-function readLine(baseUrl: string, apiKey: string | undefined): string {
-  return `curl -sS ${quoteForShell(`${baseUrl}/v1/payments/${SAMPLE.reference}`)} ${authorization(apiKey)}`;
+function readLine({ baseUrl }: Emulator, key: string): string {
+  return `curl -sS ${quoteForShell(`${baseUrl}/v1/payments/${SAMPLE.reference}`)} ${key}`;
 }
 
-/** A key that the user gave is left to the user's shell to fill in. */
-function authorization(apiKey: string | undefined): string {
-  return apiKey === undefined
-    ? `-H "Authorization: Bearer $${API_KEY_VARIABLE}"`
-    : `-H ${quoteForShell(`Authorization: Bearer ${apiKey}`)}`;
+/** A key that the user gave is not repeated: the shell reads it from where it is. */
+function authorization({ apiKey }: Emulator, { flags, given }: Context): string {
+  if (given.apiKey === undefined) return `-H ${quoteForShell(`Authorization: Bearer ${apiKey}`)}`;
+  const { source } = given.apiKey;
+  const dotenv = dotenvFileOf(source);
+  const key =
+    source === '--api-key-file' && flags.apiKeyFile !== '-'
+      ? `$(cat ${quoteForShell(flags.apiKeyFile!)})`
+      : dotenv === undefined
+        ? `$${API_KEY_VARIABLE}`
+        : `$(sed -nE 's/^(export +)?${API_KEY_VARIABLE} *= *//p' ${quoteForShell(dotenv)} | tr -d \\"\\'\\\\r)`;
+  return `-H "Authorization: Bearer ${key}"`;
 }
 
 function log(attempt: LoggedAttempt, output: Output): void {
-  const advice = adviceOn(attempt);
-  output.record({ type: 'delivery', ...attempt, ...(advice === undefined ? {} : { advice }) });
+  output.record({ type: 'delivery', ...attempt });
   output.line(describeAttempt(attempt, output));
-  if (advice !== undefined) output.line(output.paint.dim(`          ${advice}`));
-}
-
-/** Once for a delivery, not for each retry; a fault that the dashboard sent is refused as it should be. */
-function adviceOn({ number, fault, status }: LoggedAttempt): string | undefined {
-  return number === 1 && fault === undefined && status !== undefined ? adviceFor(status) : undefined;
+  if (attempt.advice !== undefined) output.line(output.paint.dim(text`          ${attempt.advice}`));
 }
 
 function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
-  const { at, event, reference, number, fault, status, error, durationMs, acknowledged, retryInMs } = attempt;
+  const { at, event, reference, number, fault, status, code, error, durationMs, acknowledged, retryInMs } = attempt;
   const subject = text`${event} ${reference}${number > 1 ? ` (${number})` : ''}${fault === undefined ? '' : ` [${fault}]`}`;
-  const answer = status ?? error ?? 'no answer';
+  const answer = status === undefined ? (error ?? 'no answer') : `${status}${code === undefined ? '' : ` (${code})`}`;
   const outcome = acknowledged ? paint.green(answer) : paint.red(answer);
   const again = retryInMs === undefined ? '' : `, again in ${(retryInMs / 1_000).toFixed(1)} s`;
   return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${outcome} ${paint.dim(`in ${durationMs} ms`)}${again}`;

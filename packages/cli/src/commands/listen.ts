@@ -4,12 +4,15 @@ import { Command } from 'commander';
 import { isWebhookError, verifySignature } from '@paylink/core';
 import { diagnose } from '@paylink/core/diagnose';
 import { runs, type CommonFlags, type Run } from '../action.js';
+import { adviceFor } from '../answer-advice.js';
 import { EXIT, failure, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
 import { makePrivateFolder } from '../kept-secrets.js';
 import type { Output } from '../output.js';
+import { explainNoAnswer } from '../post.js';
 import { openRecorder, readRecorded, type RecordedDelivery, type Recorder } from '../recorded-delivery.js';
+import { codeOf, type Reply } from '../reply.js';
 import { text } from '../safe-text.js';
 import { untilStopped } from '../until-stopped.js';
 import { addSecretOptions, findSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
@@ -153,9 +156,7 @@ function forward({ method, headers, body }: RecordedDelivery, target: URL): Prom
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const all = [...lines, 'Host', target.host, 'Content-Length', String(body.length), 'Connection', 'close'];
     const req = send(target, { method, headers: all, signal: AbortSignal.timeout(TIMEOUT) });
-    req.once('error', (error: NodeJS.ErrnoException) => {
-      resolve(error.code === 'ECONNREFUSED' ? `nothing listens at ${target.origin} (ECONNREFUSED)` : (error.code ?? error.message));
-    });
+    req.once('error', (error) => resolve(explainNoAnswer(error, target)));
     req.once('response', (res) => {
       void readBody(res).then(
         (answered) =>
@@ -170,20 +171,32 @@ function forward({ method, headers, body }: RecordedDelivery, target: URL): Prom
 /** A line for each delivery, and why its signature does not match; never the signature, the secret or the body. */
 async function tell(
   delivery: RecordedDelivery,
-  { secret, output, forwarded, file }: Context & { readonly forwarded: Forwarded | string; readonly file: string | undefined },
+  {
+    target,
+    secret,
+    output,
+    forwarded,
+    file,
+  }: Context & { readonly forwarded: Forwarded | string; readonly file: string | undefined },
 ): Promise<void> {
   const { paint } = output;
   const problem = secret === undefined ? undefined : await problemOf(delivery, secret);
   const event = valuesOf(delivery, 'x-service-event').join(', ') || '(no event)';
   const status = typeof forwarded === 'string' ? undefined : forwarded.status;
   const isAcknowledged = status !== undefined && status >= 200 && status <= 299;
-  const outcome = typeof forwarded === 'string' ? forwarded : String(forwarded.status);
+  const reply = typeof forwarded === 'string' ? undefined : replyOf(forwarded);
+  const code = reply === undefined ? undefined : codeOf(reply);
+  const outcome = typeof forwarded === 'string' ? forwarded : `${forwarded.status}${code === undefined ? '' : ` (${code})`}`;
+  // The diagnosis of the signature says more.
+  const advice = reply === undefined || problem !== undefined ? undefined : adviceFor(reply, target);
   output.record({
     type: 'delivery',
     at: delivery.receivedAt,
     event,
     bodyBytes: delivery.body.length,
     ...(status === undefined ? { error: forwarded } : { status }),
+    ...(code === undefined ? {} : { code }),
+    ...(advice === undefined ? {} : { advice }),
     ...(secret === undefined ? {} : { signature: problem === undefined ? 'matches' : 'does not match' }),
     ...(problem === undefined ? {} : { diagnosis: problem }),
     ...(file === undefined ? { recorded: false } : { file }),
@@ -193,6 +206,13 @@ async function tell(
     text`${paint.dim(delivery.receivedAt.slice(11, 19))}  ${event} (${delivery.body.length} bytes) → ${isAcknowledged ? paint.green(outcome) : paint.red(outcome)}  ${paint.dim(where)}`,
   );
   if (problem !== undefined) output.line(text`          ${paint.red('signature:')} ${problem}`);
+  if (advice !== undefined) output.line(paint.dim(text`          ${advice}`));
+}
+
+function replyOf({ status, headers, body }: Forwarded): Reply {
+  const named: Record<string, string> = {};
+  for (let index = 0; index < headers.length; index += 2) named[headers[index]!.toLowerCase()] = headers[index + 1]!;
+  return { status, headers: named, body: body.toString('utf8') };
 }
 
 /** Why the signature does not match; undefined where it does. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { runs, type CommonFlags, type Run } from '../action.js';
+import { findDatabase } from '../database.js';
 import { EXIT, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { seconds, wholeNumber } from '../input.js';
@@ -9,12 +10,12 @@ import { showProgress } from '../progress.js';
 import { openInputs, readInput, type Inputs } from '../prove/inputs.js';
 import type { Ask } from '../prove/judge.js';
 import { PostgresBooks } from '../prove/postgres.js';
-import { prove, type Step } from '../prove/prove.js';
+import { hasNoOrders, prove, type Step } from '../prove/prove.js';
 import { showProof, writeCsv, writeJson } from '../prove/report.js';
 import { StateFolder } from '../prove/state.js';
 import { text } from '../safe-text.js';
 import { addServiceOptions, connect, type ServiceFlags } from '../service.js';
-import { API_ENVIRONMENT, DATABASE_VARIABLE, findDatabaseUrl } from '../settings.js';
+import { API_ENVIRONMENT, DATABASE_VARIABLE } from '../settings.js';
 
 interface Flags extends CommonFlags, ServiceFlags {
   readonly orders?: string;
@@ -91,6 +92,7 @@ export function proveCommand(): Command {
       [0, 'no finding in what was asked'],
       [1, 'a finding, or the run could not be completed'],
       USAGE_EXIT,
+      [EXIT.nothing, 'the books hold no order, so nothing is proven'],
       [INTERRUPTED, 'ended by Ctrl-C; what was known is printed'],
     ],
   });
@@ -132,6 +134,7 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
     goesOn = !proof.complete;
     if (goesOn && flags.state !== undefined) output.note(text`the same command line goes on where this one was stopped`);
     if (proof.stopped === 'interrupted') return INTERRUPTED;
+    if (hasNoOrders(proof)) return EXIT.nothing;
     return proof.complete && proof.total === 0 ? EXIT.ok : EXIT.failed;
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
@@ -153,11 +156,11 @@ async function readInputs(flags: Flags, output: Output): Promise<Located> {
   if (!needsDatabase) {
     return { orders, credits, marks: typeof marks === 'string' ? { path: marks } : undefined, tenant, database: undefined };
   }
-  const url = findDatabaseUrl(flags.databaseUrl, output);
-  if (url === undefined) {
+  const address = findDatabase(flags.databaseUrl, output);
+  if (address === undefined) {
     throw usageFailure('a query needs its PostgreSQL', `set ${DATABASE_VARIABLE}, or give --dotenv or --database-url`);
   }
-  const database = new PostgresBooks(url);
+  const database = new PostgresBooks(address);
   if (typeof marks === 'string') return { orders, credits, marks: { path: marks }, tenant, database };
   if (marks === false) return { orders, credits, marks: undefined, tenant, database };
   const table = marksTable ?? DEFAULT_TABLE;

@@ -8,6 +8,7 @@ import { collect, readHeaders, requireTarget, seconds, secretsOf, showUrl, whole
 import { makeNotification, PAYMENT_SUCCEEDED, type NotificationFlags } from '../notification.js';
 import type { Output } from '../output.js';
 import { explainNoAnswer, post, type Answer } from '../post.js';
+import { codeOf, redirectOf } from '../reply.js';
 import { text, type Printable } from '../safe-text.js';
 import { addSecretOptions, requireSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
 
@@ -112,9 +113,7 @@ function conclude(deliveries: readonly Sent[], { url, event, reference, output }
   output.table(deliveries.map((sent, index) => row(sent, index + 1, output)));
   output.line();
   output.line(text`${ok ? output.paint.green(accepted) : output.paint.red(accepted)} of ${deliveries.length} accepted (2xx)`);
-  const advice = deliveries
-    .map((sent) => ('error' in sent ? undefined : adviceFor(sent.status)))
-    .find((each) => each !== undefined);
+  const advice = deliveries.map((sent) => ('error' in sent ? undefined : adviceFor(sent, url))).find((each) => each !== undefined);
   if (advice !== undefined) output.line(text`  ${advice}`);
   output.document({
     url: showUrl(url),
@@ -122,9 +121,22 @@ function conclude(deliveries: readonly Sent[], { url, event, reference, output }
     reference: reference ?? null,
     ok,
     accepted,
-    deliveries: deliveries.map((sent, index) => ({ number: index + 1, ...sent })),
+    deliveries: deliveries.map((sent, index) => ({ number: index + 1, ...recordOf(sent, url) })),
   });
   return ok ? EXIT.ok : EXIT.failed;
+}
+
+/** Without the headers, which can hold cookies. */
+function recordOf(sent: Sent, url: URL): object {
+  if ('error' in sent) return sent;
+  const { headers, ...rest } = sent;
+  const target = redirectOf(sent, url);
+  return {
+    ...rest,
+    contentType: headers['content-type'] ?? null,
+    ...(target === undefined ? {} : { redirect: showUrl(target) }),
+    ...(codeOf(sent) === undefined ? {} : { code: codeOf(sent) }),
+  };
 }
 
 function isAccepted(sent: Sent): boolean {

@@ -1,6 +1,7 @@
 /** The second half of a run: the service is asked what the books do not settle. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isPaylinkError, readPayments, type Payment, type PaymentReader, type PaymentReading } from '@paylink/client';
+import { isPaylinkError, type Payment } from '@paylink/client';
+import { readPayments, type PaymentClient, type PaymentReading } from '@paylink/payments';
 import type { Books } from './books.js';
 import { findingOf } from './finding.js';
 import { judge, type Answer } from './judge.js';
@@ -9,7 +10,7 @@ import type { AnswerLine, Checkpoint, Counts, LineWriter, StateFolder } from './
 export interface AskOptions {
   readonly state: StateFolder;
   readonly from: Checkpoint;
-  readonly reader: PaymentReader;
+  readonly reader: PaymentClient<Payment>;
   readonly tenant: string | undefined;
   readonly concurrency: number;
   /** Questions in a second at most. */
@@ -150,7 +151,7 @@ class Answers {
   }
 }
 
-function answerOf(reading: PaymentReading): Answer {
+function answerOf(reading: PaymentReading<Payment>): Answer {
   if ('payment' in reading) return answerBy(reading.payment);
   const { error } = reading;
   if (!isPaylinkError(error)) return { error: error instanceof Error ? error.message : String(error) };
@@ -171,11 +172,11 @@ function answerBy(payment: Payment): Answer {
 /** Failures of the service, and not of one reference. */
 const AWAY = new Set(['network_error', 'timeout', 'service_error', 'rate_limited', 'unauthorized', 'forbidden', 'redirected']);
 
-function isAway(reading: PaymentReading): boolean {
+function isAway(reading: PaymentReading<Payment>): boolean {
   return 'error' in reading && isPaylinkError(reading.error) && AWAY.has(reading.error.code);
 }
 
-function isRefusedKey(reading: PaymentReading): boolean {
+function isRefusedKey(reading: PaymentReading<Payment>): boolean {
   return 'error' in reading && isPaylinkError(reading.error) && reading.error.code === 'unauthorized';
 }
 

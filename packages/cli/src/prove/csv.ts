@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { usageFailure } from '../failure.js';
 import { takeStdin } from '../input.js';
+import { refuseRepeated } from './rows.js';
 
 /** A cell longer than any reference is a quote that was never closed, and would be read to the end of the file. */
 const LONGEST_ROW = 1_000_000;
@@ -51,6 +52,7 @@ export async function* readCsv<Column extends string>(
             `the columns that are read: ${known.join(', ')}`,
           );
         }
+        refuseRepeated(option, known, names, `the first line of ${nameOf(path)}`);
         places = known.flatMap((column) => (names.includes(column) ? [[column, names.indexOf(column)] as const] : []));
         continue;
       }

@@ -1,5 +1,5 @@
 import type { Books } from './books.js';
-import { VERDICTS, type Answer, type Stray, type Verdict } from './judge.js';
+import { STRAYS, VERDICTS, type Answer, type Stray, type Verdict } from './judge.js';
 
 /** What is wrong: of an order, its verdict; else what was found beside the orders. */
 export interface Finding {
@@ -19,12 +19,7 @@ export interface Finding {
   readonly currency?: string;
 }
 
-export const FINDINGS = [
-  ...VERDICTS.filter((verdict) => verdict !== 'right' && verdict !== 'not_asked'),
-  'credit_without_order',
-  'mark_without_order',
-  'input_fault',
-] as const;
+export const FINDINGS = [...VERDICTS.filter((verdict) => verdict !== 'right' && verdict !== 'not_asked'), ...STRAYS] as const;
 
 export function findingOf(
   finding: Finding['finding'],

@@ -1,7 +1,7 @@
 /** Where the books are, and how their rows are brought together. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { identify } from '@paylink/core/idempotency';
+import { identify } from '@paylink/payments';
 import { usageFailure } from '../failure.js';
 import type { Books } from './books.js';
 import { readCsv } from './csv.js';

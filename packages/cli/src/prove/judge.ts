@@ -7,7 +7,7 @@ export const VERDICTS = ['right', 'lost', 'doubled', 'credited_without_payment',
 export type Verdict = (typeof VERDICTS)[number];
 
 /** What is wrong and is of no order. */
-export const STRAYS = ['credit_without_order', 'mark_without_order', 'input_fault'] as const;
+export const STRAYS = ['reference_repeated', 'credit_without_order', 'mark_without_order', 'input_fault'] as const;
 export type Stray = (typeof STRAYS)[number];
 
 export type Ask = 'all' | 'undecided' | 'none';

@@ -1,8 +1,6 @@
 /** Books in PostgreSQL: read in one snapshot, as they are at one moment, and written to by nothing here. */
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Client, QueryArrayResult } from 'pg';
+import { connectDatabase, messageOf, type DatabaseAddress } from '../database.js';
 import { failure, usageFailure } from '../failure.js';
 import { emptyBooks, enter, type Books } from './books.js';
 import {
@@ -11,6 +9,7 @@ import {
   readCredit,
   readMarkKey,
   readOrder,
+  refuseRepeated,
   type Cells,
   type CreditRow,
   type OrderRow,
@@ -32,17 +31,17 @@ interface Joined {
 }
 
 export class PostgresBooks {
-  readonly #url: string;
+  readonly #database: DatabaseAddress;
   readonly #clients = new Set<Client>();
 
-  constructor(url: string) {
-    this.#url = url;
+  constructor(database: DatabaseAddress) {
+    this.#database = database;
   }
 
   /** Which database this is, without the password. */
   get address(): string {
-    if (!URL.canParse(this.#url)) return this.#url;
-    const url = new URL(this.#url);
+    if (!URL.canParse(this.#database.url)) return this.#database.url;
+    const url = new URL(this.#database.url);
     url.password = '';
     url.searchParams.delete('password');
     return url.href;
@@ -167,13 +166,7 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
   }
 
   async #connect(): Promise<Client> {
-    const { Client: PgClient } = await loadPg();
-    const client = new PgClient({ connectionString: this.#url, application_name: 'paylink prove' });
-    // A connection that breaks is an error of the query that runs.
-    client.on('error', () => undefined);
-    await client.connect().catch((error: unknown) => {
-      throw failure(`PostgreSQL cannot be reached: ${messageOf(error)}`, '--database-url or DATABASE_URL says where it is');
-    });
+    const client = await connectDatabase(this.#database, 'paylink prove');
     this.#clients.add(client);
     return client;
   }
@@ -207,7 +200,9 @@ async function columnsOf(client: Client, query: string, option: string): Promise
   const { fields } = await client.query(`SELECT * FROM (${bare(query)}\n) q LIMIT 0`).catch((error: unknown) => {
     throw usageFailure(`${option}: PostgreSQL refuses the query: ${messageOf(error)}`);
   });
-  const names = new Set(fields.map(({ name }) => name));
+  const all = fields.map(({ name }) => name);
+  refuseRepeated(option, option === '--orders' ? ORDER_COLUMNS : CREDIT_COLUMNS, all, 'the query');
+  const names = new Set(all);
   const required = option === '--orders' ? [['reference'], ['amount', 'amount_min']] : [['reference']];
   for (const columns of required) {
     if (columns.some((column) => names.has(column))) continue;
@@ -269,25 +264,7 @@ function quoted(table: string): string {
     .join('.');
 }
 
-/** The merchant's own `pg`: this package brings no driver. */
-async function loadPg(): Promise<typeof import('pg')> {
-  for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
-    try {
-      const path = createRequire(from).resolve('pg');
-      const module = (await import(pathToFileURL(path).href)) as { readonly default: typeof import('pg') };
-      return module.default;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
-    }
-  }
-  throw usageFailure('reading PostgreSQL takes the package pg, which is not installed here', 'npm install --save-dev pg');
-}
-
 function explained(error: unknown): unknown {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? failure(`PostgreSQL: ${messageOf(error)} (${code})`) : error;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof AggregateError ? (error.errors[0] as Error).message : (error as Error).message;
 }

@@ -1,5 +1,6 @@
 /** A run from its inputs to its findings. */
-import type { PaymentReader } from '@paylink/client';
+import type { Payment } from '@paylink/client';
+import type { PaymentClient } from '@paylink/payments';
 import { askService, type Asked } from './ask.js';
 import { conclude, type Outcome, type ReadCredits } from './conclude.js';
 import type { Ask } from './judge.js';
@@ -13,7 +14,7 @@ export interface ProveOptions {
   readonly settings: unknown;
   readonly ask: Ask;
   /** There unless `ask` is none. */
-  readonly reader: PaymentReader | undefined;
+  readonly reader: PaymentClient<Payment> | undefined;
   readonly tenant: string | undefined;
   readonly hasMarks: boolean;
   readonly isPartial: boolean;
@@ -40,6 +41,11 @@ export interface Proof extends Outcome {
   /** Missing where the run was stopped before the end of the books: nothing is known then. */
   readonly books?: BooksRead;
   readonly asked: number;
+}
+
+/** Whether the books were read to their end and held no order. */
+export function hasNoOrders({ books }: Proof): boolean {
+  return books?.rows.orders === 0;
 }
 
 const NOTHING: Outcome = { verdicts: {}, findings: {}, total: 0 };

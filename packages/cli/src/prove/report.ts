@@ -6,7 +6,7 @@ import type { Output } from '../output.js';
 import { escapeText, text, type Printable } from '../safe-text.js';
 import { FINDINGS, type Finding } from './finding.js';
 import { VERDICTS } from './judge.js';
-import type { Proof } from './prove.js';
+import { hasNoOrders, type Proof } from './prove.js';
 
 /** Of each kind, how many findings a terminal is shown. */
 const SHOWN = 10;
@@ -19,6 +19,7 @@ const WORDS: Readonly<Record<(typeof VERDICTS)[number] | (typeof FINDINGS)[numbe
   amount_differs: 'amount differs',
   unknown: 'unknown',
   not_asked: 'not asked',
+  reference_repeated: 'reference repeated',
   credit_without_order: 'credit without an order',
   mark_without_order: 'mark without an order',
   input_fault: 'fault of the input',
@@ -61,9 +62,11 @@ export async function showProof(proof: Proof, findings: () => AsyncIterable<Find
   output.line(conclusion(proof, output));
 }
 
-function conclusion({ complete, total, verdicts }: Proof, { paint }: Output): Printable {
+function conclusion(proof: Proof, { paint }: Output): Printable {
+  const { complete, total, verdicts } = proof;
   const notAsked = verdicts['not_asked'] ?? 0;
   const rest = notAsked === 0 ? '' : `; ${notAsked} orders were not asked, and nothing is said of them`;
+  if (hasNoOrders(proof)) return paint.red('no order was read, so that nothing is proven: check --orders');
   if (total > 0) return paint.red(`${total} finding${total === 1 ? '' : 's'}${rest}`);
   return complete ? paint.green(`no finding${rest}`) : paint.yellow(`no finding so far${rest}`);
 }

@@ -1,5 +1,7 @@
 /** One row of each input, checked: what cannot be compared exactly is reported as a fault, never rounded. */
 
+import { usageFailure } from '../failure.js';
+
 /** What an order is to be paid: this, or what the customer chooses between these. Whole numbers of the smallest unit. */
 export type Expected = { readonly amount: number } | { readonly least: number; readonly most: number };
 
@@ -36,6 +38,13 @@ export type Row = OrderRow | CreditRow | MarkRow | UselessRow;
 
 export const ORDER_COLUMNS = ['reference', 'amount', 'amount_min', 'amount_max', 'currency'] as const;
 export const CREDIT_COLUMNS = ['reference', 'amount', 'by_hand'] as const;
+
+/** @throws Failure if two columns have one name, since only one of them could be read */
+export function refuseRepeated(option: string, known: readonly string[], names: readonly string[], where: string): void {
+  const repeated = known.find((column) => names.indexOf(column) !== names.lastIndexOf(column));
+  if (repeated === undefined) return;
+  throw usageFailure(`${option}: ${where} has two columns ${repeated}`, 'leave one of them out, or give it another name');
+}
 
 /** A cell; `null` and an empty one are the same, since CSV knows no difference. */
 type Cell = string | null | undefined;

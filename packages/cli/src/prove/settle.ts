@@ -49,7 +49,8 @@ export async function settleByBooks(options: SettleOptions): Promise<BooksRead> 
       }
       orders++;
       if (books.orders > 1) {
-        await find(findingOf('input_fault', `is in ${books.orders} rows of the orders`, books, { hasMarks }));
+        const reason = `${books.orders} rows of the orders have this reference: two orders, of which one payment pays one, or a join`;
+        await find(findingOf('reference_repeated', reason, books, { hasMarks }));
       }
       const judged = judgeByBooks(books, ask, hasMarks);
       if (judged === undefined) {

@@ -40,7 +40,7 @@ const unpaid = (status: 'pending' | 'failed' | 'cancelled', amount: number): Syn
 type Parts = Omit<Story, 'reference'>;
 
 function planted(name: string, finding: Finding['finding'], needsAnswer: boolean, parts: (amount: number) => Parts): Planted {
-  const isOfOrder = !['credit_without_order', 'mark_without_order', 'input_fault'].includes(finding);
+  const isOfOrder = !['reference_repeated', 'credit_without_order', 'mark_without_order', 'input_fault'].includes(finding);
   return {
     name,
     finding,
@@ -147,7 +147,7 @@ export const FAULTS: readonly Planted[] = [
     isMarked: true,
     payment: success(a),
   })),
-  planted('an order in two rows', 'input_fault', false, (a) => ({
+  planted('an order in two rows', 'reference_repeated', false, (a) => ({
     orders: [[`${a}`], [`${a}`]],
     credits: [[`${a}`]],
     isMarked: true,

@@ -8,8 +8,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PaylinkError, type Payment, type PaymentReader } from '@paylink/client';
-import { identify } from '@paylink/core/idempotency';
+import { PaylinkError, type Payment } from '@paylink/client';
+import { identify, type PaymentClient } from '@paylink/payments';
 import { openInputs } from '../../src/prove/inputs.js';
 import { prove } from '../../src/prove/prove.js';
 import { StateFolder } from '../../src/prove/state.js';
@@ -125,7 +125,7 @@ async function write(stream: WriteStream, line: string): Promise<void> {
   if (!stream.write(`${line}\n`)) await once(stream, 'drain');
 }
 
-function readerOf({ story }: SyntheticBooks): PaymentReader {
+function readerOf({ story }: SyntheticBooks): PaymentClient<Payment> {
   return {
     async getPayment(reference): Promise<Payment> {
       const { payment } = story(numberOf(reference));

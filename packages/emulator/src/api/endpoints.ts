@@ -2,11 +2,13 @@ import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Assumed } from '../assumed.js';
+import { isNotWritten } from '../emulator-error.js';
 import { createKeyCheck } from './authentication.js';
 import type { Ledger } from '../payments/ledger.js';
 import { readLinkRequest } from './link-request.js';
 import type { RateLimiter } from './rate-limit.js';
 import { report } from '../report.js';
+import type { Store } from '../state/state-file.js';
 import { referenceIn, type LoggedVariables, type RequestLog } from './request-log.js';
 import { refuse, ServiceError } from './service-error.js';
 
@@ -17,11 +19,13 @@ export interface ApiOptions {
   readonly ledger: Ledger;
   readonly requests: RequestLog;
   readonly limiter: RateLimiter;
+  readonly store: Store;
   readonly assumed: Assumed;
 }
 
 /** The two endpoints of the service, mounted at the path of `baseUrl`. */
-export function createApi({ apiKey, ledger, requests, limiter, assumed }: ApiOptions): Hono<{ Variables: LoggedVariables }> {
+export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariables }> {
+  const { apiKey, ledger, requests, limiter, store, assumed } = options;
   const api = new Hono<{ Variables: LoggedVariables }>();
   const isAuthentic = createKeyCheck(apiKey);
 
@@ -34,6 +38,8 @@ export function createApi({ apiKey, ledger, requests, limiter, assumed }: ApiOpt
       c.header('Retry-After', String(secondsLeft));
       throw new ServiceError('rate_limited', `too many requests: the next one is answered in ${secondsLeft} s`);
     }
+    // A kill must not take back what is answered.
+    store.catchUp();
     await next();
     c.header('Cache-Control', 'no-store');
   });
@@ -77,7 +83,8 @@ export function createApi({ apiKey, ledger, requests, limiter, assumed }: ApiOpt
   api.onError((error, c) => {
     if (error instanceof ServiceError) return answerError(c, error, assumed);
     report(error);
-    return answerError(c, new ServiceError('internal_error', 'the emulator failed; its console says why'), assumed);
+    const message = isNotWritten(error) ? error.message : 'the emulator failed; its console says why';
+    return answerError(c, new ServiceError('internal_error', message), assumed);
   });
   return api;
 }

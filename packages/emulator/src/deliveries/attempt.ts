@@ -76,10 +76,15 @@ const MEANINGS: Readonly<Record<string, (url: URL) => string>> = {
   EAI_AGAIN: ({ hostname }) => `no address could be found for ${hostname} (EAI_AGAIN)`,
 };
 
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO/;
+
 function describe(error: unknown, url: URL): string {
   if (!(error instanceof Error)) return String(error);
   const { cause, code = '' } = error as Error & { code?: string };
   if (error.name === 'AbortError' && cause instanceof Error) return cause.message;
+  if (CERTIFICATE.test(code)) {
+    return `the certificate of ${url.host} is not trusted (${code}): name the file of its authority in NODE_EXTRA_CA_CERTS`;
+  }
   // Where a name has two addresses and neither answers, Node's error has no message of its own.
   return MEANINGS[code]?.(url) ?? (error.message === '' ? code : error.message);
 }

@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { ConfigurationError } from '@paylink/core';
+import { EmulatorError } from '../emulator-error.js';
+import { warn } from '../report.js';
+import { takeLock } from './lock.js';
+import { appendAll, close, replaceFile, type OpenFile } from './safe-writing.js';
 
 /** What the file keeps of a kind, by id. */
 export type Kept = ReadonlyMap<string, unknown>;
@@ -20,10 +12,14 @@ export type Kept = ReadonlyMap<string, unknown>;
 export interface Store {
   /** What was kept before, in the order of its first writing. */
   read(kind: string): Kept;
+  /** @throws EmulatorError `state_not_written`; the change is written with the next one */
   put(kind: string, id: string, value: unknown): void;
+  /** @throws EmulatorError `state_not_written` */
   remove(kind: string, id: string): void;
   /** Writes the changes of `work` in one piece, so that a kill leaves all of them or none. */
   together(work: () => void): void;
+  /** Writes the changes that failed before. @throws EmulatorError `state_not_written` */
+  catchUp(): void;
   clear(): void;
   close(): void;
 }
@@ -33,31 +29,36 @@ export const noStore: Store = {
   put: () => undefined,
   remove: () => undefined,
   together: (work) => work(),
+  catchUp: () => undefined,
   clear: () => undefined,
   close: () => undefined,
 };
 
 const FIRST_LINE = '{"paylink":"emulator state","version":1}';
-// Bytes that are appended before the file is rewritten, or four times what the rewritten file holds.
+// Bytes that are appended before the file is rewritten, or four times the rewritten file.
 const BYTES_BEFORE_REWRITE = 1_000_000;
 
 type Line = readonly [kind: string, id: string, value?: unknown];
 
 /**
- * Opens the file of an emulator's state. Each change is one appended line, written before the change is answered, so it survives
- * a kill; a line that a kill cut off is ignored. The file is rewritten as a whole, atomically, at the start and now and then.
+ * Opens the file of an emulator's state. Each change is one appended line, written before the
+ * change is answered, so it survives a kill. A line that was cut off is dropped with a warning. The
+ * file is rewritten as a whole, atomically, at the start and now and then.
  *
- * @throws ConfigurationError where the file is not such a file, cannot be written, or another emulator uses it
+ * @throws ConfigurationError if the file is not such a file, cannot be written, or another emulator uses it
  */
 export function openStateFile(path: string): Store {
   const lock = `${path}.lock`;
   takeLock(lock);
   const state = new Map<string, Map<string, unknown>>();
-  let file: number | undefined;
-  let appended = 0;
-  let written = 0;
-  /** Lines that wait for the end of `together`. */
-  let waiting: string[] | undefined;
+  /**
+   * Lines that are not in the file yet: of `together`, or after a failed write. By kind and id, so
+   * that they stay few.
+   */
+  const unwritten = new Map<string, Line>();
+  let file: OpenFile | undefined;
+  let rewriteAt = 0;
+  let isCollecting = false;
 
   const kindOf = (kind: string): Map<string, unknown> => {
     const kept = state.get(kind) ?? new Map<string, unknown>();
@@ -65,29 +66,43 @@ export function openStateFile(path: string): Store {
     return kept;
   };
 
+  const postponeRewrite = (size: number): void => {
+    rewriteAt = size + Math.max(BYTES_BEFORE_REWRITE, 4 * size);
+  };
+
   function rewrite(): void {
-    const all = [...state].flatMap(([kind, kept]) => [...kept].map(([id, value]): Line => [kind, id, value]));
-    const temporary = `${path}.tmp`;
-    const fresh = openSync(temporary, 'w', 0o600);
-    written = writeSync(fresh, [FIRST_LINE, ...all.map((line) => JSON.stringify(line)), ''].join('\n'));
-    fsyncSync(fresh);
-    closeSync(fresh);
-    renameSync(temporary, path);
-    if (file !== undefined) closeSync(file);
-    file = openSync(path, 'a', 0o600);
-    appended = 0;
+    const all = [...state].flatMap(([kind, kept]) =>
+      [...kept].map(([id, value]): Line => [kind, id, value]),
+    );
+    const fresh = replaceFile(
+      path,
+      toText([FIRST_LINE, ...all.map((line) => JSON.stringify(line))]),
+    );
+    if (file !== undefined) close(file);
+    file = fresh;
+    unwritten.clear();
+    postponeRewrite(fresh.size);
   }
 
-  function append(line: Line): void {
-    const text = `${JSON.stringify(line)}\n`;
-    if (waiting !== undefined) waiting.push(text);
-    else write([text]);
+  function write(): void {
+    if (file === undefined || isCollecting || unwritten.size === 0) return;
+    try {
+      if (file.size > rewriteAt) return rewrite();
+    } catch {
+      // A rewrite needs room for a second file: appending may still work.
+      postponeRewrite(file.size);
+    }
+    try {
+      appendAll(file, toText(Array.from(unwritten.values(), (line) => JSON.stringify(line))));
+      unwritten.clear();
+    } catch (error) {
+      throw notWritten(error);
+    }
   }
 
-  function write(texts: readonly string[]): void {
-    if (file === undefined || texts.length === 0) return;
-    if (appended > Math.max(BYTES_BEFORE_REWRITE, 4 * written)) rewrite();
-    else appended += writeSync(file, texts.join(''));
+  function change(line: Line): void {
+    unwritten.set(JSON.stringify(line.slice(0, 2)), line);
+    write();
   }
 
   try {
@@ -106,114 +121,78 @@ export function openStateFile(path: string): Store {
     read: (kind) => new Map(state.get(kind)),
     put(kind, id, value) {
       kindOf(kind).set(id, value);
-      append([kind, id, value]);
+      change([kind, id, value]);
     },
     remove(kind, id) {
-      if (kindOf(kind).delete(id)) append([kind, id]);
+      if (kindOf(kind).delete(id)) change([kind, id]);
     },
     together(work) {
-      waiting = [];
+      isCollecting = true;
       try {
         work();
       } finally {
-        const texts = waiting;
-        waiting = undefined;
-        write(texts);
+        isCollecting = false;
+        write();
       }
     },
+    catchUp: write,
     clear() {
       state.clear();
-      if (file !== undefined) rewrite();
+      if (file === undefined) return;
+      try {
+        rewrite();
+      } catch (error) {
+        throw notWritten(error);
+      }
     },
     close() {
       if (file === undefined) return;
-      closeSync(file);
+      close(file);
       file = undefined;
       rmSync(lock, { force: true });
     },
   };
 }
 
+function toText(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}
+
+function notWritten(error: unknown): EmulatorError {
+  const { message } = error as Error;
+  return new EmulatorError(
+    'state_not_written',
+    `the state file cannot be written: ${message}. Free some space, then try again`,
+    {
+      cause: error,
+    },
+  );
+}
+
 function readLines(path: string): Line[] {
   if (!existsSync(path)) return [];
   const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
-  if (first !== FIRST_LINE) throw new ConfigurationError('state', `names ${path}, which is no state file of the emulator`);
-  // A kill can cut off the last line; its change was not answered.
-  rest.pop();
-  return rest.map((line) => JSON.parse(line) as Line);
+  if (first !== FIRST_LINE)
+    throw new ConfigurationError('state', `names ${path}, which is no state file of the emulator`);
+  // Whole lines end with a line break, so an empty text follows the last one.
+  const cut = rest.pop();
+  const lines = rest.map(parseLine);
+  const dropped = lines.flatMap((line, at) => (line === undefined ? [at + 2] : []));
+  if (cut !== '') dropped.push(rest.length + 2);
+  if (dropped.length > 0)
+    warn(
+      `dropped from the state file ${path}, since a kill or a full disk cut it off: line ${dropped.join(', ')}`,
+    );
+  return lines.filter((line) => line !== undefined);
 }
 
-/**
- * Two emulators that write one file would each lose what the other writes. The lock of a dead process counts for nothing. It appears with
- * its content, and a dead one is moved away before it is looked at again, since another emulator may be starting at the same time.
- */
-function takeLock(lock: string): void {
-  const own = `${lock}.${process.pid}`;
+function parseLine(text: string): Line | undefined {
   try {
-    // Of a process that was killed here and had the same id.
-    rmSync(own, { force: true });
-    refuseIfHeld(lock);
-    if (existsSync(lock)) moveAway(lock, own);
-    writeFileSync(own, String(process.pid), { mode: 0o600 });
-    place(own, lock);
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
-    throw new ConfigurationError('state', `cannot be locked: ${(error as Error).message}`);
-  } finally {
-    rmSync(own, { force: true });
-  }
-}
-
-function moveAway(lock: string, own: string): void {
-  try {
-    renameSync(lock, own);
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? justTaken() : error;
-  }
-  try {
-    refuseIfHeld(own, lock);
-  } catch (error) {
-    place(own, lock);
-    throw error;
-  }
-}
-
-/** Gives the file its other name, unless there is one of that name. */
-function place(own: string, lock: string): void {
-  try {
-    linkSync(own, lock);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw justTaken();
-    // A file system without hard links. A lock that is still empty counts as that of a dead process there.
-    writeFileSync(lock, readFileSync(own), { flag: 'wx', mode: 0o600 });
-  }
-}
-
-function justTaken(): ConfigurationError {
-  return new ConfigurationError('state', 'was just taken by another emulator');
-}
-
-/** @throws ConfigurationError where the file is the lock of a process that runs */
-function refuseIfHeld(file: string, lock = file): void {
-  if (!existsSync(file)) return;
-  const owner = Number(readFileSync(file, 'utf8'));
-  if (owner === process.pid ? isOfThisProcess(file) : isAlive(owner)) {
-    throw new ConfigurationError('state', `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`);
-  }
-}
-
-/** In a container the pid is often that of the process that was killed before, whose lock is older than this process. */
-function isOfThisProcess(lock: string): boolean {
-  return statSync(lock).mtimeMs >= Date.now() - process.uptime() * 1_000;
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    const line = JSON.parse(text) as unknown;
+    const isLine =
+      Array.isArray(line) && typeof line[0] === 'string' && typeof line[1] === 'string';
+    return isLine ? (line as unknown as Line) : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { Timeline } from './timeline-page.js';
 import type { Happening } from './timeline.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import { expectedText, FAULT_TEXTS } from './fault-texts.js';
-import { describeFault, FAULT_NAMES } from '../../faults/faults.js';
+import { FAULT_NAMES } from '../../faults/faults.js';
 import type { Acknowledged } from '../../faults/verdict.js';
 import { formatAmount, type Language } from '../language.js';
 import { CURRENCY, type Link } from '../../payments/payment.js';
@@ -215,8 +215,7 @@ function Faults({ language, link, lastFaults }: PaymentPageProps) {
                 <p>{sends}</p>
                 <div id={`fault-${fault}`} data-live>
                   <p class="expected">
-                    {texts.expected} {expectedText(fault, link.status, language)}{' '}
-                    <span class="soft">({describeFault(fault).rows.join(', ')})</span>
+                    {texts.expected} {expectedText(fault, link.status, language)}
                   </p>
                   {last !== undefined && (
                     <a id={`last-${fault}`} href={`/dashboard/deliveries/${last.id}`}>

@@ -1,0 +1,19 @@
+import type { PGliteInterface } from '@electric-sql/pglite';
+import type { PaylinkClient } from '@paylink/client';
+import { createPayments, type Payments } from '@paylink/payments';
+import { postgresStore } from '@paylink/postgres';
+import { bookCredit } from './orders.js';
+
+/**
+ * Makes the one place that says how an order is credited. The webhook, the order's page and the
+ * schedule share it, so no order is credited twice.
+ */
+export async function openPayments(db: PGliteInterface, client: PaylinkClient): Promise<Payments> {
+  const store = postgresStore(db);
+  await store.migrate();
+  return createPayments({
+    client,
+    store,
+    credit: (payment, { tx, source }) => bookCredit(tx, payment, source),
+  });
+}

@@ -1,0 +1,267 @@
+/** The checks of `paylink doctor`. */
+import { adviceFor } from '../answer-advice.js';
+import { isLocalHost } from '../audit/local-host.js';
+import { showUrl } from '../input.js';
+import type { Answer } from '../post.js';
+import {
+  codeOf,
+  explainRedirect,
+  factsOf,
+  isPaylinkReply,
+  isSameReply,
+  strangerIn,
+} from '../reply.js';
+import { COMPACT, KIND, PRETTY, Probes, SPACED, type Endpoint, type Outcome } from './probes.js';
+
+export { KIND } from './probes.js';
+
+export interface Check {
+  readonly name: string;
+  /** `undefined` if it was not checked. */
+  readonly ok: boolean | undefined;
+  readonly message: string;
+}
+
+type AddCheck = (name: string, ok: boolean | undefined, message: string) => void;
+
+/**
+ * The checks in the order in which one fault hides another. They end where nothing more can be
+ * learnt.
+ */
+export async function examine(endpoint: Endpoint, deliver: string | undefined): Promise<Check[]> {
+  const checks: Check[] = [];
+  const check: AddCheck = (name, ok, message) => void checks.push({ name, ok, message });
+  const probes = new Probes(endpoint);
+
+  const forged = await probes.forged();
+  if (typeof forged === 'string') return (check('answers', false, forged), checks);
+  if (!(await findsRoute(forged, { probes, endpoint, check }))) return checks;
+  if (isSuccess(forged.status)) return (check('bad signature', false, acceptedAs(forged)), checks);
+  check('bad signature', true, refusedAs(forged));
+
+  const signed = await probes.genuine(COMPACT);
+  if (typeof signed === 'string') return (check('secret', false, signed), checks);
+  if (isLimited(signed)) return (check('rate limit', false, LIMITED), checks);
+  if (codeOf(signed) === 'body_consumed') return (check('parser', false, PARSER), checks);
+  if (!(await checkSecretAndBody({ forged, signed }, { probes, endpoint, check }))) return checks;
+
+  const slowest = Math.max(...probes.times);
+  check(
+    'reply times',
+    slowest < 5_000,
+    `at most ${slowest} ms${slowest < 5_000 ? '' : ': the sender may give up before'}`,
+  );
+  check('outside', undefined, isLocalHost(endpoint.url.hostname) ? FROM_HERE : FROM_INSIDE);
+  if (deliver === undefined)
+    check(
+      'store',
+      undefined,
+      'not checked: --deliver <reference> sends a payment.succeeded, which credits that order',
+    );
+  else
+    checkStore(
+      check,
+      await probes.genuine(JSON.stringify({ reference: deliver }), 'payment.succeeded'),
+      endpoint.url,
+    );
+  return checks;
+}
+
+interface Bench {
+  readonly probes: Probes;
+  readonly endpoint: Endpoint;
+  readonly check: AddCheck;
+}
+
+/** Whether a webhook is there for POST, by its reply to a bad signature. */
+async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): Promise<boolean> {
+  const { status } = forged;
+  const { url } = endpoint;
+  if (status >= 300 && status < 400) {
+    check('route', false, `answers ${status}, ${explainRedirect(forged, url)}`);
+    return false;
+  }
+  if (status === 404) {
+    const elsewhere = await findElsewhere(probes, url);
+    if (elsewhere !== undefined) {
+      check(
+        'route',
+        false,
+        `answers 404, and a webhook of Paylink is at ${showUrl(elsewhere)}: the app has a prefix for its routes`,
+      );
+    } else if (await probes.answersToGet()) {
+      check('route', true, 'the path is there');
+      check('method', false, 'answers 404 to POST and not to GET: mount the webhook for POST');
+    } else {
+      check('route', false, 'answers 404: compare the path with where the webhook is mounted');
+    }
+    return false;
+  }
+  if (isLimited(forged)) {
+    check('rate limit', false, LIMITED);
+    return false;
+  }
+  check('route', true, 'the path is there');
+  if (status === 405) {
+    check('method', false, 'answers 405 to POST: mount the webhook for POST');
+    return false;
+  }
+  check('method', true, 'POST is taken');
+  if (codeOf(forged) === 'body_consumed') {
+    check('parser', false, PARSER);
+    return false;
+  }
+  if (status >= 500 || codeOf(forged) === 'unsupported_encoding') {
+    const look = status === 500 ? undefined : strangerIn(forged);
+    const why =
+      look === undefined
+        ? adviceFor(forged, url)!
+        : `something else answers, and it looks like ${look}`;
+    check('bad signature', false, `answers ${described(forged)}: ${why}`);
+    return false;
+  }
+  return true;
+}
+
+/** Prefixes that frameworks and gateways put before all routes. */
+const PREFIXES = ['/api', '/v1', '/api/v1', '/prod'];
+
+/** Where a reply of Paylink comes from, if the path has a prefix too little or too much. */
+async function findElsewhere(probes: Probes, url: URL): Promise<URL | undefined> {
+  const { pathname } = url;
+  const less = PREFIXES.filter((prefix) => pathname.startsWith(`${prefix}/`)).map((prefix) =>
+    pathname.slice(prefix.length),
+  );
+  for (const path of [...PREFIXES.map((prefix) => `${prefix}${pathname}`), ...less]) {
+    const other = new URL(url);
+    other.pathname = path;
+    const answer = await probes.forged(other);
+    if (typeof answer !== 'string' && codeOf(answer) === 'invalid_signature') return other;
+  }
+  return undefined;
+}
+
+/** Says that something else answers, if it answers good and bad alike. */
+function strangerInFront(forged: Answer, signed: Answer): string | undefined {
+  if (isPaylinkReply(forged) || !isSameReply(forged, signed)) return undefined;
+  const look = strangerIn(forged);
+  if (look === undefined && OF_THE_REQUEST.includes(forged.status)) return undefined;
+  const guess = look === undefined ? '' : ` It looks like ${look}.`;
+  return `a good and a bad signature get the same reply, which is not Paylink's (${factsOf(forged)}): something else answers, such as a login, a CSRF check or a firewall.${guess} Exempt the path of the webhook. If you verify by hand: is it the same secret?`;
+}
+
+function acceptedAs(forged: Answer): string {
+  const { status } = forged;
+  const look = strangerIn(forged);
+  if (look !== undefined)
+    return `is accepted (${factsOf(forged)}): something else answers, and it looks like ${look}`;
+  const form = isPaylinkReply(forged) ? '' : `, or something else answers (${factsOf(forged)})`;
+  return `is accepted (${status}): the webhook does not verify${form}`;
+}
+
+function refusedAs(forged: Answer): string {
+  const { status } = forged;
+  return isPaylinkReply(forged)
+    ? `is refused (${status})`
+    : `is refused (${status}), not in the form of Paylink (${factsOf(forged)})`;
+}
+
+/** Whether the check could go on. */
+async function checkSecretAndBody(
+  { forged, signed }: { readonly forged: Answer; readonly signed: Answer },
+  { probes, endpoint, check }: Bench,
+): Promise<boolean> {
+  const spaced = await probes.genuine(SPACED);
+  if (typeof spaced === 'string') {
+    check('body', false, spaced);
+    return false;
+  }
+  const stranger = strangerInFront(forged, signed);
+  if (isSuccess(signed.status)) {
+    const takesSpaced = isSuccess(spaced.status);
+    check('secret', true, 'is the same on both sides');
+    check('body', takesSpaced, takesSpaced ? 'reaches the webhook as it was sent' : CHANGED);
+  } else if (
+    signed.status >= 400 &&
+    signed.status <= 499 &&
+    (isSuccess(spaced.status) || (await takesPretty(probes)))
+  ) {
+    check('secret', true, 'is the same on both sides');
+    check('body', false, CHANGED);
+  } else if (stranger !== undefined) {
+    check('webhook', false, stranger);
+    return false;
+  } else if (isRefusedAs(signed, forged)) {
+    check(
+      'secret',
+      false,
+      'a signed event is refused: is it the same secret, and does anything change the body on its way?',
+    );
+  } else {
+    const seen = `a signed event of the kind ${KIND} is answered ${described(signed)}`;
+    const advice = adviceFor(signed, endpoint.url)!;
+    check(
+      'signed event',
+      false,
+      `${seen}: an unknown kind is to be acknowledged with 200. ${advice}`,
+    );
+  }
+  return true;
+}
+
+async function takesPretty(probes: Probes): Promise<boolean> {
+  for (const body of PRETTY) {
+    const answer = await probes.genuine(body);
+    if (typeof answer === 'string' || isLimited(answer)) return false;
+    if (isSuccess(answer.status)) return true;
+  }
+  return false;
+}
+
+const LIMITED =
+  'answers 429: a rate limiter in front of the webhook. That is no refusal, and says nothing of the signature: try again later, and exempt the path';
+const PARSER =
+  'a body parser reads the body before the webhook (body_consumed): mount the webhook before it. The log names the line';
+const CHANGED =
+  'some spellings of one JSON are refused and others are not: a parser or a proxy writes the JSON again on its way';
+const FROM_HERE =
+  'not checked: this machine asked itself. A proxy, a tunnel or a firewall on the way of the service is not tried';
+const FROM_INSIDE =
+  'not checked: inside is not outside. A firewall may let this machine in and keep the service out, so run this from another network too';
+
+function checkStore(check: AddCheck, answer: Outcome, url: URL): void {
+  if (typeof answer === 'string') return check('store', false, answer);
+  if (isSuccess(answer.status)) return check('store', true, 'payment.succeeded is acknowledged');
+  check(
+    'store',
+    false,
+    `payment.succeeded is answered ${described(answer)}: ${adviceFor(answer, url)!}`,
+  );
+}
+
+/** Statuses that say what is wrong, whatever the signature is. */
+const OF_THE_REQUEST: readonly number[] = [408, 413, 415];
+
+/** Whether a signed event is refused for its signature: many receivers answer 400 to a bad one. */
+function isRefusedAs(signed: Answer, forged: Answer): boolean {
+  const { status } = signed;
+  return (
+    status === 401 ||
+    status === 403 ||
+    (status === forged.status && !OF_THE_REQUEST.includes(status))
+  );
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+function isLimited({ status }: Answer): boolean {
+  return status === 429;
+}
+
+/** The status, with the code of Paylink. Nothing else of a body is shown. */
+function described(answer: Answer): string {
+  const code = codeOf(answer);
+  return code === undefined ? factsOf(answer) : `${answer.status} (${code})`;
+}

@@ -1,0 +1,102 @@
+/**
+ * Tells a reply of Paylink from that of something in front of it: a login, a gateway, a page for
+ * every path.
+ */
+import { showUrl } from './input.js';
+import { ADVICE_BY_CODE } from './reply-codes.js';
+
+/** A reply as a command has seen it. */
+export interface Reply {
+  readonly status: number;
+  /** By lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The beginning of the body, which is never shown: it can hold anything. */
+  readonly body: string;
+}
+
+/** The code of an error reply, in the form that Paylink's replies have. */
+export function codeOf({ body }: Pick<Reply, 'body'>): string | undefined {
+  return /^\{"error":"([a-z0-9_]{1,40})"\}$/.exec(body.trim())?.[1];
+}
+
+/** Other servers answer `{"error":"forbidden"}` too, so only the codes of Paylink count. */
+export function isPaylinkReply(reply: Pick<Reply, 'body'>): boolean {
+  const code = codeOf(reply);
+  return code === undefined
+    ? reply.body.trim() === '{"received":true}'
+    : Object.hasOwn(ADVICE_BY_CODE, code);
+}
+
+export function isPage({ headers, body }: Reply): boolean {
+  return headers['content-type']?.includes('html') === true || /^\s*<(!doctype|html)/i.test(body);
+}
+
+/** Headers that show who answered, and hold no secret. */
+const FACTS = [
+  'server',
+  'via',
+  'x-powered-by',
+  'www-authenticate',
+  'cf-mitigated',
+  'retry-after',
+  'allow',
+];
+const LONGEST_FACT = 80;
+
+/** The status and the headers that tell who answered: "403, text/html, server: nginx". */
+export function factsOf({ status, headers }: Reply): string {
+  const facts = FACTS.flatMap((name) =>
+    headers[name] === undefined ? [] : [`${name}: ${cut(headers[name])}`],
+  );
+  return [String(status), cut(headers['content-type'] ?? 'no content-type'), ...facts].join(', ');
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_FACT ? `${text.slice(0, LONGEST_FACT)}…` : text;
+}
+
+/** Where a redirect leads, without the query, which can hold a token. */
+export function redirectOf({ status, headers }: Reply, from: URL): URL | undefined {
+  const { location } = headers;
+  if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, from.href))
+    return undefined;
+  return new URL(location, from);
+}
+
+const LOGIN = /log-?in|sign-?in|oauth|\bsso\b|\bauth\b/i;
+
+export function explainRedirect(reply: Reply, from: URL): string {
+  const target = redirectOf(reply, from);
+  if (target === undefined) return 'a redirect without a target';
+  const to = `a redirect to ${showUrl(target)}`;
+  if (LOGIN.test(`${target.hostname}${target.pathname}`))
+    return `${to}: a login stands in front of the webhook. Exempt its path`;
+  return `${to}: the service follows none, so register that address if it is the webhook`;
+}
+
+/** What a reply that is not of Paylink looks like. */
+export function strangerIn(reply: Reply): string | undefined {
+  const { status, headers, body } = reply;
+  if (isPaylinkReply(reply)) return undefined;
+  if (status === 429) return 'a rate limiter';
+  if (
+    headers['cf-mitigated'] !== undefined ||
+    /captcha|are you (a )?human|just a moment|challenge-platform/i.test(body)
+  ) {
+    return 'a bot challenge';
+  }
+  if (/csrf|xsrf/i.test(body)) return 'a CSRF check';
+  const scheme = headers['www-authenticate'];
+  if (scheme !== undefined && !/^signature\b/i.test(scheme)) return 'a login (WWW-Authenticate)';
+  if (isPage(reply) && /type=["']?password|log ?in|sign ?in/i.test(body)) return 'a login page';
+  if (isPage(reply) && status < 400) return 'a page, as a catch-all route gives to every path';
+  if (isPage(reply)) return 'a page of a server or a firewall';
+  return undefined;
+}
+
+/** Whether two replies are one to a sender: pages differ in tokens and request ids. */
+export function isSameReply(a: Reply, b: Reply): boolean {
+  if (a.status !== b.status || a.headers['content-type'] !== b.headers['content-type'])
+    return false;
+  return a.body === b.body || (isPage(a) && isPage(b));
+}

@@ -1,0 +1,94 @@
+import {
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { ConfigurationError } from '@paylink/core';
+
+/**
+ * Two emulators that write one file would each lose what the other writes. The lock of a dead
+ * process counts for nothing. It appears with its content, and a dead one is moved away before it
+ * is looked at again, since another emulator may be starting at the same time.
+ */
+export function takeLock(lock: string): void {
+  const own = `${lock}.${process.pid}`;
+  try {
+    // Of a process that was killed here and had the same id.
+    rmSync(own, { force: true });
+    refuseIfHeld(lock);
+    if (existsSync(lock)) moveAway(lock, own);
+    rmSync(own, { force: true });
+    writeFileSync(own, String(process.pid), { flag: 'wx', mode: 0o600 });
+    place(own, lock);
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
+    throw new ConfigurationError('state', `cannot be locked: ${(error as Error).message}`);
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function moveAway(lock: string, own: string): void {
+  try {
+    renameSync(lock, own);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? justTaken() : error;
+  }
+  try {
+    refuseIfHeld(own, lock);
+  } catch (error) {
+    place(own, lock);
+    throw error;
+  }
+}
+
+/** Gives the file its other name, unless there is one of that name. */
+function place(own: string, lock: string): void {
+  try {
+    linkSync(own, lock);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw justTaken();
+    // A file system without hard links. A lock that is still empty counts as that of a dead process
+    // there.
+    writeFileSync(lock, readFileSync(own), { flag: 'wx', mode: 0o600 });
+  }
+}
+
+function justTaken(): ConfigurationError {
+  return new ConfigurationError('state', 'was just taken by another emulator');
+}
+
+/** @throws ConfigurationError where the file is the lock of a process that runs */
+function refuseIfHeld(file: string, lock = file): void {
+  if (!existsSync(file)) return;
+  const owner = Number(readFileSync(file, 'utf8'));
+  if (owner === process.pid ? isOfThisProcess(file) : isAlive(owner)) {
+    throw new ConfigurationError(
+      'state',
+      `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`,
+    );
+  }
+}
+
+/**
+ * In a container the pid is often that of the process that was killed before, whose lock is older
+ * than this process.
+ */
+function isOfThisProcess(lock: string): boolean {
+  return statSync(lock).mtimeMs >= Date.now() - process.uptime() * 1_000;
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

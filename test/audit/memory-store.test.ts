@@ -1,5 +1,0 @@
-import { memoryStore } from '@paylink/core';
-import { testIdempotencyStore } from '@paylink/testing';
-import { describe, it } from 'vitest';
-
-testIdempotencyStore('memoryStore', () => memoryStore(), { describe, it });
