@@ -18,14 +18,25 @@ const allowed = {
   testing: ['@paylink/core', '@paylink/payments/store'],
   bullmq: ['@paylink/core', '@paylink/payments'],
   emulator: ['@paylink/core'],
-  cli: ['core', 'core/diagnose', 'testing', 'client', 'emulator', 'payments', 'postgres'].map((door) => `@paylink/${door}`),
-  ...Object.fromEntries(STORES.map((name) => [name, ['@paylink/core', '@paylink/payments', '@paylink/payments/store']])),
-  ...Object.fromEntries(ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']])),
+  cli: ['core', 'core/diagnose', 'testing', 'client', 'emulator', 'payments', 'postgres'].map(
+    (door) => `@paylink/${door}`,
+  ),
+  ...Object.fromEntries(
+    STORES.map((name) => [name, ['@paylink/core', '@paylink/payments', '@paylink/payments/store']]),
+  ),
+  ...Object.fromEntries(
+    ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']]),
+  ),
 };
 
 const PACKAGES = new URL('packages/', import.meta.url);
-const unruled = readdirSync(PACKAGES).filter((name) => !(name in allowed) && existsSync(new URL(`${name}/package.json`, PACKAGES)));
-if (unruled.length > 0) throw new Error(`Say in \`allowed\` of eslint.config.js what may be imported by: ${unruled.join(', ')}`);
+const unruled = readdirSync(PACKAGES).filter(
+  (name) => !(name in allowed) && existsSync(new URL(`${name}/package.json`, PACKAGES)),
+);
+if (unruled.length > 0)
+  throw new Error(
+    `Say in \`allowed\` of eslint.config.js what may be imported by: ${unruled.join(', ')}`,
+  );
 
 const boundaries = Object.entries(allowed).map(([name, doors]) => ({
   files: [`packages/${name}/src/**`],
@@ -39,7 +50,10 @@ const boundaries = Object.entries(allowed).map(([name, doors]) => ({
             regex: `^@paylink/(?!(${doors.map((door) => door.slice('@paylink/'.length)).join('|') || '$.'})$)`,
             message: `packages/${name} may import only ${doors.join(', ') || 'nothing'} of the other packages.`,
           },
-          { regex: '^(\\.\\./)+([a-z-]+/)+(src|dist)/', message: 'A package is imported by its name, never by a path into it.' },
+          {
+            regex: '^(\\.\\./)+([a-z-]+/)+(src|dist)/',
+            message: 'A package is imported by its name, never by a path into it.',
+          },
         ],
       },
     ],
@@ -80,13 +94,19 @@ export default defineConfig(
       '@typescript-eslint/dot-notation': 'off',
       // An interface is a promise or not; where one asks for a promise, a sync body is fine.
       '@typescript-eslint/require-await': 'off',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
       '@typescript-eslint/no-confusing-void-expression': [
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
       // A listener gives a promise that settles when its reply is written, and an event emitter ignores that.
-      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
+      '@typescript-eslint/no-misused-promises': [
+        'error',
+        { checksVoidReturn: { arguments: false } },
+      ],
       // JavaScript callers do not read our types: what these rule out is checked at run time all the same.
       '@typescript-eslint/no-unnecessary-condition': 'off',
       // A signal's reason, and what other code rejected with, are passed on as they are.
@@ -115,7 +135,12 @@ export default defineConfig(
   },
   {
     // Nest's modules are empty classes under a decorator, and its options plain objects that it types as classes.
-    files: ['packages/nest/test/**', 'examples/nest/**', 'test/adapters/hosts/nest.ts', 'test/adapters/payments.test.ts'],
+    files: [
+      'packages/nest/test/**',
+      'examples/nest/**',
+      'test/adapters/hosts/nest.ts',
+      'test/adapters/payments.test.ts',
+    ],
     rules: {
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',

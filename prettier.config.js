@@ -1,1 +1,1 @@
-export default { printWidth: 132, singleQuote: true, trailingComma: 'all' };
+export default { printWidth: 100, singleQuote: true, trailingComma: 'all' };

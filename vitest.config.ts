@@ -5,7 +5,9 @@ import { defineConfig } from 'vitest/config';
  * names files that Node cannot load.
  */
 function fromSources(...conditions: string[]) {
-  const resolve = { conditions: ['@paylink/source', ...conditions, 'node', 'development|production'] };
+  const resolve = {
+    conditions: ['@paylink/source', ...conditions, 'node', 'development|production'],
+  };
   return { resolve, ssr: { resolve } };
 }
 
@@ -32,11 +34,27 @@ export default defineConfig({
     coverage: {
       include: ['packages/*/src/**'],
       reporter: ['text-summary'],
-      thresholds: { 'packages/core/src/**': { statements: 98, branches: 97, functions: 98, lines: 98 } },
+      thresholds: {
+        'packages/core/src/**': { statements: 98, branches: 97, functions: 98, lines: 98 },
+      },
     },
     projects: [
-      { ...fromSources(), test: { name: 'core on node:crypto', ...limits, include: ['packages/core/test/**/*.test.ts'] } },
-      { ...fromSources('workerd'), test: { name: 'core on WebCrypto', ...limits, include: ['packages/core/test/**/*.test.ts'] } },
+      {
+        ...fromSources(),
+        test: {
+          name: 'core on node:crypto',
+          ...limits,
+          include: ['packages/core/test/**/*.test.ts'],
+        },
+      },
+      {
+        ...fromSources('workerd'),
+        test: {
+          name: 'core on WebCrypto',
+          ...limits,
+          include: ['packages/core/test/**/*.test.ts'],
+        },
+      },
       {
         ...fromSources(),
         test: {
@@ -46,10 +64,19 @@ export default defineConfig({
           exclude: ['packages/core/**', ...exclude],
         },
       },
-      { ...fromSources(), test: { name: 'across packages', include: ['test/**/*.test.ts'], exclude, ...limits } },
       {
         ...fromSources(),
-        test: { name: 'measured', include: MEASURED, ...limits, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: { name: 'across packages', include: ['test/**/*.test.ts'], exclude, ...limits },
+      },
+      {
+        ...fromSources(),
+        test: {
+          name: 'measured',
+          include: MEASURED,
+          ...limits,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
       { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...limits } },
     ],

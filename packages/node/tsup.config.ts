@@ -23,7 +23,9 @@ const bundleRawBody: Plugin = {
     }));
     // raw-body asks it for a decoder only if it is to return text.
     bundler.onResolve({ filter: /^iconv-lite$/ }, ({ path }) => ({ path, namespace: 'unused' }));
-    bundler.onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }));
+    bundler.onLoad({ filter: /./, namespace: 'unused' }, () => ({
+      contents: 'module.exports = {}',
+    }));
     bundler.onEnd(({ metafile }) => {
       const file = `${bundler.initialOptions.outdir!}/THIRD-PARTY-LICENSES.txt`;
       writeFileSync(file, licencesOf(Object.keys(metafile!.inputs)));

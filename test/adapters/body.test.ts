@@ -26,7 +26,9 @@ function around(bytes: Buffer): Buffer {
 }
 
 function utf32(value: string): Buffer {
-  return Buffer.from(new Uint32Array(Array.from(value, (character) => character.codePointAt(0)!)).buffer);
+  return Buffer.from(
+    new Uint32Array(Array.from(value, (character) => character.codePointAt(0)!)).buffer,
+  );
 }
 
 const nested = (depth: number, inside = ''): string =>
@@ -34,10 +36,26 @@ const nested = (depth: number, inside = ''): string =>
 
 /** Changed after it was signed: what was signed stands first. */
 const changed: readonly (readonly [title: string, signed: Body, sent: Body])[] = [
-  ['rejects a body that was re-serialised with other spacing (C02)', '{ "reference": "a" }', '{"reference":"a"}'],
-  ['rejects a body whose keys changed their order (C02)', '{"reference":"a","b":1}', '{"b":1,"reference":"a"}'],
-  ['rejects a body in which 1.0 became 1 (C02)', '{"reference":"a","b":1.0}', '{"reference":"a","b":1}'],
-  ['rejects a body whose escapes were resolved (C02)', '{"reference":"a\\/b\\u00e9"}', '{"reference":"a/bé"}'],
+  [
+    'rejects a body that was re-serialised with other spacing (C02)',
+    '{ "reference": "a" }',
+    '{"reference":"a"}',
+  ],
+  [
+    'rejects a body whose keys changed their order (C02)',
+    '{"reference":"a","b":1}',
+    '{"b":1,"reference":"a"}',
+  ],
+  [
+    'rejects a body in which 1.0 became 1 (C02)',
+    '{"reference":"a","b":1.0}',
+    '{"reference":"a","b":1}',
+  ],
+  [
+    'rejects a body whose escapes were resolved (C02)',
+    '{"reference":"a\\/b\\u00e9"}',
+    '{"reference":"a/bé"}',
+  ],
   ['rejects a line break that was put at the end (C07)', text, `${text}\n`],
   ['rejects CRLF, a blank and a NUL that were put at the end (C07)', text, `${text}\r\n \0`],
   ['rejects a line break that was taken off the end (C07)', `${text}\n`, text],
@@ -53,7 +71,11 @@ const changed: readonly (readonly [title: string, signed: Body, sent: Body])[] =
     around(Buffer.from('\ufffd')),
     around(Buffer.from([0xff])),
   ],
-  ['rejects a body of which a proxy changed the Unicode normalisation (F18, C02)', '{"reference":"é"}', '{"reference":"e\u0301"}'],
+  [
+    'rejects a body of which a proxy changed the Unicode normalisation (F18, C02)',
+    '{"reference":"é"}',
+    '{"reference":"e\u0301"}',
+  ],
   [
     'rejects a body of which a proxy changed the charset (F18, C02)',
     '{"reference":"é"}',
@@ -74,7 +96,12 @@ const invalid: readonly (readonly [title: string, ...bodies: Body[]])[] = [
     around(Buffer.from([0xed, 0xa0, 0x80])),
     Buffer.concat([BODY, Buffer.from([0x80])]),
   ],
-  ['refuses signed UTF-16 and UTF-32 (C12)', Buffer.from(text, 'utf16le'), Buffer.from(`\ufeff${text}`, 'utf16le'), utf32(text)],
+  [
+    'refuses signed UTF-16 and UTF-32 (C12)',
+    Buffer.from(text, 'utf16le'),
+    Buffer.from(`\ufeff${text}`, 'utf16le'),
+    utf32(text),
+  ],
   [
     'refuses what is signed and not JSON (C13)',
     'reference=order-42',
@@ -88,7 +115,16 @@ const invalid: readonly (readonly [title: string, ...bodies: Body[]])[] = [
     ' ',
     '\0',
   ],
-  ['refuses JSON that is no object (C14)', 'null', '[]', '"x"', '1', 'true', '[{"reference":"a"}]', '"{\\"reference\\":\\"a\\"}"'],
+  [
+    'refuses JSON that is no object (C14)',
+    'null',
+    '[]',
+    '"x"',
+    '1',
+    'true',
+    '[{"reference":"a"}]',
+    '"{\\"reference\\":\\"a\\"}"',
+  ],
   [
     'refuses a reference that is no text, or a blank one (C15)',
     '{}',
@@ -113,24 +149,54 @@ const invalid: readonly (readonly [title: string, ...bodies: Body[]])[] = [
 ];
 
 const handedOn: readonly (readonly [title: string, body: Body, reference: string])[] = [
-  ['accepts a body that is pretty-printed and signed as such (C03)', `{\n  "reference": "a"\n}`, 'a'],
+  [
+    'accepts a body that is pretty-printed and signed as such (C03)',
+    `{\n  "reference": "a"\n}`,
+    'a',
+  ],
   ['accepts a line break at the end that is signed (C08)', `${text}\n`, REFERENCE],
   ['accepts blanks all around that are signed (C08)', ` \r\n\t${text} \r\n`, REFERENCE],
-  ['hands a reference of 10 kB on (C16)', `{"reference":"${'r'.repeat(10_240)}"}`, 'r'.repeat(10_240)],
-  ['hands control characters on (C16)', '{"reference":"\\u0001\\r\\n\\t\\u001b[2J\x7f"}', '\u0001\r\n\t\u001b[2J\x7f'],
-  ['hands paths and separators on (C16)', '{"reference":"../../a/b?c#d%2e:;\'--"}', "../../a/b?c#d%2e:;'--"],
+  [
+    'hands a reference of 10 kB on (C16)',
+    `{"reference":"${'r'.repeat(10_240)}"}`,
+    'r'.repeat(10_240),
+  ],
+  [
+    'hands control characters on (C16)',
+    '{"reference":"\\u0001\\r\\n\\t\\u001b[2J\x7f"}',
+    '\u0001\r\n\t\u001b[2J\x7f',
+  ],
+  [
+    'hands paths and separators on (C16)',
+    '{"reference":"../../a/b?c#d%2e:;\'--"}',
+    "../../a/b?c#d%2e:;'--",
+  ],
   ['hands an emoji and other planes on (C16)', '{"reference":"💸𝕒\\ud83d\\ude00"}', '💸𝕒😀'],
   ['hands a reference with blanks at its ends on as it is (C16)', '{"reference":" a "}', ' a '],
   ['hands the name of an inherited property on (C16)', '{"reference":"__proto__"}', '__proto__'],
   ['takes the last of two references (C18)', '{"reference":"a","reference":"b"}', 'b'],
-  ['takes the last of two references, also when the name is escaped (C18)', '{"reference":"a","\\u0072eference":"b"}', 'b'],
-  ['survives numbers that no double can hold (C21)', '{"reference":"a","n":[1e400,12345678901234567890,-0,1e-400]}', 'a'],
+  [
+    'takes the last of two references, also when the name is escaped (C18)',
+    '{"reference":"a","\\u0072eference":"b"}',
+    'b',
+  ],
+  [
+    'survives numbers that no double can hold (C21)',
+    '{"reference":"a","n":[1e400,12345678901234567890,-0,1e-400]}',
+    'a',
+  ],
 ];
 
 const inert: readonly (readonly [title: string, body: string])[] = [
   ['keeps "__proto__" in the body inert (C19)', '{"reference":"a","__proto__":{"polluted":1}}'],
-  ['keeps "constructor.prototype" in the body inert (C19)', '{"reference":"a","constructor":{"prototype":{"polluted":1}}}'],
-  ['keeps escaped and nested names of prototypes inert (C19)', '{"reference":"a","b":{"\\u005f_proto__":{"polluted":1}}}'],
+  [
+    'keeps "constructor.prototype" in the body inert (C19)',
+    '{"reference":"a","constructor":{"prototype":{"polluted":1}}}',
+  ],
+  [
+    'keeps escaped and nested names of prototypes inert (C19)',
+    '{"reference":"a","b":{"\\u005f_proto__":{"polluted":1}}}',
+  ],
 ];
 
 type Fields = Record<string, unknown>;
@@ -138,7 +204,8 @@ type Fields = Record<string, unknown>;
 /** A deep merge as it stands in many applications, with the fault that they have. */
 function merge(into: Fields, from: Readonly<Fields>): void {
   for (const [key, value] of Object.entries(from)) {
-    if (typeof value === 'object' && value !== null) merge((into[key] ??= {}) as Fields, value as Fields);
+    if (typeof value === 'object' && value !== null)
+      merge((into[key] ??= {}) as Fields, value as Fields);
     else into[key] = value;
   }
 }
@@ -146,7 +213,11 @@ function merge(into: Fields, from: Readonly<Fields>): void {
 describe.each(hosts)('$name', (host) => {
   it.each(changed)('%s', async (_title, signed, sent) => {
     const serving = await serve(host);
-    expectRefused(await exchange(serving.port, post(sent, { signature: mac(signed) })), 401, 'invalid_signature');
+    expectRefused(
+      await exchange(serving.port, post(sent, { signature: mac(signed) })),
+      401,
+      'invalid_signature',
+    );
     expect(serving.events).toEqual([]);
   });
 
@@ -155,7 +226,9 @@ describe.each(hosts)('$name', (host) => {
     // The bits of one byte at a time: all at once, the last replies of a busy machine come late.
     for (const at of BODY.keys()) {
       const bits = Array.from({ length: 8 }, (_, bit) => at * 8 + bit);
-      const replies = await Promise.all(bits.map((bit) => exchange(serving.port, post(flipped(BODY, bit), { signature: VALID }))));
+      const replies = await Promise.all(
+        bits.map((bit) => exchange(serving.port, post(flipped(BODY, bit), { signature: VALID }))),
+      );
       for (const reply of replies) expectRefused(reply, 401, 'invalid_signature');
     }
     expect(serving.events).toEqual([]);
@@ -180,7 +253,11 @@ describe.each(hosts)('$name', (host) => {
   it('rejects an empty body without a signature (C10)', async () => {
     const serving = await serve(host);
     for (const framing of [0, 'none', 'chunked'] as const) {
-      expectRefused(await exchange(serving.port, post('', { signature: [], framing })), 401, 'invalid_signature');
+      expectRefused(
+        await exchange(serving.port, post('', { signature: [], framing })),
+        401,
+        'invalid_signature',
+      );
     }
     expect(serving.events).toEqual([]);
   });
@@ -227,11 +304,11 @@ describe.each(hosts)('$name', (host) => {
     const merged: Fields = {};
     merge(merged, payload);
     // A prototype of the whole process would show on any object, one of the merged object on that.
-    expect([merged['polluted'], ({} as Fields)['polluted'], (merged['b'] as Fields | undefined)?.['polluted']]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect([
+      merged['polluted'],
+      ({} as Fields)['polluted'],
+      (merged['b'] as Fields | undefined)?.['polluted'],
+    ]).toEqual([undefined, undefined, undefined]);
     expect(Object.getPrototypeOf({ ...Object.assign({}, payload) })).toBe(Object.prototype);
     expect((Object.assign({}, payload) as Fields)['polluted']).toBeUndefined();
     expect(references(serving)).toEqual(['a']);
@@ -242,7 +319,11 @@ describe.each(hosts)('$name', (host) => {
     ['30,000 arrays with an escape inside', nested(30_000, '"\\u0041"'), undefined],
     ['500,000 arrays', nested(500_000), 2_000_000],
     ['500,000 arrays with an escape inside', nested(500_000, '"\\u0041"'), 2_000_000],
-    ['10,000 objects', `{"reference":"a","deep":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`, undefined],
+    [
+      '10,000 objects',
+      `{"reference":"a","deep":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`,
+      undefined,
+    ],
   ])('survives %s within one another (C20)', async (_what, body, bodyLimit) => {
     const serving = await serve(host, { options: bodyLimit === undefined ? {} : { bodyLimit } });
     const reply = await exchange(serving.port, post(body));
@@ -254,9 +335,18 @@ describe.each(hosts)('$name', (host) => {
 
   it('gives an amount only as an unknown value in the payload (C23)', async () => {
     const serving = await serve(host);
-    expectAcknowledged(await exchange(serving.port, post('{"reference":"a","amount":1,"currency":"XOF"}')));
+    expectAcknowledged(
+      await exchange(serving.port, post('{"reference":"a","amount":1,"currency":"XOF"}')),
+    );
     const [event] = serving.events;
-    expect(Object.keys(event!).sort()).toEqual(['payload', 'rawBody', 'reference', 'secretIndex', 'tenant', 'type']);
+    expect(Object.keys(event!).sort()).toEqual([
+      'payload',
+      'rawBody',
+      'reference',
+      'secretIndex',
+      'tenant',
+      'type',
+    ]);
     expect(Object.isFrozen(event!.payload)).toBe(true);
   });
 
@@ -266,15 +356,24 @@ describe.each(hosts)('$name', (host) => {
     ['pending', 503, 'payment_pending'],
   ])('believes a signed status of %s, and not the header (C24)', async (status, expected, code) => {
     const serving = await serve(host);
-    expectRefused(await exchange(serving.port, post(JSON.stringify({ reference: 'a', status }))), expected, code);
+    expectRefused(
+      await exchange(serving.port, post(JSON.stringify({ reference: 'a', status }))),
+      expected,
+      code,
+    );
     expect(serving.events).toEqual([]);
   });
 
-  it.each(['success', 'Failed', 1, null])('takes a signed status of %j for no contradiction (C24)', async (status) => {
-    const serving = await serve(host);
-    expectAcknowledged(await exchange(serving.port, post(JSON.stringify({ reference: 'a', status }))));
-    expect(references(serving)).toEqual(['a']);
-  });
+  it.each(['success', 'Failed', 1, null])(
+    'takes a signed status of %j for no contradiction (C24)',
+    async (status) => {
+      const serving = await serve(host);
+      expectAcknowledged(
+        await exchange(serving.port, post(JSON.stringify({ reference: 'a', status }))),
+      );
+      expect(references(serving)).toEqual(['a']);
+    },
+  );
 
   it('hands the signed bytes on exactly as they came (C16)', async () => {
     const serving = await serve(host);
@@ -291,7 +390,9 @@ it('rejects every change of one bit to a body over the switch between the two wa
     const signature = mac(body);
     await verifySignature(body, signature, SECRET);
     for (let bit = 0; bit < length * 8; bit += 1_021) {
-      await expect(verifySignature(flipped(body, bit), signature, SECRET)).rejects.toMatchObject({ code: 'invalid_signature' });
+      await expect(verifySignature(flipped(body, bit), signature, SECRET)).rejects.toMatchObject({
+        code: 'invalid_signature',
+      });
     }
   }
 });

@@ -28,7 +28,11 @@ export interface Message {
 }
 
 /** The signature as the contract says, by code that is not core's. */
-export function mac(body: string | Uint8Array, secret: string | Uint8Array = SECRET, algorithm = 'sha256'): string {
+export function mac(
+  body: string | Uint8Array,
+  secret: string | Uint8Array = SECRET,
+  algorithm = 'sha256',
+): string {
   const signature = createHmac(algorithm, secret).update(body).digest('hex');
   mustStaySecret(signature);
   return signature;
@@ -36,7 +40,13 @@ export function mac(body: string | Uint8Array, secret: string | Uint8Array = SEC
 
 /** The head of a request, up to and with the empty line. */
 export function head(body: string | Uint8Array, message: Message = {}): Buffer {
-  const { method = 'POST', path = PATH, version = '1.1', contentType = 'application/json', framing = body.length } = message;
+  const {
+    method = 'POST',
+    path = PATH,
+    version = '1.1',
+    contentType = 'application/json',
+    framing = body.length,
+  } = message;
   const { signature = mac(body), event = 'payment.succeeded', lines = [] } = message;
   const all: (readonly [string, string])[] = [...lines];
   if (contentType !== null) all.push(['Content-Type', contentType]);
@@ -48,14 +58,20 @@ export function head(body: string | Uint8Array, message: Message = {}): Buffer {
   if (framing === 'chunked') all.push(['Transfer-Encoding', 'chunked']);
   else if (framing !== 'none') all.push(['Content-Length', String(framing)]);
   const text = all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.from(`${method} ${path} HTTP/${version}\r\nHost: shop.example\r\n${text}\r\n`, 'latin1');
+  return Buffer.from(
+    `${method} ${path} HTTP/${version}\r\nHost: shop.example\r\n${text}\r\n`,
+    'latin1',
+  );
 }
 
 /** A whole request. */
 export function post(body: string | Uint8Array = BODY, message: Message = {}): Buffer {
   const bytes = Buffer.from(body);
   mustStaySecret(bytes.toString('latin1'));
-  return Buffer.concat([head(bytes, message), message.framing === 'chunked' ? chunked(bytes) : bytes]);
+  return Buffer.concat([
+    head(bytes, message),
+    message.framing === 'chunked' ? chunked(bytes) : bytes,
+  ]);
 }
 
 /** The body in chunks of the size. */
@@ -66,7 +82,11 @@ export function chunked(body: Uint8Array, size = body.length): Buffer {
 }
 
 export function chunk(bytes: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+  return Buffer.concat([
+    Buffer.from(`${bytes.length.toString(16)}\r\n`),
+    bytes,
+    Buffer.from('\r\n'),
+  ]);
 }
 
 /** A genuine delivery, made by the package that merchants test with. */
@@ -75,7 +95,9 @@ export function genuine(reference: string): Buffer {
   mustStaySecret(signature);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.concat([
-    Buffer.from(`POST ${PATH} HTTP/1.1\r\nHost: shop.example\r\n${lines.join('')}Content-Length: ${rawBody.length}\r\n\r\n`),
+    Buffer.from(
+      `POST ${PATH} HTTP/1.1\r\nHost: shop.example\r\n${lines.join('')}Content-Length: ${rawBody.length}\r\n\r\n`,
+    ),
     rawBody,
   ]);
 }

@@ -22,12 +22,16 @@ function isHostsOwn(request: GeneratedRequest, { host, status, body }: Reply): b
   // They never come to see the head of a request that is framed wrongly: Node refuses it.
   if (request.framing.includes('than it is') && status === 400 && body === '') return true;
   const { statusCode } = (parsed(body) ?? {}) as { readonly statusCode?: unknown };
-  return isNest && statusCode === status && [400, 413, 415].includes(status) && !isReadByNest(request);
+  return (
+    isNest && statusCode === status && [400, 413, 415].includes(status) && !isReadByNest(request)
+  );
 }
 
 /** Nest's parser runs before any guard, and has the first word on what it cannot read. */
 function isReadByNest({ body, lines, contentType, framing }: GeneratedRequest): boolean {
-  const isCompressed = lines.some(([name, value]) => name === 'Content-Encoding' && value !== 'identity');
+  const isCompressed = lines.some(
+    ([name, value]) => name === 'Content-Encoding' && value !== 'identity',
+  );
   if (isCompressed || framing.includes('than it is')) return false;
   // It refuses a JSON text of one value, and one that might change a prototype.
   if (contentType === 'application/json')
@@ -54,7 +58,9 @@ function isObject(value: unknown): boolean {
 }
 
 it(`every host gives the same status and body to ${runs} requests (seed ${seed})`, async () => {
-  const servers = await Promise.all([...hosts, lambda, ...nestHosts].map((host) => serve(host, { options: { bodyLimit: LIMIT } })));
+  const servers = await Promise.all(
+    [...hosts, lambda, ...nestHosts].map((host) => serve(host, { options: { bodyLimit: LIMIT } })),
+  );
   const seen = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(requests, async (request) => {

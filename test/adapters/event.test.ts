@@ -13,7 +13,11 @@ const INJECTION = 'x%0a[paylink]\u001b[31m-forged-line';
 const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
   ['refuses a delivery without the header (E01)', { event: [] }],
   ['refuses an empty header (E02)', { event: '' }, { event: '  \t ' }],
-  ['refuses a name of more than 128 characters (E02)', { event: 'a'.repeat(129) }, { event: `${KIND}${'.'.repeat(5_000)}` }],
+  [
+    'refuses a name of more than 128 characters (E02)',
+    { event: 'a'.repeat(129) },
+    { event: `${KIND}${'.'.repeat(5_000)}` },
+  ],
   [
     'refuses characters that no kind has (E02)',
     ...[
@@ -36,20 +40,32 @@ const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { event: `${KIND}, ${KIND}` },
     { event: [KIND, ''] },
   ],
-  ['refuses a kind in other case (E05)', { event: 'Payment.Succeeded' }, { event: 'PAYMENT.SUCCEEDED' }],
+  [
+    'refuses a kind in other case (E05)',
+    { event: 'Payment.Succeeded' },
+    { event: 'PAYMENT.SUCCEEDED' },
+  ],
 ];
 
 describe.each(hosts)('$name', (host) => {
-  it.each(invalid.map(([title, ...messages]) => [title, messages] as const))('%s', async (_title, messages) => {
-    const serving = await serve(host);
-    for (const message of messages) expectRefused(await exchange(serving.port, post(BODY, message)), 400, 'invalid_event');
-    expect(serving.events).toEqual([]);
-  });
+  it.each(invalid.map(([title, ...messages]) => [title, messages] as const))(
+    '%s',
+    async (_title, messages) => {
+      const serving = await serve(host);
+      for (const message of messages)
+        expectRefused(await exchange(serving.port, post(BODY, message)), 400, 'invalid_event');
+      expect(serving.events).toEqual([]);
+    },
+  );
 
   it('says nothing of the header before the signature is right (E01)', async () => {
     const serving = await serve(host);
     for (const event of [[], [''], ['Payment.Succeeded'], [KIND, KIND]]) {
-      expectRefused(await exchange(serving.port, post(BODY, { event, signature: mac('another body') })), 401, 'invalid_signature');
+      expectRefused(
+        await exchange(serving.port, post(BODY, { event, signature: mac('another body') })),
+        401,
+        'invalid_signature',
+      );
     }
     expect(serving.events).toEqual([]);
   });
@@ -58,7 +74,10 @@ describe.each(hosts)('$name', (host) => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe } });
     mustStaySecret(INJECTION);
-    const { status } = await exchange(serving.port, post(BODY, { event: INJECTION.replaceAll('\u001b', '') }));
+    const { status } = await exchange(
+      serving.port,
+      post(BODY, { event: INJECTION.replaceAll('\u001b', '') }),
+    );
     const unknown = await exchange(serving.port, post(BODY, { event: 'forged-line.in-a-kind' }));
     expect([status, unknown.status]).toEqual([400, 200]);
     expect(log() + JSON.stringify(observe.mock.calls)).not.toContain('forged-line');
@@ -99,16 +118,27 @@ describe.each(hosts)('$name', (host) => {
     ['failed', 400],
     ['cancelled', 400],
     ['pending', 503],
-  ])('refuses a success whose signed body says %s, also where the body repeats the kind (E08)', async (status, expected) => {
-    const serving = await serve(host);
-    const { status: got } = await exchange(serving.port, post(JSON.stringify({ reference: 'a', event: KIND, type: KIND, status })));
-    expect(got).toBe(expected);
-    expect(serving.events).toEqual([]);
-  });
+  ])(
+    'refuses a success whose signed body says %s, also where the body repeats the kind (E08)',
+    async (status, expected) => {
+      const serving = await serve(host);
+      const { status: got } = await exchange(
+        serving.port,
+        post(JSON.stringify({ reference: 'a', event: KIND, type: KIND, status })),
+      );
+      expect(got).toBe(expected);
+      expect(serving.events).toEqual([]);
+    },
+  );
 
   it('takes another kind in the body for nothing, since the contract has no such field (E08)', async () => {
     const serving = await serve(host);
-    expectAcknowledged(await exchange(serving.port, post('{"reference":"a","event":"payment.failed","type":"refund"}')));
+    expectAcknowledged(
+      await exchange(
+        serving.port,
+        post('{"reference":"a","event":"payment.failed","type":"refund"}'),
+      ),
+    );
     expect(references(serving)).toEqual(['a']);
   });
 });

@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { paymentWebhook } from '@paylink/node';
 import { testAdapter, type AdapterServer, type TestRunner } from '@paylink/testing/adapter';
 
-async function listen(listener: (req: IncomingMessage, res: ServerResponse) => unknown): Promise<AdapterServer> {
+async function listen(
+  listener: (req: IncomingMessage, res: ServerResponse) => unknown,
+): Promise<AdapterServer> {
   const server = createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const close = (): void => {
@@ -16,10 +18,14 @@ async function listen(listener: (req: IncomingMessage, res: ServerResponse) => u
 }
 
 const onError = (): void => undefined;
-testAdapter('the adapter of node:http', ({ options, handler }) => listen(paymentWebhook({ ...options, onError }, handler)), {
-  describe,
-  it,
-});
+testAdapter(
+  'the adapter of node:http',
+  ({ options, handler }) => listen(paymentWebhook({ ...options, onError }, handler)),
+  {
+    describe,
+    it,
+  },
+);
 
 describe('testAdapter', () => {
   it('finds the faults of an adapter that does not verify', async () => {
@@ -39,7 +45,10 @@ describe('testAdapter', () => {
             .setEncoding('utf8')
             .on('data', (piece: string) => (text += piece))
             .on('end', () => {
-              handler({ type: 'payment.succeeded', reference: String(/order-[a-z0-9]+/.exec(text)?.[0]) });
+              handler({
+                type: 'payment.succeeded',
+                reference: String(/order-[a-z0-9]+/.exec(text)?.[0]),
+              });
               res.setHeader('content-type', 'application/json').end('{"received":true}');
             });
         }),
@@ -55,6 +64,8 @@ describe('testAdapter', () => {
   }, 120_000);
 
   it('says what is missing where there is no test runner', () => {
-    expect(() => testAdapter('none', () => ({ port: 0, close: () => undefined }))).toThrow('pass them as its third argument');
+    expect(() => testAdapter('none', () => ({ port: 0, close: () => undefined }))).toThrow(
+      'pass them as its third argument',
+    );
   });
 });

@@ -10,7 +10,10 @@ const bodies = fc.oneof(
   { weight: 4, arbitrary: fc.constant(BODY) },
   fc.json().map(text),
   fc
-    .record({ reference: fc.string({ unit: 'grapheme' }), status: fc.constantFrom('success', 'failed', 'cancelled', 'pending', 1) })
+    .record({
+      reference: fc.string({ unit: 'grapheme' }),
+      status: fc.constantFrom('success', 'failed', 'cancelled', 'pending', 1),
+    })
     .map((value) => text(JSON.stringify(value))),
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
   fc
@@ -37,7 +40,11 @@ const signatures = fc.oneof(
   fc.constant((right: string) => [`sha256=${right}`]),
   fc.constant((right: string) => [` ${right}\t`]),
   fc.nat(63).map((length) => (right: string) => [right.slice(0, length)]),
-  fc.nat(63).map((at) => (right: string) => [right.slice(0, at) + (right[at] === '0' ? '1' : '0') + right.slice(at + 1)]),
+  fc
+    .nat(63)
+    .map((at) => (right: string) => [
+      right.slice(0, at) + (right[at] === '0' ? '1' : '0') + right.slice(at + 1),
+    ]),
   fc.constant(() => [mac('another body')]),
   fc.stringMatching(/^[\x21-\x7e]{1,80}$/).map((value) => () => [value]),
 );
@@ -88,11 +95,21 @@ const framing = fc.constantFrom(
   'one less than it is',
 );
 
-export const requests = fc.record({ body: bodies, signature: signatures, event: kinds, lines: more, contentType: types, framing });
+export const requests = fc.record({
+  body: bodies,
+  signature: signatures,
+  event: kinds,
+  lines: more,
+  contentType: types,
+  framing,
+});
 export type GeneratedRequest = typeof requests extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** The pieces to send. A body that is shorter than declared ends with the connection. */
-export function piecesOf({ body, signature, event, lines, contentType, framing }: GeneratedRequest, path = PATH): Buffer[] {
+export function piecesOf(
+  { body, signature, event, lines, contentType, framing }: GeneratedRequest,
+  path = PATH,
+): Buffer[] {
   const message = { path, signature: signature(mac(body)), event, lines, contentType };
   switch (framing) {
     case 'chunked':
@@ -102,10 +119,18 @@ export function piecesOf({ body, signature, event, lines, contentType, framing }
     case 'two pieces':
       return [head(body, message), body];
     case 'one more than it is':
-      return [Buffer.concat([head(body, { ...message, framing: Math.max(0, body.length - 1) }), body])];
+      return [
+        Buffer.concat([head(body, { ...message, framing: Math.max(0, body.length - 1) }), body]),
+      ];
     case 'one less than it is':
       // The byte that is missing comes after all: another body than the one that was signed.
-      return [Buffer.concat([head(body, { ...message, framing: body.length + 1 }), body, Buffer.from(' ')])];
+      return [
+        Buffer.concat([
+          head(body, { ...message, framing: body.length + 1 }),
+          body,
+          Buffer.from(' '),
+        ]),
+      ];
     default:
       return [Buffer.concat([head(body, message), body])];
   }

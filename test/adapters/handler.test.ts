@@ -38,13 +38,16 @@ describe.each(hosts)('$name', (host) => {
           }, 5),
         ),
     ],
-  ])('lets the host answer an error that is thrown %s, and gives it the very error (G01)', async (_when, handler) => {
-    const serving = await serve(host, { handler });
-    const { status, body } = await exchange(serving.port, post());
-    expect([status, body]).toEqual([500, failure]);
-    expect(serving.errors).toEqual([expect.any(OutOfStock)]);
-    expect(references(serving)).toEqual([REFERENCE]);
-  });
+  ])(
+    'lets the host answer an error that is thrown %s, and gives it the very error (G01)',
+    async (_when, handler) => {
+      const serving = await serve(host, { handler });
+      const { status, body } = await exchange(serving.port, post());
+      expect([status, body]).toEqual([500, failure]);
+      expect(serving.errors).toEqual([expect.any(OutOfStock)]);
+      expect(references(serving)).toEqual([REFERENCE]);
+    },
+  );
 
   it('finishes the handler when the sender goes away (G07)', async () => {
     let resume: (() => void) | undefined;
@@ -59,7 +62,10 @@ describe.each(hosts)('$name', (host) => {
       const wire = await begin(serving.port, post());
       await eventually('the handler', () => resume !== undefined);
       wire[leave]();
-      await eventually('the end of the connection', async () => (await serving.connections()) === 0);
+      await eventually(
+        'the end of the connection',
+        async () => (await serving.connections()) === 0,
+      );
       resume!();
       resume = undefined;
       await eventually('the credit', () => credited === (leave === 'finish' ? 1 : 2));
@@ -90,7 +96,9 @@ describe.each(hosts)('$name', (host) => {
         for (const end = performance.now() + 400; performance.now() < end;);
       },
     });
-    const before = await Promise.all(Array.from({ length: 5 }, () => begin(serving.port, post().subarray(0, -5))));
+    const before = await Promise.all(
+      Array.from({ length: 5 }, () => begin(serving.port, post().subarray(0, -5))),
+    );
     const [blocking, ...others] = await Promise.all([
       exchange(serving.port, genuine('order-blocking')),
       ...before.map(async (wire) => {
@@ -110,18 +118,21 @@ describe.each(handlerHosts)('$name', (host) => {
     ['order_closed', 409, 409],
     ['some_code', undefined, 500],
     ['payment_pending', undefined, 503],
-  ])('answers a WebhookError of the handler with its own code %s and status (G01)', async (code, status, expected) => {
-    const serving = await serve(host, {
-      handler: () => {
-        throw new WebhookError(code, { status, message: 'for the log' });
-      },
-    });
-    expectRefused(await exchange(serving.port, post()), expected, code);
-    expect(serving.errors).toEqual([]);
-    // Logged once, with its code.
-    expect(log().match(/\[paylink\]/g)).toHaveLength(1);
-    expect(log()).toContain(`[paylink] ${expected} ${code}: "${REFERENCE}": for the log`);
-  });
+  ])(
+    'answers a WebhookError of the handler with its own code %s and status (G01)',
+    async (code, status, expected) => {
+      const serving = await serve(host, {
+        handler: () => {
+          throw new WebhookError(code, { status, message: 'for the log' });
+        },
+      });
+      expectRefused(await exchange(serving.port, post()), expected, code);
+      expect(serving.errors).toEqual([]);
+      // Logged once, with its code.
+      expect(log().match(/\[paylink\]/g)).toHaveLength(1);
+      expect(log()).toContain(`[paylink] ${expected} ${code}: "${REFERENCE}": for the log`);
+    },
+  );
 
   it('answers 503 at handlerTimeout, and aborts the signal (G03)', async () => {
     let signal: AbortSignal | undefined;
@@ -161,7 +172,9 @@ describe.each(handlerHosts)('$name', (host) => {
 
   it('gives the handler the request of the host, `signal`, and no means to answer (O09)', async () => {
     const contexts: object[] = [];
-    const serving = await serve(host, { handler: (_event, context) => void contexts.push(context) });
+    const serving = await serve(host, {
+      handler: (_event, context) => void contexts.push(context),
+    });
     expectAcknowledged(await exchange(serving.port, post()));
     expect(Object.keys(contexts[0]!).sort()).toEqual(host.capabilities.context);
   });

@@ -17,15 +17,20 @@ export interface HeldLimits extends Disposable {
 /** Holds the timers of these lengths. Every other one runs as it does. */
 export function holdLimits(...lengths: readonly number[]): HeldLimits {
   const lasting = new Set(lengths);
-  const held = new Map<NodeJS.Timeout, { readonly milliseconds: number; readonly strike: () => unknown }>();
-  const running = (milliseconds: number) => [...held].filter(([, limit]) => limit.milliseconds === milliseconds);
+  const held = new Map<
+    NodeJS.Timeout,
+    { readonly milliseconds: number; readonly strike: () => unknown }
+  >();
+  const running = (milliseconds: number) =>
+    [...held].filter(([, limit]) => limit.milliseconds === milliseconds);
   const { setTimeout: set, clearTimeout: clear } = globalThis;
   const setting = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
     work: (...values: unknown[]) => unknown,
     milliseconds = 0,
     ...values: unknown[]
   ) => {
-    if (!lasting.has(milliseconds)) return set(work, lengths.includes(milliseconds) ? 0 : milliseconds, ...values);
+    if (!lasting.has(milliseconds))
+      return set(work, lengths.includes(milliseconds) ? 0 : milliseconds, ...values);
     const timer = set(work, FOREVER);
     held.set(timer, { milliseconds, strike: () => work(...values) });
     return timer;

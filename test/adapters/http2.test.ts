@@ -1,9 +1,20 @@
 /** HTTP/2, on the hosts that have it. */
 import { once } from 'node:events';
-import http2, { type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
+import http2, {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BODY, bodyOf, mac, PATH, REFERENCE, SECRET } from './deliveries.js';
-import type { HandlerOptions, Host, Listening, MerchantEvent, Setup, Surroundings } from './hosts/host.js';
+import type {
+  HandlerOptions,
+  Host,
+  Listening,
+  MerchantEvent,
+  Setup,
+  Surroundings,
+} from './hosts/host.js';
 import { hosts } from './hosts/index.js';
 import { eventually, RECEIVED, within } from './serving.js';
 import { expectNothingAmiss } from './watch.js';
@@ -28,7 +39,10 @@ interface Circumstances {
   readonly handler?: Setup['handler'];
 }
 
-async function start(host: Host, { options, surroundings, handler }: Circumstances = {}): Promise<void> {
+async function start(
+  host: Host,
+  { options, surroundings, handler }: Circumstances = {},
+): Promise<void> {
   listening = await host.listen({
     options: { secret: SECRET, ...options },
     surroundings,
@@ -59,7 +73,10 @@ async function answer(stream: ClientHttp2Stream): Promise<Answer> {
   return { status: Number(headers[':status']), headers, body, resetCode: stream.rstCode };
 }
 
-function post(headers: OutgoingHttpHeaders = genuine, body: string | Buffer = BODY): Promise<Answer> {
+function post(
+  headers: OutgoingHttpHeaders = genuine,
+  body: string | Buffer = BODY,
+): Promise<Answer> {
   const stream = open(headers);
   stream.end(body);
   return answer(stream);
@@ -84,7 +101,11 @@ afterEach(async () => {
     expect(events.at(-1)?.reference).toBe('order-afterwards');
   } finally {
     // In order, which waits for every stream that is still open on either side.
-    await within(2_000, 'the end of the streams', new Promise<void>((resolve) => session.close(resolve))).finally(() => {
+    await within(
+      2_000,
+      'the end of the streams',
+      new Promise<void>((resolve) => session.close(resolve)),
+    ).finally(() => {
       session.destroy();
     });
     await within(2_000, 'the close of the server', listening.close());
@@ -92,132 +113,160 @@ afterEach(async () => {
   expectNothingAmiss();
 });
 
-describe.each(hosts.filter(({ capabilities }) => capabilities.http2))('$name over HTTP/2', (host) => {
-  const { failure } = host.capabilities;
+describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
+  '$name over HTTP/2',
+  (host) => {
+    const { failure } = host.capabilities;
 
-  it('accepts a delivery with lower-case names and without a length (D22)', async () => {
-    await start(host);
-    const reply = await post();
-    expect([reply.status, reply.body]).toEqual([200, RECEIVED]);
-    expect(reply.headers['content-type']).toMatch(/^application\/json\b/);
-    expect(events.map(({ reference }) => reference)).toEqual([REFERENCE]);
-  });
+    it('accepts a delivery with lower-case names and without a length (D22)', async () => {
+      await start(host);
+      const reply = await post();
+      expect([reply.status, reply.body]).toEqual([200, RECEIVED]);
+      expect(reply.headers['content-type']).toMatch(/^application\/json\b/);
+      expect(events.map(({ reference }) => reference)).toEqual([REFERENCE]);
+    });
 
-  it('accepts a body that comes in many frames (D22)', async () => {
-    await start(host);
-    const body = bodyOf(60_000);
-    const stream = open({ ...genuine, 'x-service-signature': mac(body) });
-    for (let at = 0; at < body.length; at += 500) stream.write(body.subarray(at, at + 500));
-    stream.end();
-    expect((await answer(stream)).status).toBe(200);
-    expect(Buffer.from(events[0]!.rawBody).equals(body)).toBe(true);
-  });
+    it('accepts a body that comes in many frames (D22)', async () => {
+      await start(host);
+      const body = bodyOf(60_000);
+      const stream = open({ ...genuine, 'x-service-signature': mac(body) });
+      for (let at = 0; at < body.length; at += 500) stream.write(body.subarray(at, at + 500));
+      stream.end();
+      expect((await answer(stream)).status).toBe(200);
+      expect(Buffer.from(events[0]!.rawBody).equals(body)).toBe(true);
+    });
 
-  it.each([
-    ['missing', { 'x-service-event': 'payment.succeeded' }],
-    ['wrong', { ...genuine, 'x-service-signature': mac('another body') }],
-    ['upper-case', { ...genuine, 'x-service-signature': mac(BODY).toUpperCase() }],
-    ['repeated, twice the right one', { ...genuine, 'x-service-signature': [mac(BODY), mac(BODY)] }],
-    ['repeated, a wrong one first', { ...genuine, 'x-service-signature': [mac('another body'), mac(BODY)] }],
-    ['repeated, a wrong one last', { ...genuine, 'x-service-signature': [mac(BODY), mac('another body')] }],
-  ])('rejects a signature that is %s (D22)', async (_how, headers) => {
-    await start(host);
-    expectRefused(await post(headers), 401, 'invalid_signature');
-    expect(events).toEqual([]);
-  });
+    it.each([
+      ['missing', { 'x-service-event': 'payment.succeeded' }],
+      ['wrong', { ...genuine, 'x-service-signature': mac('another body') }],
+      ['upper-case', { ...genuine, 'x-service-signature': mac(BODY).toUpperCase() }],
+      [
+        'repeated, twice the right one',
+        { ...genuine, 'x-service-signature': [mac(BODY), mac(BODY)] },
+      ],
+      [
+        'repeated, a wrong one first',
+        { ...genuine, 'x-service-signature': [mac('another body'), mac(BODY)] },
+      ],
+      [
+        'repeated, a wrong one last',
+        { ...genuine, 'x-service-signature': [mac(BODY), mac('another body')] },
+      ],
+    ])('rejects a signature that is %s (D22)', async (_how, headers) => {
+      await start(host);
+      expectRefused(await post(headers), 401, 'invalid_signature');
+      expect(events).toEqual([]);
+    });
 
-  it('refuses an event header that is repeated (D22)', async () => {
-    await start(host);
-    const kind = 'payment.succeeded';
-    expectRefused(await post({ ...genuine, 'x-service-event': [kind, kind] }), 400, 'invalid_event');
-    expect(events).toEqual([]);
-  });
+    it('refuses an event header that is repeated (D22)', async () => {
+      await start(host);
+      const kind = 'payment.succeeded';
+      expectRefused(
+        await post({ ...genuine, 'x-service-event': [kind, kind] }),
+        400,
+        'invalid_event',
+      );
+      expect(events).toEqual([]);
+    });
 
-  it('runs no handler when the stream is reset in the middle of the body (D22)', async () => {
-    await start(host);
-    for (let count = 0; count < 20; count++) {
+    it('runs no handler when the stream is reset in the middle of the body (D22)', async () => {
+      await start(host);
+      for (let count = 0; count < 20; count++) {
+        const stream = open(genuine);
+        stream.on('error', () => undefined);
+        stream.write(BODY.subarray(0, 5));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        stream.close(http2.constants.NGHTTP2_CANCEL);
+        await within(
+          2_000,
+          'the close of the stream',
+          new Promise((resolve) => stream.once('close', resolve)),
+        );
+      }
+      expect([events, errors]).toEqual([[], []]);
+    });
+
+    it('finishes the handler when the stream is reset meanwhile (D22)', async () => {
+      let finished = false;
+      await start(host, {
+        handler: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 60));
+          finished = true;
+        },
+      });
       const stream = open(genuine);
       stream.on('error', () => undefined);
-      stream.write(BODY.subarray(0, 5));
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      stream.end(BODY);
+      await eventually('the handler', () => events.length === 1);
       stream.close(http2.constants.NGHTTP2_CANCEL);
-      await within(2_000, 'the close of the stream', new Promise((resolve) => stream.once('close', resolve)));
-    }
-    expect([events, errors]).toEqual([[], []]);
-  });
-
-  it('finishes the handler when the stream is reset meanwhile (D22)', async () => {
-    let finished = false;
-    await start(host, {
-      handler: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 60));
-        finished = true;
-      },
+      await eventually('the end of the handler', () => finished);
+      expect(errors).toEqual([]);
     });
-    const stream = open(genuine);
-    stream.on('error', () => undefined);
-    stream.end(BODY);
-    await eventually('the handler', () => events.length === 1);
-    stream.close(http2.constants.NGHTTP2_CANCEL);
-    await eventually('the end of the handler', () => finished);
-    expect(errors).toEqual([]);
-  });
 
-  it('answers before the end of the body and resets the stream, and not the connection (D22)', async () => {
-    await start(host, { options: { bodyTimeout: 150 } });
-    const early = async (headers: OutgoingHttpHeaders, status: number, code: string): Promise<void> => {
-      const reply = await answer(open(headers));
-      expectRefused(reply, status, code);
-      expect(reply.resetCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
-    };
-    await Promise.all([
-      early({ ...genuine, 'content-length': '70000' }, 413, 'body_too_large'),
-      early({ ...genuine, 'x-service-signature': 'short' }, 401, 'invalid_signature'),
-      early({ ...genuine, 'content-encoding': 'gzip' }, 415, 'unsupported_encoding'),
-      early(genuine, 408, 'body_timeout'),
-    ]);
-    expect(session.destroyed).toBe(false);
-    expect(events).toEqual([]);
-  });
-
-  it('stops a body of no declared length at the limit (D22, D02)', async () => {
-    await start(host);
-    const stream = open(genuine);
-    stream.write(bodyOf(65_537));
-    expectRefused(await answer(stream), 413, 'body_too_large');
-    expect(events).toEqual([]);
-  });
-
-  it('answers 500 to what the handler throws (D22, G01)', async () => {
-    await start(host, {
-      handler: () => {
-        throw new RangeError('sold');
-      },
+    it('answers before the end of the body and resets the stream, and not the connection (D22)', async () => {
+      await start(host, { options: { bodyTimeout: 150 } });
+      const early = async (
+        headers: OutgoingHttpHeaders,
+        status: number,
+        code: string,
+      ): Promise<void> => {
+        const reply = await answer(open(headers));
+        expectRefused(reply, status, code);
+        expect(reply.resetCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
+      };
+      await Promise.all([
+        early({ ...genuine, 'content-length': '70000' }, 413, 'body_too_large'),
+        early({ ...genuine, 'x-service-signature': 'short' }, 401, 'invalid_signature'),
+        early({ ...genuine, 'content-encoding': 'gzip' }, 415, 'unsupported_encoding'),
+        early(genuine, 408, 'body_timeout'),
+      ]);
+      expect(session.destroyed).toBe(false);
+      expect(events).toEqual([]);
     });
-    const { status, body } = await post();
-    expect([status, body]).toEqual([500, failure]);
-    expect(errors).toEqual([expect.any(RangeError)]);
-  });
 
-  it('answers 405 to GET, where the host does not answer 404 by its own router (D22, D18)', async () => {
-    const ours = host.capabilities.surroundings.includes('every method');
-    await start(host, ours ? { surroundings: 'every method' } : {});
-    const reply = await answer(session.request({ ':method': 'GET', ':path': PATH, ...genuine }));
-    expect(events).toEqual([]);
-    if (!ours) {
-      expect(reply.status).toBe(404);
-      return;
-    }
-    expectRefused(reply, 405, 'method_not_allowed');
-    expect(reply.headers['allow']).toBe('POST');
-  });
+    it('stops a body of no declared length at the limit (D22, D02)', async () => {
+      await start(host);
+      const stream = open(genuine);
+      stream.write(bodyOf(65_537));
+      expectRefused(await answer(stream), 413, 'body_too_large');
+      expect(events).toEqual([]);
+    });
 
-  it('serves a hundred deliveries at once on one connection, forged ones among them (D22)', async () => {
-    await start(host);
-    const replies = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => post(index % 2 ? genuine : { ...genuine, 'x-service-signature': mac(`${index}`) })),
-    );
-    expect(replies.map(({ status }) => status)).toEqual(replies.map((_, index) => (index % 2 ? 200 : 401)));
-    expect(events).toHaveLength(50);
-  });
-});
+    it('answers 500 to what the handler throws (D22, G01)', async () => {
+      await start(host, {
+        handler: () => {
+          throw new RangeError('sold');
+        },
+      });
+      const { status, body } = await post();
+      expect([status, body]).toEqual([500, failure]);
+      expect(errors).toEqual([expect.any(RangeError)]);
+    });
+
+    it('answers 405 to GET, where the host does not answer 404 by its own router (D22, D18)', async () => {
+      const ours = host.capabilities.surroundings.includes('every method');
+      await start(host, ours ? { surroundings: 'every method' } : {});
+      const reply = await answer(session.request({ ':method': 'GET', ':path': PATH, ...genuine }));
+      expect(events).toEqual([]);
+      if (!ours) {
+        expect(reply.status).toBe(404);
+        return;
+      }
+      expectRefused(reply, 405, 'method_not_allowed');
+      expect(reply.headers['allow']).toBe('POST');
+    });
+
+    it('serves a hundred deliveries at once on one connection, forged ones among them (D22)', async () => {
+      await start(host);
+      const replies = await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          post(index % 2 ? genuine : { ...genuine, 'x-service-signature': mac(`${index}`) }),
+        ),
+      );
+      expect(replies.map(({ status }) => status)).toEqual(
+        replies.map((_, index) => (index % 2 ? 200 : 401)),
+      );
+      expect(events).toHaveLength(50);
+    });
+  },
+);

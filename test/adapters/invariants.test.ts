@@ -1,7 +1,17 @@
 /** What no row of the list names: attempts on the invariants themselves. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { BODY, chunk, chunked, genuine, head, mac, post, REFERENCE, type HeaderLines } from './deliveries.js';
+import {
+  BODY,
+  chunk,
+  chunked,
+  genuine,
+  head,
+  mac,
+  post,
+  REFERENCE,
+  type HeaderLines,
+} from './deliveries.js';
 import { handlerHosts, hosts } from './hosts/index.js';
 import { eventually, expectAcknowledged, expectRefused, references, serve } from './serving.js';
 import { expectNoSecretIn, log } from './watch.js';
@@ -21,7 +31,10 @@ describe.each(hosts)('$name', (host) => {
       [head(BODY, { framing: inside.length, lines: [['Content-Encoding', 'gzip']] }), inside],
       [head(inside, { signature: FORGED }), inside],
       [head(BODY, { framing: 'chunked', signature: FORGED }), chunked(inside)],
-      [head(BODY, { framing: 'chunked', signature: [] }), Buffer.concat([chunk(inside), Buffer.from('0\r\n')])],
+      [
+        head(BODY, { framing: 'chunked', signature: [] }),
+        Buffer.concat([chunk(inside), Buffer.from('0\r\n')]),
+      ],
     ];
     for (const [start, rest] of refusals) {
       const wire = await begin(serving.port, start, rest);
@@ -32,7 +45,10 @@ describe.each(hosts)('$name', (host) => {
 
   it('invariant 1: nothing that is pipelined behind a refused delivery gets an answer in its place', async () => {
     const serving = await serve(host);
-    const wire = await begin(serving.port, Buffer.concat([post(BODY, { signature: FORGED }), genuine('order-behind')]));
+    const wire = await begin(
+      serving.port,
+      Buffer.concat([post(BODY, { signature: FORGED }), genuine('order-behind')]),
+    );
     expectRefused(await wire.reply(), 401, 'invalid_signature');
     // One reply, and then the close: the sender of the second learns nothing and sends it again.
     if (host.capabilities.closes !== false) await wire.closed();
@@ -43,7 +59,12 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host);
     const wire = await begin(
       serving.port,
-      Buffer.concat([genuine('order-1'), post('[]'), genuine('order-3'), post(BODY, { signature: VALID })]),
+      Buffer.concat([
+        genuine('order-1'),
+        post('[]'),
+        genuine('order-3'),
+        post(BODY, { signature: VALID }),
+      ]),
     );
     for (const status of [200, 400, 200, 200]) expect((await wire.reply()).status).toBe(status);
     expect(references(serving)).toEqual(['order-1', 'order-3', REFERENCE]);
@@ -51,14 +72,24 @@ describe.each(hosts)('$name', (host) => {
 
   it('invariant 1: a signature or an event kind that comes in a trailer is not looked at', async () => {
     const serving = await serve(host);
-    const trailer = (line: string): Buffer => Buffer.concat([chunk(BODY), Buffer.from(`0\r\n${line}\r\n\r\n`)]);
-    const unsigned = Buffer.concat([head(BODY, { framing: 'chunked', signature: [] }), trailer(`X-Service-Signature: ${VALID}`)]);
+    const trailer = (line: string): Buffer =>
+      Buffer.concat([chunk(BODY), Buffer.from(`0\r\n${line}\r\n\r\n`)]);
+    const unsigned = Buffer.concat([
+      head(BODY, { framing: 'chunked', signature: [] }),
+      trailer(`X-Service-Signature: ${VALID}`),
+    ]);
     expectRefused(await exchange(serving.port, unsigned), 401, 'invalid_signature');
-    const nameless = Buffer.concat([head(BODY, { framing: 'chunked', event: [] }), trailer('X-Service-Event: payment.succeeded')]);
+    const nameless = Buffer.concat([
+      head(BODY, { framing: 'chunked', event: [] }),
+      trailer('X-Service-Event: payment.succeeded'),
+    ]);
     expectRefused(await exchange(serving.port, nameless), 400, 'invalid_event');
     expect(serving.events).toEqual([]);
     // And it takes nothing away either.
-    const signed = Buffer.concat([head(BODY, { framing: 'chunked' }), trailer(`X-Service-Signature: ${FORGED}`)]);
+    const signed = Buffer.concat([
+      head(BODY, { framing: 'chunked' }),
+      trailer(`X-Service-Signature: ${FORGED}`),
+    ]);
     expectAcknowledged(await exchange(serving.port, signed));
     expect(references(serving)).toEqual([REFERENCE]);
   });
@@ -66,34 +97,59 @@ describe.each(hosts)('$name', (host) => {
   it('invariant 1: many deliveries at once are each held against their own body', async () => {
     const serving = await serve(host);
     // The bodies come interleaved, a byte at a time, and every other signature is that of the neighbour.
-    const orders = Array.from({ length: 40 }, (_, index) => Buffer.from(`{"reference":"order-${index + 100}"}`));
+    const orders = Array.from({ length: 40 }, (_, index) =>
+      Buffer.from(`{"reference":"order-${index + 100}"}`),
+    );
     const wires = await Promise.all(
-      orders.map((body, index) => begin(serving.port, head(body, { signature: mac(orders[index % 2 ? index - 1 : index]!) }))),
+      orders.map((body, index) =>
+        begin(serving.port, head(body, { signature: mac(orders[index % 2 ? index - 1 : index]!) })),
+      ),
     );
     for (let at = 0; at < orders[0]!.length; at++) {
-      await Promise.all(wires.map((wire, index) => wire.write(orders[index]!.subarray(at, at + 1))));
+      await Promise.all(
+        wires.map((wire, index) => wire.write(orders[index]!.subarray(at, at + 1))),
+      );
     }
     const replies = await Promise.all(wires.map((wire) => wire.reply()));
-    expect(replies.map(({ status }) => status)).toEqual(orders.map((_, index) => (index % 2 ? 401 : 200)));
+    expect(replies.map(({ status }) => status)).toEqual(
+      orders.map((_, index) => (index % 2 ? 401 : 200)),
+    );
     expect(references(serving).sort()).toEqual(
       orders.filter((_, index) => index % 2 === 0).map((_, index) => `order-${index * 2 + 100}`),
     );
   });
 
-  it.each(['Authorization', 'Referer', 'User-Agent', 'Retry-After', 'X-Other', 'Cookie', 'Set-Cookie'])(
+  it.each([
+    'Authorization',
+    'Referer',
+    'User-Agent',
+    'Retry-After',
+    'X-Other',
+    'Cookie',
+    'Set-Cookie',
+  ])(
     'invariant 2: two lines of a signature header that was renamed to %s are refused, though Node keeps one of some names',
     async (name) => {
-      const serving = await serve(host, { options: { headers: { signature: name } }, afterwards: 401 });
+      const serving = await serve(host, {
+        options: { headers: { signature: name } },
+        afterwards: 401,
+      });
       for (const values of [
         [VALID, FORGED],
         [FORGED, VALID],
         [VALID, VALID],
       ]) {
         const lines = values.map((value) => [name, value] as const);
-        expectRefused(await exchange(serving.port, post(BODY, { lines, signature: [] })), 401, 'invalid_signature');
+        expectRefused(
+          await exchange(serving.port, post(BODY, { lines, signature: [] })),
+          401,
+          'invalid_signature',
+        );
       }
       expect(serving.events).toEqual([]);
-      expectAcknowledged(await exchange(serving.port, post(BODY, { lines: [[name, VALID]], signature: [] })));
+      expectAcknowledged(
+        await exchange(serving.port, post(BODY, { lines: [[name, VALID]], signature: [] })),
+      );
     },
   );
 
@@ -102,7 +158,10 @@ describe.each(hosts)('$name', (host) => {
     const zipped = gzipSync(BODY);
     const lines: HeaderLines = [['Transfer-Encoding', 'gzip, chunked']];
     for (const signed of [BODY, zipped]) {
-      const request = Buffer.concat([head(zipped, { lines, framing: 'none', signature: mac(signed) }), chunked(zipped)]);
+      const request = Buffer.concat([
+        head(zipped, { lines, framing: 'none', signature: mac(signed) }),
+        chunked(zipped),
+      ]);
       const { status, body } = await exchange(serving.port, request);
       expect([400, 401, 501]).toContain(status);
       expect(['', '{"error":"invalid_payload"}', '{"error":"invalid_signature"}']).toContain(body);
@@ -167,7 +226,11 @@ describe.each(hosts)('$name', (host) => {
     async (_what, lines) => {
       const serving = await serve(host);
       expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
-      expectRefused(await exchange(serving.port, post(BODY, { lines, signature: FORGED })), 401, 'invalid_signature');
+      expectRefused(
+        await exchange(serving.port, post(BODY, { lines, signature: FORGED })),
+        401,
+        'invalid_signature',
+      );
       expect(references(serving)).toEqual([REFERENCE]);
     },
   );
@@ -177,7 +240,11 @@ describe.each(hosts)('$name', (host) => {
     const reply = await exchange(serving.port, post(BODY, { version: '1.0' }));
     expectAcknowledged(reply);
     await reply.wire.closed();
-    expectRefused(await exchange(serving.port, post('', { version: '1.0', framing: 'none' })), 400, 'invalid_payload');
+    expectRefused(
+      await exchange(serving.port, post('', { version: '1.0', framing: 'none' })),
+      400,
+      'invalid_payload',
+    );
   });
 
   it('invariant 7: a sender that ends its side with the last byte of the body gets no second handling and no hanging', async () => {
@@ -197,13 +264,20 @@ describe.each(hosts)('$name', (host) => {
     for (let round = 0; round < 4; round++) {
       await Promise.all(
         Array.from({ length: 100 }, async (_, index) => {
-          const wire = await begin(serving.port, request.subarray(0, Math.floor((request.length * index) / 100)));
+          const wire = await begin(
+            serving.port,
+            request.subarray(0, Math.floor((request.length * index) / 100)),
+          );
           if (index % 2) wire.reset();
           else wire.finish();
         }),
       );
     }
-    await eventually('the end of the connections', async () => (await serving.connections()) === 0, 5_000);
+    await eventually(
+      'the end of the connections',
+      async () => (await serving.connections()) === 0,
+      5_000,
+    );
     expect([serving.events, serving.errors]).toEqual([[], []]);
   });
 
@@ -215,7 +289,8 @@ describe.each(hosts)('$name', (host) => {
     await exchange(serving.port, post(body, { signature: [], event: 'kind-of-a-stranger' }));
     await exchange(serving.port, head(body, { event: 'kind-of-a-stranger' }));
     expect(observe).toHaveBeenCalledTimes(3);
-    for (const [outcome] of observe.mock.calls) expect(outcome).toMatchObject({ outcome: 'rejected' });
+    for (const [outcome] of observe.mock.calls)
+      expect(outcome).toMatchObject({ outcome: 'rejected' });
     expect(JSON.stringify(observe.mock.calls) + log()).not.toMatch(/stranger/);
   });
 
@@ -237,7 +312,13 @@ describe.each(hosts)('$name', (host) => {
         'n'.repeat(201),
       ];
       for (const body of bodies) {
-        for (const message of [{}, { signature: FORGED }, { signature: [] }, { event: 'Not a kind' }, { framing: 150 }] as const) {
+        for (const message of [
+          {},
+          { signature: FORGED },
+          { signature: [] },
+          { event: 'Not a kind' },
+          { framing: 150 },
+        ] as const) {
           const { bytes } = await exchange(serving.port, post(body, message));
           expectNoSecretIn(bytes.toString('latin1'));
         }
@@ -254,9 +335,20 @@ describe.each(hosts)('$name', (host) => {
 
   it('changes no prototype, whichever names a body or its headers hold (J08)', async () => {
     const serving = await serve(host);
-    for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'reference', 'hasOwnProperty']) {
+    for (const name of [
+      '__proto__',
+      'constructor',
+      'prototype',
+      'toString',
+      'valueOf',
+      'reference',
+      'hasOwnProperty',
+    ]) {
       const body = `{"reference":"a","${name}":{"prototype":{"polluted":1},"polluted":1,"__proto__":{"polluted":1}},"reference":"a"}`;
-      await exchange(serving.port, post(body, { lines: [[name, 'polluted']], event: name.toLowerCase() }));
+      await exchange(
+        serving.port,
+        post(body, { lines: [[name, 'polluted']], event: name.toLowerCase() }),
+      );
       await exchange(serving.port, post(body, { lines: [[name, 'polluted']] }));
       expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     }
@@ -275,12 +367,20 @@ describe.each(hosts)('$name', (host) => {
     };
     for (let count = 0; count < 150; count++) {
       const bytes = Buffer.from(post());
-      for (let changes = 1 + (random() % 4); changes > 0; changes--) bytes[random() % bytes.length] = random() & 0xff;
-      const wire = await begin(serving.port, bytes.subarray(0, random() % 3 ? bytes.length : random() % bytes.length));
+      for (let changes = 1 + (random() % 4); changes > 0; changes--)
+        bytes[random() % bytes.length] = random() & 0xff;
+      const wire = await begin(
+        serving.port,
+        bytes.subarray(0, random() % 3 ? bytes.length : random() % bytes.length),
+      );
       wire.finish();
       await wire.reply('POST', 1_000).catch(() => undefined);
     }
-    await eventually('the end of the connections', async () => (await serving.connections()) === 0, 5_000);
+    await eventually(
+      'the end of the connections',
+      async () => (await serving.connections()) === 0,
+      5_000,
+    );
     // A change of the headers alone can leave a genuine delivery; nothing else may have passed.
     for (const { rawBody } of serving.events) expect(Buffer.from(rawBody).equals(BODY)).toBe(true);
   });
@@ -290,7 +390,8 @@ describe.each(handlerHosts)('$name', (host) => {
   it('invariant 5: no 2xx leaves before the handler is done', async () => {
     let done: (() => void) | undefined;
     const serving = await serve(host, {
-      handler: ({ reference }) => (reference === REFERENCE ? new Promise<void>((resolve) => (done = resolve)) : undefined),
+      handler: ({ reference }) =>
+        reference === REFERENCE ? new Promise<void>((resolve) => (done = resolve)) : undefined,
     });
     const wire = await begin(serving.port, post());
     await eventually('the handler', () => done !== undefined);

@@ -16,7 +16,11 @@ describe.each(hosts)('$name', (host) => {
   it('answers a forged request with 401 if the logger throws (N15)', async () => {
     const { port, events } = await serve(host);
     const warn = brokenConsole('warn');
-    expectRefused(await exchange(port, post(undefined, { signature: '0'.repeat(64) })), 401, 'invalid_signature');
+    expectRefused(
+      await exchange(port, post(undefined, { signature: '0'.repeat(64) })),
+      401,
+      'invalid_signature',
+    );
     expect(warn).toHaveBeenCalled();
     warn.mockImplementation(() => undefined);
     expect(events).toEqual([]);

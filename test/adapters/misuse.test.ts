@@ -27,7 +27,9 @@ const byMisuse = hosts.flatMap((host) =>
 );
 const cases = (rows: readonly (readonly [row: string, surroundings: Surroundings])[]) =>
   rows.flatMap(([row, surroundings]) =>
-    byMisuse.filter((one) => one.surroundings === surroundings).map((one) => [one.name, surroundings, row, one.host] as const),
+    byMisuse
+      .filter((one) => one.surroundings === surroundings)
+      .map((one) => [one.name, surroundings, row, one.host] as const),
   );
 
 /** In one piece, and so that the body comes after the headers: the two ways in which a body is read. */
@@ -37,15 +39,18 @@ const ways = (body: Buffer, request = post(body)): Buffer[][] => [
 ];
 
 describe('if something read the body first', () => {
-  it.each(cases(consumed))('%s behind %s answers 500 and says what to change (%s)', async (_name, surroundings, _row, host) => {
-    const serving = await serve(host, { surroundings, afterwards: 500 });
-    for (const pieces of ways(BODY)) {
-      expectRefused(await exchange(serving.port, ...pieces), 500, 'body_consumed');
-    }
-    expect(log()).toMatch(host.capabilities.hint);
-    expect(serving.events).toEqual([]);
-    expect(serving.errors).toEqual([]);
-  });
+  it.each(cases(consumed))(
+    '%s behind %s answers 500 and says what to change (%s)',
+    async (_name, surroundings, _row, host) => {
+      const serving = await serve(host, { surroundings, afterwards: 500 });
+      for (const pieces of ways(BODY)) {
+        expectRefused(await exchange(serving.port, ...pieces), 500, 'body_consumed');
+      }
+      expect(log()).toMatch(host.capabilities.hint);
+      expect(serving.events).toEqual([]);
+      expect(serving.errors).toEqual([]);
+    },
+  );
 
   it.each(cases(consumed))(
     '%s behind %s verifies no body that was put together again (%s, F03)',
@@ -61,15 +66,26 @@ describe('if something read the body first', () => {
     },
   );
 
-  it.each(cases(kept))('%s behind %s works on the bytes that were kept (%s)', async (_name, surroundings, _row, host) => {
-    const serving = await serve(host, { surroundings });
-    const body = Buffer.from(`{ "reference" :  "${REFERENCE}" }\n`);
-    for (const pieces of ways(body)) expectAcknowledged(await exchange(serving.port, ...pieces));
-    expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
-    expectRefused(await exchange(serving.port, post(body, { signature: mac(BODY) })), 401, 'invalid_signature');
-    expectRefused(await exchange(serving.port, post(body, { signature: [] })), 401, 'invalid_signature');
-    expect(serving.events).toHaveLength(2);
-  });
+  it.each(cases(kept))(
+    '%s behind %s works on the bytes that were kept (%s)',
+    async (_name, surroundings, _row, host) => {
+      const serving = await serve(host, { surroundings });
+      const body = Buffer.from(`{ "reference" :  "${REFERENCE}" }\n`);
+      for (const pieces of ways(body)) expectAcknowledged(await exchange(serving.port, ...pieces));
+      expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
+      expectRefused(
+        await exchange(serving.port, post(body, { signature: mac(BODY) })),
+        401,
+        'invalid_signature',
+      );
+      expectRefused(
+        await exchange(serving.port, post(body, { signature: [] })),
+        401,
+        'invalid_signature',
+      );
+      expect(serving.events).toHaveLength(2);
+    },
+  );
 
   it.each(
     cases([
@@ -79,7 +95,8 @@ describe('if something read the body first', () => {
   )('%s behind %s reads what middleware left (%s)', async (_name, surroundings, _row, host) => {
     const serving = await serve(host, { surroundings });
     for (const framing of [BODY.length, 'chunked'] as const) {
-      for (const pieces of ways(BODY, post(BODY, { framing }))) expectAcknowledged(await exchange(serving.port, ...pieces));
+      for (const pieces of ways(BODY, post(BODY, { framing })))
+        expectAcknowledged(await exchange(serving.port, ...pieces));
       expectRefused(
         await exchange(serving.port, post(BODY, { framing, signature: mac('another body') })),
         401,
@@ -89,23 +106,36 @@ describe('if something read the body first', () => {
     expect(serving.events).toHaveLength(4);
   });
 
-  it.each(cases(kept))('%s behind %s keeps to the limit of its own (%s)', async (_name, surroundings, _row, host) => {
-    const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
-    const body = bodyOf(101);
-    expectRefused(await exchange(serving.port, post(body)), 413, 'body_too_large');
-    expectRefused(await exchange(serving.port, post(body, { framing: 'chunked' })), 413, 'body_too_large');
-    expect(serving.events).toEqual([]);
-  });
+  it.each(cases(kept))(
+    '%s behind %s keeps to the limit of its own (%s)',
+    async (_name, surroundings, _row, host) => {
+      const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
+      const body = bodyOf(101);
+      expectRefused(await exchange(serving.port, post(body)), 413, 'body_too_large');
+      expectRefused(
+        await exchange(serving.port, post(body, { framing: 'chunked' })),
+        413,
+        'body_too_large',
+      );
+      expect(serving.events).toEqual([]);
+    },
+  );
 
-  it.each(cases(kept))('%s behind %s takes nothing that the parser inflated (%s)', async (_name, surroundings, _row, host) => {
-    const serving = await serve(host, { surroundings });
-    for (const signed of [BODY, gzipSync(BODY)]) {
-      const request = post(gzipSync(BODY), { signature: mac(signed), lines: [['Content-Encoding', 'gzip']] });
-      const reply = await exchange(serving.port, request);
-      expectRefused(reply, 415, 'unsupported_encoding');
-    }
-    expect(serving.events).toEqual([]);
-  });
+  it.each(cases(kept))(
+    '%s behind %s takes nothing that the parser inflated (%s)',
+    async (_name, surroundings, _row, host) => {
+      const serving = await serve(host, { surroundings });
+      for (const signed of [BODY, gzipSync(BODY)]) {
+        const request = post(gzipSync(BODY), {
+          signature: mac(signed),
+          lines: [['Content-Encoding', 'gzip']],
+        });
+        const reply = await exchange(serving.port, request);
+        expectRefused(reply, 415, 'unsupported_encoding');
+      }
+      expect(serving.events).toEqual([]);
+    },
+  );
 
   it.each(
     cases([
@@ -116,9 +146,13 @@ describe('if something read the body first', () => {
   )(
     '%s behind %s works if the parser looked at the content type and did not read (%s)',
     async (_name, surroundings, _row, host) => {
-      const serving = await serve(host, { surroundings, afterwards: surroundings === 'a form parser' ? 200 : 500 });
+      const serving = await serve(host, {
+        surroundings,
+        afterwards: surroundings === 'a form parser' ? 200 : 500,
+      });
       const contentType = surroundings === 'a form parser' ? 'application/json' : 'text/plain';
-      for (const pieces of ways(BODY, post(BODY, { contentType }))) expectAcknowledged(await exchange(serving.port, ...pieces));
+      for (const pieces of ways(BODY, post(BODY, { contentType })))
+        expectAcknowledged(await exchange(serving.port, ...pieces));
       expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
     },
   );
@@ -148,7 +182,10 @@ describe('if something read the body first', () => {
         [mac('another body'), 401],
       ] as const) {
         // A server answers 100 before its first middleware runs, and the body follows the answer.
-        const wire = await begin(serving.port, head(BODY, { signature, lines: [['Expect', '100-continue']] }));
+        const wire = await begin(
+          serving.port,
+          head(BODY, { signature, lines: [['Expect', '100-continue']] }),
+        );
         expect((await wire.reply()).status).toBe(100);
         await new Promise((resolve) => setTimeout(resolve, 20));
         await wire.send(BODY);
@@ -157,19 +194,24 @@ describe('if something read the body first', () => {
       expect(references(serving)).toEqual([REFERENCE]);
       const reply = await exchange(serving.port, post());
       expectRefused(reply, 500, 'body_consumed');
-      expect(log()).toContain('a `data` listener or another reader (tracing, a request logger) read the body first');
+      expect(log()).toContain(
+        'a `data` listener or another reader (tracing, a request logger) read the body first',
+      );
       expect(serving.events).toHaveLength(1);
     },
   );
 
-  it.each(cases(consumed))('%s behind %s hangs on no body that never ends (%s, F01)', async (_name, surroundings, _row, host) => {
-    // Parsers read to the end before us, so their time limit is the host's; without a body to wait for there is ours.
-    const serving = await serve(host, { surroundings, afterwards: 500 });
-    const wire = await begin(serving.port, head('', { framing: 0 }));
-    const { status } = await wire.reply();
-    expect([400, 500]).toContain(status);
-    expect(serving.events).toEqual([]);
-  });
+  it.each(cases(consumed))(
+    '%s behind %s hangs on no body that never ends (%s, F01)',
+    async (_name, surroundings, _row, host) => {
+      // Parsers read to the end before us, so their time limit is the host's; without a body to wait for there is ours.
+      const serving = await serve(host, { surroundings, afterwards: 500 });
+      const wire = await begin(serving.port, head('', { framing: 0 }));
+      const { status } = await wire.reply();
+      expect([400, 500]).toContain(status);
+      expect(serving.events).toEqual([]);
+    },
+  );
 });
 
 describe('if something inflates the body and deletes the header that said so', () => {
@@ -181,7 +223,10 @@ describe('if something inflates the body and deletes the header that said so', (
         for (const framing of ['chunked', undefined] as const) {
           const signature = mac(signed);
           const lines = [['Content-Encoding', 'gzip']] as const;
-          const reply = await exchange(serving.port, post(gzipSync(BODY), { signature, lines, ...(framing && { framing }) }));
+          const reply = await exchange(
+            serving.port,
+            post(gzipSync(BODY), { signature, lines, ...(framing && { framing }) }),
+          );
           expectRefused(reply, 415, 'unsupported_encoding');
         }
       }
@@ -191,17 +236,20 @@ describe('if something inflates the body and deletes the header that said so', (
 });
 
 describe('if the webhook is mounted twice', () => {
-  it.each(cases([['F21', 'the webhook twice']]))('%s with %s credits once (%s)', async (_name, surroundings, _row, host) => {
-    const { gate } = host.capabilities;
-    const serving = await serve(host, { surroundings, afterwards: gate ? 500 : 200 });
-    for (const pieces of ways(BODY)) {
-      const reply = await exchange(serving.port, ...pieces);
-      // Handlers answer, and so the second is not reached. A second gate finds nothing to verify.
-      if (gate) expectRefused(reply, 500, 'body_consumed');
-      else expectAcknowledged(reply);
-    }
-    expect(serving.events).toHaveLength(gate ? 0 : 2);
-  });
+  it.each(cases([['F21', 'the webhook twice']]))(
+    '%s with %s credits once (%s)',
+    async (_name, surroundings, _row, host) => {
+      const { gate } = host.capabilities;
+      const serving = await serve(host, { surroundings, afterwards: gate ? 500 : 200 });
+      for (const pieces of ways(BODY)) {
+        const reply = await exchange(serving.port, ...pieces);
+        // Handlers answer, and so the second is not reached. A second gate finds nothing to verify.
+        if (gate) expectRefused(reply, 500, 'body_consumed');
+        else expectAcknowledged(reply);
+      }
+      expect(serving.events).toHaveLength(gate ? 0 : 2);
+    },
+  );
 
   it.each(cases([['F21', 'another webhook at once']]))(
     '%s with %s credits once, and sends one reply (%s)',
@@ -221,7 +269,9 @@ describe('if the webhook is mounted twice', () => {
         else expectRefused(reply, 500, 'body_consumed');
       }
       // A reply can be there before the handler has begun; after one more there has been time.
-      expect((await exchange(serving.port, post(BODY, { signature: mac('another body') }))).status).toBeGreaterThan(400);
+      expect(
+        (await exchange(serving.port, post(BODY, { signature: mac('another body') }))).status,
+      ).toBeGreaterThan(400);
       await eventually('the end of the handlers', () => working === 0);
       expect(references(serving)).toEqual([...new Set(references(serving))]);
     },
@@ -234,12 +284,19 @@ describe.each(gateHosts)('$name', (host) => {
     expect((await exchange(serving.port, post())).status).toBe(500);
     expect((await exchange(serving.port, post(BODY, { signature: [] }))).status).toBe(500);
     expect(serving.events).toEqual([]);
-    expect(serving.errors).toEqual([expect.any(ConfigurationError), expect.any(ConfigurationError)]);
+    expect(serving.errors).toEqual([
+      expect.any(ConfigurationError),
+      expect.any(ConfigurationError),
+    ]);
   });
 
   it('hands no event on that was refused, whatever the route does (F22, F20)', async () => {
     const serving = await serve(host);
-    expectRefused(await exchange(serving.port, post(BODY, { signature: [] })), 401, 'invalid_signature');
+    expectRefused(
+      await exchange(serving.port, post(BODY, { signature: [] })),
+      401,
+      'invalid_signature',
+    );
     expect([serving.events, serving.errors]).toEqual([[], []]);
   });
 });

@@ -14,15 +14,25 @@ function onExpress(version: typeof express): RequestListener {
   const gate = paymentWebhook({ secret: TEST_SECRET });
   return version()
     .use('/webhooks', gate)
-    .use(version.json(), version.urlencoded({ extended: false }), version.text(), version.raw({ type: '*/*' }))
-    .post('/webhooks/payments', (req, res) => void res.json({ reference: webhookEvent(req).reference }))
+    .use(
+      version.json(),
+      version.urlencoded({ extended: false }),
+      version.text(),
+      version.raw({ type: '*/*' }),
+    )
+    .post(
+      '/webhooks/payments',
+      (req, res) => void res.json({ reference: webhookEvent(req).reference }),
+    )
     .post('/other', (req, res) => void res.json(req.body)) as RequestListener;
 }
 
 function onKoa(): RequestListener {
   const gate = koaWebhook({ secret: TEST_SECRET });
   const app = new Koa();
-  app.use((ctx, next): Promise<unknown> => (ctx.path.startsWith('/webhooks') ? (gate(ctx, next) as Promise<unknown>) : next()));
+  app.use((ctx, next): Promise<unknown> =>
+    ctx.path.startsWith('/webhooks') ? (gate(ctx, next) as Promise<unknown>) : next(),
+  );
   app.use(bodyParser());
   app.use((ctx) => {
     const parsed: unknown = ctx.request.body;
@@ -42,10 +52,16 @@ test.each([
   await new Promise((resolve) => server.once('listening', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   for (const rawBody of [undefined, `{"reference":"order-42","note":"${'a'.repeat(60_000)}"}`]) {
-    const answer = await signedDelivery(rawBody === undefined ? {} : { rawBody }).send(`${origin}/webhooks/payments`);
+    const answer = await signedDelivery(rawBody === undefined ? {} : { rawBody }).send(
+      `${origin}/webhooks/payments`,
+    );
     expect([answer.status, await answer.json()]).toEqual([200, { reference: 'order-42' }]);
   }
   const headers = { 'content-type': 'application/json' };
-  const other = await fetch(`${origin}/other`, { method: 'POST', headers, body: '{"parsed":true}' });
+  const other = await fetch(`${origin}/other`, {
+    method: 'POST',
+    headers,
+    body: '{"parsed":true}',
+  });
   expect(await other.json()).toEqual({ parsed: true });
 });

@@ -88,7 +88,10 @@ async function overSocket(listener: RequestListener): Promise<Send> {
 
 const adapters: Readonly<Record<string, (payments: Payments) => Promise<Send>>> = {
   'node:http': (payments) => {
-    const webhook = node.paymentWebhook({ secret: ({ req }) => merchantAt(req.url), logger }, payments);
+    const webhook = node.paymentWebhook(
+      { secret: ({ req }) => merchantAt(req.url), logger },
+      payments,
+    );
     return overSocket((req, res) => void webhook(req, res));
   },
   Express: (payments) => {
@@ -98,8 +101,11 @@ const adapters: Readonly<Record<string, (payments: Payments) => Promise<Send>>> 
   },
   Fastify: async (payments) => {
     const app = fastifyFramework();
-    const secret = ({ request }: fastify.FastifyHost) => merchantAt((request.params as { tenant: string }).tenant);
-    await app.register(fastify.paymentWebhook({ url: '/:tenant/webhook', secret, logger }, payments));
+    const secret = ({ request }: fastify.FastifyHost) =>
+      merchantAt((request.params as { tenant: string }).tenant);
+    await app.register(
+      fastify.paymentWebhook({ url: '/:tenant/webhook', secret, logger }, payments),
+    );
     return async (path, delivery) => (await app.inject(delivery.toInject(path))).statusCode;
   },
   Koa: (payments) => {
@@ -110,16 +116,22 @@ const adapters: Readonly<Record<string, (payments: Payments) => Promise<Send>>> 
   },
   Hono: async (payments) => {
     const secret = ({ req }: hono.HonoHost) => merchantAt(req.param('tenant'));
-    const app = new Hono().post('/:tenant/webhook', hono.paymentWebhook({ secret, logger }, payments));
-    return async (path, delivery) => (await app.request(delivery.toRequest(`http://localhost${path}`))).status;
+    const app = new Hono().post(
+      '/:tenant/webhook',
+      hono.paymentWebhook({ secret, logger }, payments),
+    );
+    return async (path, delivery) =>
+      (await app.request(delivery.toRequest(`http://localhost${path}`))).status;
   },
   Fetch: async (payments) => {
     const secret = ({ request }: fetchHost.FetchHost) => merchantAt(new URL(request.url).pathname);
     const handle = fetchHost.paymentWebhook({ secret, logger }, payments);
-    return async (path, delivery) => (await handle(delivery.toRequest(`http://localhost${path}`))).status;
+    return async (path, delivery) =>
+      (await handle(delivery.toRequest(`http://localhost${path}`))).status;
   },
   'Next.js, App Router': async (payments) => {
-    const secret = async ({ params }: next.NextHost) => merchantAt(String((await params)?.['tenant']));
+    const secret = async ({ params }: next.NextHost) =>
+      merchantAt(String((await params)?.['tenant']));
     const POST = next.paymentWebhook({ secret, logger }, payments);
     return async (path, delivery) => {
       const params = Promise.resolve({ tenant: path.split('/')[1] });
@@ -127,14 +139,21 @@ const adapters: Readonly<Record<string, (payments: Payments) => Promise<Send>>> 
     };
   },
   'Next.js, Pages Router': (payments) => {
-    const route = pages.paymentWebhookApi({ secret: ({ req }) => merchantAt(req.url), logger }, payments);
+    const route = pages.paymentWebhookApi(
+      { secret: ({ req }) => merchantAt(req.url), logger },
+      payments,
+    );
     return overSocket((req, res) => void route(req as NextApiRequest, res as NextApiResponse));
   },
   'AWS Lambda': async (payments) => {
-    const invoke = lambda.paymentWebhook({ secret: ({ event }) => merchantAt(event.path), logger }, payments);
+    const invoke = lambda.paymentWebhook(
+      { secret: ({ event }) => merchantAt(event.path), logger },
+      payments,
+    );
     return async (path, { headers, rawBody }) => {
       const body = rawBody.toString('base64');
-      return (await invoke({ httpMethod: 'POST', path, headers, body, isBase64Encoded: true })).statusCode;
+      return (await invoke({ httpMethod: 'POST', path, headers, body, isBase64Encoded: true }))
+        .statusCode;
     };
   },
   NestJS: async (payments) => {
@@ -145,7 +164,8 @@ const adapters: Readonly<Record<string, (payments: Payments) => Promise<Send>>> 
     class Webhooks {
       @Post(':tenant/webhook')
       @PaymentWebhook({
-        secret: ({ context }) => merchantAt(context.switchToHttp().getRequest<Routed>().params.tenant),
+        secret: ({ context }) =>
+          merchantAt(context.switchToHttp().getRequest<Routed>().params.tenant),
         logger,
       })
       async receive(@PaymentEvent() event: WebhookEvent) {
@@ -155,7 +175,10 @@ const adapters: Readonly<Record<string, (payments: Payments) => Promise<Send>>> 
     }
     @Module({ controllers: [Webhooks] })
     class AppModule {}
-    const app = await NestFactory.create(AppModule, new ExpressAdapter(), { rawBody: true, logger: false });
+    const app = await NestFactory.create(AppModule, new ExpressAdapter(), {
+      rawBody: true,
+      logger: false,
+    });
     await app.init();
     return overSocket(app.getHttpAdapter().getInstance() as RequestListener);
   },

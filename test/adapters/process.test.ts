@@ -43,7 +43,10 @@ describe.each(oneOfEach)('$name', (host) => {
     expect(await child.exceptions()).toEqual([]);
     expectAcknowledged(await (await begin(port, genuine('order-quick'))).reply());
     expect(await child.exceptions()).toEqual([]);
-    expect((await (await begin(port, head(BODY, { lines: [['X-Service-Signature', 'none']] }))).reply()).status).toBe(401);
+    expect(
+      (await (await begin(port, head(BODY, { lines: [['X-Service-Signature', 'none']] }))).reply())
+        .status,
+    ).toBe(401);
     expect(await child.exceptions()).not.toEqual([]);
   });
 });
@@ -53,7 +56,9 @@ describe.each(readers)('$name', (host) => {
   const LIMIT = 8_192;
   const PIECE = 128;
 
-  it('holds what 500 slow senders send in pieces of 128 bytes in little more memory than the bytes (D11)', async ({ annotate }) => {
+  it('holds what 500 slow senders send in pieces of 128 bytes in little more memory than the bytes (D11)', async ({
+    annotate,
+  }) => {
     child = new Child(host.name, LIMIT);
     const port = await child.told('port');
     // Told to continue, so that the requests themselves are there before anything is measured.

@@ -20,10 +20,19 @@ import { log } from './watch.js';
 import { exchange, type WireReply } from './wire.js';
 
 const MESSAGE = 'only the merchant may read this';
-const HEADERS = { 'x-leaked': MESSAGE, location: '/leaked', 'set-cookie': 'leaked=1', 'retry-after': '7' };
+const HEADERS = {
+  'x-leaked': MESSAGE,
+  location: '/leaked',
+  'set-cookie': 'leaked=1',
+  'retry-after': '7',
+};
 
 const requireOfKoa = createRequire(createRequire(import.meta.url).resolve('koa'));
-const createError = requireOfKoa('http-errors') as (status: number, message: string, fields: object) => Error;
+const createError = requireOfKoa('http-errors') as (
+  status: number,
+  message: string,
+  fields: object,
+) => Error;
 
 function failing(fields: object = {}): Error {
   return Object.assign(new Error(MESSAGE), fields);
@@ -44,7 +53,8 @@ class WithGetters extends Error {
 /** Returned values that mean failure (O08). */
 const returned: Readonly<Record<string, () => unknown>> = {
   'an Error': () => failing(),
-  'an Error with status 200': () => failing({ status: 200, statusCode: 200, headers: HEADERS, expose: true }),
+  'an Error with status 200': () =>
+    failing({ status: 200, statusCode: 200, headers: HEADERS, expose: true }),
   'a Response of 503': () => new Response(MESSAGE, { status: 503, headers: HEADERS }),
   'a Response of 302': () => new Response(null, { status: 302, headers: HEADERS }),
   '{ statusCode: 503 }': () => ({ statusCode: 503, body: MESSAGE, headers: HEADERS }),
@@ -69,7 +79,8 @@ const successes: Readonly<Record<string, () => unknown>> = {
   "{ status: 'failed' }": () => ({ status: 'failed', statusCode: '503' }),
   '{ status: 200 }': () => ({ status: 200 }),
   'a Response of 204': () => new Response(null, { status: 204, headers: HEADERS }),
-  'an object that inherits a status': () => Object.create({ status: 503, statusCode: 503 }) as object,
+  'an object that inherits a status': () =>
+    Object.create({ status: 503, statusCode: 503 }) as object,
 };
 
 /** Thrown values, and errors whose fields some host takes for its reply (O10, N07). */
@@ -78,29 +89,56 @@ const thrown: Readonly<Record<string, () => unknown>> = {
     [200, 201, 204, 302, 404].flatMap((status) => [
       [`status ${status}`, () => failing({ status })],
       [`statusCode ${status}`, () => failing({ statusCode: status })],
-      [`status ${status} with headers and expose`, () => failing({ status, headers: HEADERS, expose: true })],
+      [
+        `status ${status} with headers and expose`,
+        () => failing({ status, headers: HEADERS, expose: true }),
+      ],
     ]),
   ),
   'a parse error of superagent': () =>
-    failing({ status: 200, statusCode: 200, parse: true, rawResponse: MESSAGE, response: new Response(MESSAGE) }),
+    failing({
+      status: 200,
+      statusCode: 200,
+      parse: true,
+      rawResponse: MESSAGE,
+      response: new Response(MESSAGE),
+    }),
   'an error of axios': () =>
-    failing({ status: 200, response: { status: 200, statusCode: 200, headers: HEADERS, data: MESSAGE } }),
+    failing({
+      status: 200,
+      response: { status: 200, statusCode: 200, headers: HEADERS, data: MESSAGE },
+    }),
   'headers alone': () => failing({ headers: HEADERS }),
   'expose alone': () => failing({ expose: true }),
   reply: () => failing({ reply: { status: 200, headers: HEADERS, body: MESSAGE } }),
-  Boom: () => failing({ isBoom: true, output: { statusCode: 200, payload: { message: MESSAGE }, headers: HEADERS } }),
+  Boom: () =>
+    failing({
+      isBoom: true,
+      output: { statusCode: 200, payload: { message: MESSAGE }, headers: HEADERS },
+    }),
   'http-errors': () => createError(404, MESSAGE, { headers: HEADERS, expose: true }),
   'an exception of Hono': () => new HTTPException(200, { message: MESSAGE }),
   'an exception of Hono with a Response': () =>
-    new HTTPException(200, { message: MESSAGE, res: new Response(MESSAGE, { status: 201, headers: HEADERS }) }),
+    new HTTPException(200, {
+      message: MESSAGE,
+      res: new Response(MESSAGE, { status: 201, headers: HEADERS }),
+    }),
   'a redirect of Next.js': () => failing({ digest: 'NEXT_REDIRECT;replace;/leaked;307;' }),
-  'toResponse of Elysia': () => failing({ toResponse: () => new Response(MESSAGE, { headers: HEADERS }) }),
+  'toResponse of Elysia': () =>
+    failing({ toResponse: () => new Response(MESSAGE, { headers: HEADERS }) }),
   'the code ENOENT': () => failing({ code: 'ENOENT' }),
   'a Response': () => new Response(MESSAGE, { status: 200, headers: HEADERS }),
-  'an object': () => ({ status: 200, statusCode: 200, headers: HEADERS, expose: true, message: MESSAGE }),
+  'an object': () => ({
+    status: 200,
+    statusCode: 200,
+    headers: HEADERS,
+    expose: true,
+    message: MESSAGE,
+  }),
   'an object without a prototype': () => Object.create(null) as object,
   'a frozen error': () => Object.freeze(failing()),
-  'a frozen error with a status': () => Object.freeze(failing({ status: 201, headers: HEADERS, expose: true })),
+  'a frozen error with a status': () =>
+    Object.freeze(failing({ status: 201, headers: HEADERS, expose: true })),
   getters: () => new WithGetters(MESSAGE),
   'a getter that throws': () =>
     Object.defineProperty(failing(), 'status', {
@@ -109,7 +147,8 @@ const thrown: Readonly<Record<string, () => unknown>> = {
         throw failing({ status: 200, headers: HEADERS, expose: true });
       },
     }),
-  'a Proxy of an error with status 200': () => new Proxy(failing({ status: 200, expose: true }), {}),
+  'a Proxy of an error with status 200': () =>
+    new Proxy(failing({ status: 200, expose: true }), {}),
   'a Proxy that throws': () =>
     new Proxy(failing(), {
       get() {
@@ -121,9 +160,15 @@ const thrown: Readonly<Record<string, () => unknown>> = {
     }),
   'a WebhookError whose status was changed': () =>
     Object.assign(new WebhookError('unknown_order', { message: MESSAGE }), { status: 200 }),
-  'a WebhookError whose code was changed': () => Object.assign(new WebhookError('unknown_order'), { code: MESSAGE }),
+  'a WebhookError whose code was changed': () =>
+    Object.assign(new WebhookError('unknown_order'), { code: MESSAGE }),
   // Express takes some of these for words of its own.
-  ...Object.fromEntries(['a text', 'route', 'router', '', undefined, null, 0, false].map((value) => [JSON.stringify(value) ?? 'undefined', () => value])),
+  ...Object.fromEntries(
+    ['a text', 'route', 'router', '', undefined, null, 0, false].map((value) => [
+      JSON.stringify(value) ?? 'undefined',
+      () => value,
+    ]),
+  ),
 };
 
 type Handler = () => unknown;
@@ -160,10 +205,13 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.errors).toEqual([expect.any(Error)]);
   });
 
-  it.each(Object.entries(successes))('acknowledges if a handler returns %s', async (_name, handler) => {
-    const serving = await serve(host, { handler });
-    expectAcknowledged(await exchange(serving.port, post()));
-  });
+  it.each(Object.entries(successes))(
+    'acknowledges if a handler returns %s',
+    async (_name, handler) => {
+      const serving = await serve(host, { handler });
+      expectAcknowledged(await exchange(serving.port, post()));
+    },
+  );
 
   it('logs the thrown error on one line, and gives it to the host as a cause (N07)', async () => {
     const error = Object.assign(new RangeError('the stock\nis empty'), { status: 200 });
@@ -183,7 +231,8 @@ async function expectFailedByHost(host: Host, handler: Handler): Promise<void> {
   const serving = await serve(host, { surroundings: 'no error handler', handler });
   const reply = await exchange(serving.port, post());
   // Outside production, Express prints the stack of any error, and with it the message.
-  if (host.name.startsWith('Express')) expect([reply.status, reply.headers.has('x-leaked')]).toEqual([500, false]);
+  if (host.name.startsWith('Express'))
+    expect([reply.status, reply.headers.has('x-leaked')]).toEqual([500, false]);
   else expectFailed(reply);
 }
 
@@ -221,11 +270,21 @@ describe.each([koa3Gate, koa2Gate, honoGate])('$name', (host) => {
 const direct: Readonly<Record<string, (handler: Handler) => Promise<unknown>>> = {
   'AWS Lambda': (handler) => {
     const { headers, body } = signedDelivery({ secret: SECRET });
-    return lambdaWebhook({ secret: SECRET }, handler)({ httpMethod: 'POST', headers, body: String(body) });
+    return lambdaWebhook(
+      { secret: SECRET },
+      handler,
+    )({ httpMethod: 'POST', headers, body: String(body) });
   },
-  Fetch: (handler) => fetchWebhook({ secret: SECRET }, handler)(signedDelivery({ secret: SECRET }).toRequest('http://localhost/')),
+  Fetch: (handler) =>
+    fetchWebhook(
+      { secret: SECRET },
+      handler,
+    )(signedDelivery({ secret: SECRET }).toRequest('http://localhost/')),
   'Next.js, App Router': (handler) =>
-    nextWebhook({ secret: SECRET }, handler)(signedDelivery({ secret: SECRET }).toRequest('http://localhost/')),
+    nextWebhook(
+      { secret: SECRET },
+      handler,
+    )(signedDelivery({ secret: SECRET }).toRequest('http://localhost/')),
 };
 
 describe.each(Object.entries(direct))('%s', (_name, invoke) => {
@@ -237,7 +296,11 @@ describe.each(Object.entries(direct))('%s', (_name, invoke) => {
     expect(error).toBeInstanceOf(Error);
     expect(isWebhookError(error)).toBe(false);
     // A platform makes its answer of an error's own fields.
-    const { status = 500, statusCode = 500, headers } = error as { status?: number; statusCode?: number; headers?: unknown };
+    const {
+      status = 500,
+      statusCode = 500,
+      headers,
+    } = error as { status?: number; statusCode?: number; headers?: unknown };
     expect([status, statusCode, headers]).toEqual([500, 500, undefined]);
   });
 });

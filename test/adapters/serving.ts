@@ -1,7 +1,14 @@
 /** A server under attack, and what is asked of it after every test. */
 import { afterEach, expect } from 'vitest';
 import { genuine, SECRET } from './deliveries.js';
-import type { HandlerOptions, Host, Listening, MerchantEvent, Setup, Surroundings } from './hosts/host.js';
+import type {
+  HandlerOptions,
+  Host,
+  Listening,
+  MerchantEvent,
+  Setup,
+  Surroundings,
+} from './hosts/host.js';
 import { mustStaySecret } from './secrets.js';
 import { expectNoSecretIn, expectNothingAmiss } from './watch.js';
 import { closeWires, exchange, type Wire, type WireReply } from './wire.js';
@@ -27,7 +34,11 @@ export interface Circumstances {
 }
 
 const AFTERWARDS = 'order-afterwards';
-const running = new Set<{ readonly serving: Serving; readonly listening: Listening; readonly afterwards: readonly number[] }>();
+const running = new Set<{
+  readonly serving: Serving;
+  readonly listening: Listening;
+  readonly afterwards: readonly number[];
+}>();
 
 /** Starts the host. After the test it must still serve a genuine delivery, and then close with no connection left behind. */
 export async function serve(
@@ -46,7 +57,13 @@ export async function serve(
     },
     onError: (error) => errors.push(error),
   });
-  const serving = { host, port: listening.port, events, errors, connections: () => listening.connections() };
+  const serving = {
+    host,
+    port: listening.port,
+    events,
+    errors,
+    connections: () => listening.connections(),
+  };
   running.add({ serving, listening, afterwards: [afterwards].flat() });
   return serving;
 }
@@ -65,7 +82,8 @@ afterEach(async () => {
     }
   } finally {
     closeWires();
-    for (const { listening } of servers) await within(2_000, 'the close of the server', listening.close());
+    for (const { listening } of servers)
+      await within(2_000, 'the close of the server', listening.close());
   }
   expectNothingAmiss();
 });
@@ -111,7 +129,11 @@ export async function expectEnded(host: Host, reply: WireReply, wire: Wire): Pro
 export const FASTIFY_REFUSAL = /^\{"error":"[A-Z][\w ]+","message":"[\w ]+","statusCode":\d+\}$/;
 
 /** The refusal of what the server's HTTP parser itself does not take: ours never sees it. */
-export function expectRefusedByParser({ capabilities }: Host, reply: WireReply, status: number): void {
+export function expectRefusedByParser(
+  { capabilities }: Host,
+  reply: WireReply,
+  status: number,
+): void {
   expect(reply.status).toBe(status);
   if (capabilities.parserErrors === 'Fastify') {
     expect(reply.body).toMatch(FASTIFY_REFUSAL);
@@ -121,7 +143,11 @@ export function expectRefusedByParser({ capabilities }: Host, reply: WireReply, 
   }
 }
 
-export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
+export async function within<T>(
+  milliseconds: number,
+  what: string,
+  promise: Promise<T>,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
@@ -136,9 +162,14 @@ export async function within<T>(milliseconds: number, what: string, promise: Pro
 }
 
 /** Waits for what no event tells of. */
-export async function eventually(what: string, holds: () => boolean | Promise<boolean>, milliseconds = 2_000): Promise<void> {
+export async function eventually(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  milliseconds = 2_000,
+): Promise<void> {
   for (const end = performance.now() + milliseconds; !(await holds());) {
-    if (performance.now() > end) throw new Error(`${what} did not come about in ${milliseconds} ms`);
+    if (performance.now() > end)
+      throw new Error(`${what} did not come about in ${milliseconds} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -21,7 +21,8 @@ type Make = (options: unknown, handlers: unknown) => unknown;
 const untyped: Readonly<Record<string, Make>> = {
   'node:http': node.paymentWebhook as Make,
   Express: express.paymentWebhook as Make,
-  Fastify: (options, handlers) => (fastify.paymentWebhook as Make)({ url: '/', ...(options as object) }, handlers),
+  Fastify: (options, handlers) =>
+    (fastify.paymentWebhook as Make)({ url: '/', ...(options as object) }, handlers),
   Koa: koa.paymentWebhook as Make,
   Hono: honoWebhook as Make,
   Fetch: fetchHost.paymentWebhook as Make,
@@ -52,10 +53,14 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
 
   it.each([
     ...[null, 5, [], new Map(), 'payment.refunded'].map((events) => ['events', events] as const),
-    ...[null, 'x-signature', { signature: null }, { event: 42 }].map((headers) => ['headers', headers] as const),
+    ...[null, 'x-signature', { signature: null }, { event: 42 }].map(
+      (headers) => ['headers', headers] as const,
+    ),
     ...[null, {}, { warn: handler }].map((logger) => ['logger', logger] as const),
   ])('refuses as %s: %j', (option, value) => {
-    expect(() => make({ secret, [option]: value }, handler)).toThrow(new RegExp(`^${option} must `));
+    expect(() => make({ secret, [option]: value }, handler)).toThrow(
+      new RegExp(`^${option} must `),
+    );
   });
 
   it.each([
@@ -67,7 +72,16 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
   });
 
   it('refuses a bare prefix, a placeholder and a masked value as a secret (N18)', () => {
-    for (const value of ['whsec_', 'whsk_', 'v1,', 'base64:', 'hex:', 'your-webhook-secret', 'whsec_•••1234', 'abc…xyz']) {
+    for (const value of [
+      'whsec_',
+      'whsk_',
+      'v1,',
+      'base64:',
+      'hex:',
+      'your-webhook-secret',
+      'whsec_•••1234',
+      'abc…xyz',
+    ]) {
       const create = (): unknown => make({ secret: value, logger: SILENT }, handler);
       if (name.startsWith('Next')) expect(create).not.toThrow();
       else expect(create).toThrow(/^secret is (only the prefix of a secret|a placeholder|masked)/);
@@ -75,20 +89,29 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
   });
 });
 
-it.each(Object.entries({ ...untyped, Fastify: fastify.paymentWebhook as Make }))('%s refuses nothing as options', (_name, make) => {
-  for (const options of [undefined, null]) expect(() => make(options, handler)).toThrow(ConfigurationError);
-});
+it.each(Object.entries({ ...untyped, Fastify: fastify.paymentWebhook as Make }))(
+  '%s refuses nothing as options',
+  (_name, make) => {
+    for (const options of [undefined, null])
+      expect(() => make(options, handler)).toThrow(ConfigurationError);
+  },
+);
 
 it.each([null, 'console', {}])('node:http refuses as onError: %j', (onError) => {
-  expect(() => (node.paymentWebhook as Make)({ secret, onError }, handler)).toThrow(/^onError must be a function/);
+  expect(() => (node.paymentWebhook as Make)({ secret, onError }, handler)).toThrow(
+    /^onError must be a function/,
+  );
 });
 
 it('NestJS refuses a bare prefix and a placeholder as a secret (N18)', () => {
-  for (const secret of ['whsec_', 'your-webhook-secret']) expect(() => PaymentWebhook({ secret })).toThrow(/^secret is /);
+  for (const secret of ['whsec_', 'your-webhook-secret'])
+    expect(() => PaymentWebhook({ secret })).toThrow(/^secret is /);
 });
 
 it('Next.js answers every request with 500 if the secret is a placeholder, also one signed with it (N18)', async () => {
   const POST = next.paymentWebhook({ secret: 'your-webhook-secret', logger: SILENT }, handler);
-  const response = await POST(signedDelivery({ secret: 'your-webhook-secret' }).toRequest('http://localhost/'));
+  const response = await POST(
+    signedDelivery({ secret: 'your-webhook-secret' }).toRequest('http://localhost/'),
+  );
   expect([response.status, await response.text()]).toEqual([500, '{"error":"misconfigured"}']);
 });

@@ -4,13 +4,22 @@ import { createVerifier, isWebhookError, verifySignature } from '@paylink/core';
 import { describe, expect, it } from 'vitest';
 import { BODY, head, mac, PATH, post, REFERENCE, SECRET, type Message } from './deliveries.js';
 import { hosts } from './hosts/index.js';
-import { expectAcknowledged, expectEnded, expectRefused, expectRefusedByParser, references, serve } from './serving.js';
+import {
+  expectAcknowledged,
+  expectEnded,
+  expectRefused,
+  expectRefusedByParser,
+  references,
+  serve,
+} from './serving.js';
 import { exchange, Wire } from './wire.js';
 
 const VALID = mac(BODY);
 const FORGED = mac(BODY, 'another secret');
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
-const fullWidth = VALID.replace(/[0-9a-f]/g, (digit) => String.fromCodePoint(digit.codePointAt(0)! + 0xfee0));
+const fullWidth = VALID.replace(/[0-9a-f]/g, (digit) =>
+  String.fromCodePoint(digit.codePointAt(0)! + 0xfee0),
+);
 
 /** As a client sends a text that is not ASCII: each byte of its UTF-8 is a character on the wire. */
 function utf8(text: string): string {
@@ -40,17 +49,30 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     'rejects a valid line beside an empty one, in either order, with whatever lies between them (A04)',
     { signature: [VALID, ''] },
     { signature: ['', VALID] },
-    { signature: VALID, lines: [['x-SERVICE-signature', FORGED], ...range(40).map((index) => [`X-${index}`, 'a'] as const)] },
+    {
+      signature: VALID,
+      lines: [
+        ['x-SERVICE-signature', FORGED],
+        ...range(40).map((index) => [`X-${index}`, 'a'] as const),
+      ],
+    },
   ],
   ['rejects upper-case hex (A06)', { signature: VALID.toUpperCase() }],
-  ['rejects mixed-case hex (A06)', { signature: VALID.replace(/[a-f]/, (digit) => digit.toUpperCase()) }],
+  [
+    'rejects mixed-case hex (A06)',
+    { signature: VALID.replace(/[a-f]/, (digit) => digit.toUpperCase()) },
+  ],
   [
     'rejects a blank inside (A08)',
     { signature: `${VALID.slice(0, 32)} ${VALID.slice(32)}` },
     { signature: `${VALID.slice(0, 32)}\t${VALID.slice(32)}` },
   ],
   ...['sha256=', 'v1=', '0x', 'sha256:', 'hmac-sha256 '].map(
-    (prefix) => [`rejects a signature with "${prefix}" in front (A09)`, { signature: prefix + VALID }] as const,
+    (prefix) =>
+      [
+        `rejects a signature with "${prefix}" in front (A09)`,
+        { signature: prefix + VALID },
+      ] as const,
   ),
   [
     'rejects a quoted signature (A09)',
@@ -67,11 +89,23 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     'rejects the right MAC cut to any length from 0 to 63 (A11)',
     ...range(64).map((length) => ({ signature: VALID.slice(0, length) })),
   ],
-  ['rejects the end of the right MAC (A11)', { signature: VALID.slice(1) }, { signature: VALID.slice(32) }],
+  [
+    'rejects the end of the right MAC (A11)',
+    { signature: VALID.slice(1) },
+    { signature: VALID.slice(32) },
+  ],
   ...[VALID[0]!, 'zz', '00', 'g', '=', ';', ',', '\u00a0', ` ${FORGED}`, VALID].map(
-    (more) => [`rejects the right MAC with ${inspect(more.slice(0, 8))} after it (A12)`, { signature: VALID + more }] as const,
+    (more) =>
+      [
+        `rejects the right MAC with ${inspect(more.slice(0, 8))} after it (A12)`,
+        { signature: VALID + more },
+      ] as const,
   ),
-  ['rejects the right MAC with something in front (A12)', { signature: `0${VALID}` }, { signature: `\u00a0${VALID}` }],
+  [
+    'rejects the right MAC with something in front (A12)',
+    { signature: `0${VALID}` },
+    { signature: `\u00a0${VALID}` },
+  ],
   [
     'rejects 64 characters that are not all hex (A13)',
     { signature: `g${VALID.slice(1)}` },
@@ -89,7 +123,11 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { signature: utf8(fullWidth).slice(0, 64) },
     { signature: utf8(`\u0130${VALID.slice(1)}`) },
     // 0xB0 is '0' with its high bit set: what keeps seven bits of a character would accept it.
-    { signature: Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x80)).join('') },
+    {
+      signature: Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x80)).join(
+        '',
+      ),
+    },
   ],
   [
     'rejects well-known MACs (A17)',
@@ -101,7 +139,10 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { signature: mac(BODY, 'undefined') },
     { signature: mac(BODY, '\0') },
   ],
-  ['rejects the right MAC with any one of its 256 bits changed (A18)', ...range(256).map((bit) => ({ signature: flipped(bit) }))],
+  [
+    'rejects the right MAC with any one of its 256 bits changed (A18)',
+    ...range(256).map((bit) => ({ signature: flipped(bit) })),
+  ],
   [
     'rejects every other algorithm over the same secret and body (A19)',
     { signature: mac(BODY, SECRET, 'sha1') },
@@ -126,7 +167,10 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
   ],
   [
     'rejects a signature that stands in the query (A23)',
-    { signature: [], path: `${PATH}?x-service-signature=${VALID}&X-Service-Signature=${VALID}&signature=${VALID}` },
+    {
+      signature: [],
+      path: `${PATH}?x-service-signature=${VALID}&X-Service-Signature=${VALID}&signature=${VALID}`,
+    },
     { signature: FORGED, path: `${PATH}?x-service-signature=${VALID}` },
     { signature: [], lines: [['Cookie', `x-service-signature=${VALID}`]] },
   ],
@@ -137,9 +181,15 @@ function encoded(encoding: 'base64' | 'base64url'): string {
 }
 
 const refusedByNode: readonly (readonly [title: string, signature: string])[] = [
-  ['leaves a folded header line to the refusal of Node (A08)', `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`],
+  [
+    'leaves a folded header line to the refusal of Node (A08)',
+    `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`,
+  ],
   ['leaves a lone CR in the header to the refusal of Node (A08)', `${VALID}\r`],
-  ['leaves a lone LF in the header to the refusal of Node (A08)', `${VALID.slice(0, 32)}\n${VALID.slice(32)}`],
+  [
+    'leaves a lone LF in the header to the refusal of Node (A08)',
+    `${VALID.slice(0, 32)}\n${VALID.slice(32)}`,
+  ],
   ['leaves a NUL after the right MAC to the refusal of Node (A12)', `${VALID}\0`],
   ['leaves a NUL in front to the refusal of Node (A15)', `\0${VALID}`],
   ['leaves a control character inside to the refusal of Node (A15)', `${VALID.slice(0, 63)}\x01`],
@@ -147,22 +197,34 @@ const refusedByNode: readonly (readonly [title: string, signature: string])[] = 
 ];
 
 const accepted: readonly (readonly [title: string, message: Message])[] = [
-  ['accepts blanks and tabs around the value, which HTTP strips (A07)', { signature: ` \t ${VALID}\t  ` }],
-  ['accepts the header names in any case (A21)', { signature: [], lines: [['x-SERVICE-signature', VALID]] }],
-  ['accepts the right header beside one whose name has underscores (A21)', { lines: [['X_Service_Signature', FORGED]] }],
+  [
+    'accepts blanks and tabs around the value, which HTTP strips (A07)',
+    { signature: ` \t ${VALID}\t  ` },
+  ],
+  [
+    'accepts the header names in any case (A21)',
+    { signature: [], lines: [['x-SERVICE-signature', VALID]] },
+  ],
+  [
+    'accepts the right header beside one whose name has underscores (A21)',
+    { lines: [['X_Service_Signature', FORGED]] },
+  ],
 ];
 
 describe.each(hosts)('$name', (host) => {
-  it.each(refused.map(([title, ...messages]) => [title, messages] as const))('%s', async (_title, messages) => {
-    const serving = await serve(host);
-    for (const message of messages) {
-      const reply = await exchange(serving.port, post(BODY, message));
-      expectRefused(reply, 401, 'invalid_signature');
-      await expectEnded(host, reply, reply.wire);
-    }
-    expect(serving.events).toEqual([]);
-    expect(serving.errors).toEqual([]);
-  });
+  it.each(refused.map(([title, ...messages]) => [title, messages] as const))(
+    '%s',
+    async (_title, messages) => {
+      const serving = await serve(host);
+      for (const message of messages) {
+        const reply = await exchange(serving.port, post(BODY, message));
+        expectRefused(reply, 401, 'invalid_signature');
+        await expectEnded(host, reply, reply.wire);
+      }
+      expect(serving.events).toEqual([]);
+      expect(serving.errors).toEqual([]);
+    },
+  );
 
   it.each(refusedByNode)('%s', async (_title, signature) => {
     const serving = await serve(host);
@@ -180,9 +242,21 @@ describe.each(hosts)('$name', (host) => {
 
   it('rejects a signature that stands in the body (A23)', async () => {
     const serving = await serve(host);
-    const body = JSON.stringify({ reference: REFERENCE, 'x-service-signature': VALID, signature: VALID });
-    expectRefused(await exchange(serving.port, post(body, { signature: [] })), 401, 'invalid_signature');
-    expectRefused(await exchange(serving.port, post(body, { signature: VALID })), 401, 'invalid_signature');
+    const body = JSON.stringify({
+      reference: REFERENCE,
+      'x-service-signature': VALID,
+      signature: VALID,
+    });
+    expectRefused(
+      await exchange(serving.port, post(body, { signature: [] })),
+      401,
+      'invalid_signature',
+    );
+    expectRefused(
+      await exchange(serving.port, post(body, { signature: VALID })),
+      401,
+      'invalid_signature',
+    );
     expect(serving.events).toEqual([]);
   });
 
@@ -234,9 +308,15 @@ describe.each(hosts)('$name', (host) => {
     for (const request of requests) {
       const { headers, body } = await exchange(serving.port, request);
       const names = [...headers.keys()].filter((name) => !host.capabilities.banners.includes(name));
-      expect(['connection', 'content-length', 'content-type', 'date', 'etag', 'keep-alive', 'www-authenticate']).toEqual(
-        expect.arrayContaining(names),
-      );
+      expect([
+        'connection',
+        'content-length',
+        'content-type',
+        'date',
+        'etag',
+        'keep-alive',
+        'www-authenticate',
+      ]).toEqual(expect.arrayContaining(names));
       expect(body).toMatch(/^\{"(received":true|error":"[a-z_]+")\}$/);
     }
   });
@@ -266,14 +346,23 @@ describe('the API that every host stands on', () => {
   ];
 
   it.each(values)('%s', async (_title, value) => {
-    const headers = { 'x-service-signature': value as string, 'x-service-event': 'payment.succeeded' };
-    const refusals = [() => verifier.verify(BODY, headers), () => verifySignature(BODY, value, SECRET)];
+    const headers = {
+      'x-service-signature': value as string,
+      'x-service-event': 'payment.succeeded',
+    };
+    const refusals = [
+      () => verifier.verify(BODY, headers),
+      () => verifySignature(BODY, value, SECRET),
+    ];
     for (const refusal of refusals) {
       const error: unknown = await refusal().then(
         () => 'accepted',
         (thrown: unknown) => thrown,
       );
-      expect(isWebhookError(error) && [error.code, error.status]).toEqual(['invalid_signature', 401]);
+      expect(isWebhookError(error) && [error.code, error.status]).toEqual([
+        'invalid_signature',
+        401,
+      ]);
     }
   });
 
@@ -282,10 +371,14 @@ describe('the API that every host stands on', () => {
     expect((await verifier.verify(BODY, headers)).reference).toBe(REFERENCE);
     await expect(verifySignature(BODY, VALID, SECRET)).resolves.toBeUndefined();
     // Not awaited, a refusal is an unhandled rejection, which ends the process: never a silent success.
-    await expect(verifier.verify(BODY, { ...headers, 'x-service-signature': FORGED })).rejects.toMatchObject({
+    await expect(
+      verifier.verify(BODY, { ...headers, 'x-service-signature': FORGED }),
+    ).rejects.toMatchObject({
       code: 'invalid_signature',
     });
-    await expect(verifySignature(BODY, FORGED, SECRET)).rejects.toMatchObject({ code: 'invalid_signature' });
+    await expect(verifySignature(BODY, FORGED, SECRET)).rejects.toMatchObject({
+      code: 'invalid_signature',
+    });
   });
 
   it.each([
@@ -298,6 +391,8 @@ describe('the API that every host stands on', () => {
     const bytes = body as Uint8Array;
     const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
     await expect(verifier.verify(bytes, headers)).rejects.toMatchObject({ code: 'body_consumed' });
-    await expect(verifySignature(bytes, VALID, SECRET)).rejects.toMatchObject({ code: 'body_consumed' });
+    await expect(verifySignature(bytes, VALID, SECRET)).rejects.toMatchObject({
+      code: 'body_consumed',
+    });
   });
 });

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { BODY, chunk, genuine, head, post, REFERENCE } from './deliveries.js';
 import { holdLimits } from './held-limits.js';
 import { hosts } from './hosts/index.js';
-import { eventually, expectAcknowledged, expectEnded, expectRefused, references, serve } from './serving.js';
+import {
+  eventually,
+  expectAcknowledged,
+  expectEnded,
+  expectRefused,
+  references,
+  serve,
+} from './serving.js';
 import { begin, exchange, type Wire } from './wire.js';
 
 const LIMIT = 65_536;
@@ -14,7 +21,10 @@ describe.each(hosts)('$name', (host) => {
   it('answers 408 when the rest of a body never comes, also to a sender that was told to continue, and closes (D06, D16)', async () => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
-    const toldToContinue = await begin(serving.port, head(BODY, { lines: [['Expect', '100-continue']] }));
+    const toldToContinue = await begin(
+      serving.port,
+      head(BODY, { lines: [['Expect', '100-continue']] }),
+    );
     expect((await toldToContinue.reply()).status).toBe(100);
     const wires = [
       toldToContinue,
@@ -60,13 +70,16 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
     const slow = await Promise.all(
-      Array.from({ length: 200 }, () => begin(serving.port, head(BODY, { framing: LIMIT }), BODY.subarray(0, 5))),
+      Array.from({ length: 200 }, () =>
+        begin(serving.port, head(BODY, { framing: LIMIT }), BODY.subarray(0, 5)),
+      ),
     );
     await limits.running(BODY_TIMEOUT, slow.length);
     expectAcknowledged(await exchange(serving.port, post()));
     await limits.running(BODY_TIMEOUT, slow.length);
     limits.pass(BODY_TIMEOUT);
-    for (const reply of await Promise.all(slow.map((wire) => wire.reply()))) expectRefused(reply, 408, 'body_timeout');
+    for (const reply of await Promise.all(slow.map((wire) => wire.reply())))
+      expectRefused(reply, 408, 'body_timeout');
     limits.release(LINGER);
     await Promise.all(slow.map((wire) => wire.closed()));
     expect(references(serving)).toEqual([REFERENCE]);
@@ -74,9 +87,11 @@ describe.each(hosts)('$name', (host) => {
 
   it('keeps no connection whose signature header cannot be right (D11)', async () => {
     const serving = await serve(host);
-    const guess = (): Promise<Wire> => begin(serving.port, head(BODY, { framing: LIMIT, signature: 'guess' }));
+    const guess = (): Promise<Wire> =>
+      begin(serving.port, head(BODY, { framing: LIMIT, signature: 'guess' }));
     const wires = await Promise.all(Array.from({ length: 50 }, guess));
-    for (const reply of await Promise.all(wires.map((wire) => wire.reply()))) expectRefused(reply, 401, 'invalid_signature');
+    for (const reply of await Promise.all(wires.map((wire) => wire.reply())))
+      expectRefused(reply, 401, 'invalid_signature');
     await Promise.all(wires.map((wire) => wire.closed()));
   });
 });

@@ -1,7 +1,19 @@
 import type { DeliveryOutcome } from '@paylink/core';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { BODY, bodyOf, chunk, chunked, head, mac, PATH, post, REFERENCE, type HeaderLines, type Message } from './deliveries.js';
+import {
+  BODY,
+  bodyOf,
+  chunk,
+  chunked,
+  head,
+  mac,
+  PATH,
+  post,
+  REFERENCE,
+  type HeaderLines,
+  type Message,
+} from './deliveries.js';
 import { holdLimits } from './held-limits.js';
 import { hosts } from './hosts/index.js';
 import {
@@ -21,7 +33,8 @@ const LIMIT = 65_536;
 async function flood(wire: Wire, piece: Buffer): Promise<number> {
   let sent = 0;
   for (const end = performance.now() + 3_000; wire.ending !== 'RST'; sent += piece.length) {
-    if (performance.now() > end) throw new Error(`the server still takes more after 3 s and ${sent} bytes`);
+    if (performance.now() > end)
+      throw new Error(`the server still takes more after 3 s and ${sent} bytes`);
     await wire.send(piece);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
@@ -70,8 +83,16 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
     ],
     BODY.toString(),
   ],
-  ['leaves a negative Content-Length to the refusal of Node (D09)', [['Content-Length', '-24']], BODY.toString()],
-  ['leaves a Content-Length that is no number to the refusal of Node (D09)', [['Content-Length', '0x18']], BODY.toString()],
+  [
+    'leaves a negative Content-Length to the refusal of Node (D09)',
+    [['Content-Length', '-24']],
+    BODY.toString(),
+  ],
+  [
+    'leaves a Content-Length that is no number to the refusal of Node (D09)',
+    [['Content-Length', '0x18']],
+    BODY.toString(),
+  ],
   [
     'leaves a Content-Length over 64 bits to the refusal of Node (D09)',
     [['Content-Length', '99999999999999999999999']],
@@ -110,7 +131,12 @@ describe.each(hosts)('$name', (host) => {
   it('accepts a delivery of which every byte comes alone (D01)', async () => {
     const serving = await serve(host);
     const bytes = post();
-    expectAcknowledged(await exchange(serving.port, ...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))));
+    expectAcknowledged(
+      await exchange(
+        serving.port,
+        ...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1)),
+      ),
+    );
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
@@ -159,7 +185,10 @@ describe.each(hosts)('$name', (host) => {
     using limits = holdLimits(...readsOn);
     // More than the buffers of both sides hold: a server that reads nothing more would end this by a reset, and the reply with it.
     // It may take as long as the test may. The last byte is never sent: Hono's server keeps a connection whose body it has read whole.
-    await wire.write(Buffer.concat([head(BODY, { framing: 8_000_001 }), Buffer.alloc(8_000_000)]), 60_000);
+    await wire.write(
+      Buffer.concat([head(BODY, { framing: 8_000_001 }), Buffer.alloc(8_000_000)]),
+      60_000,
+    );
     wire.release();
     expectRefused(await wire.reply(), 413, 'body_too_large');
     readsOn.forEach(limits.release);
@@ -174,75 +203,116 @@ describe.each(hosts)('$name', (host) => {
       expectAcknowledged(await exchange(serving.port, post(body, { framing })));
       const bytes = post(body, { framing });
       expectAcknowledged(
-        await exchange(serving.port, bytes.subarray(0, 1_000), bytes.subarray(1_000, 65_000), bytes.subarray(65_000)),
+        await exchange(
+          serving.port,
+          bytes.subarray(0, 1_000),
+          bytes.subarray(1_000, 65_000),
+          bytes.subarray(65_000),
+        ),
       );
     }
     expect(serving.events).toHaveLength(4);
   });
 
-  it.each([LIMIT, 100, 20_000])('refuses one byte over a limit of %i, however it is framed and cut (D05)', async (bodyLimit) => {
-    const serving = await serve(host, { options: { bodyLimit } });
-    const body = bodyOf(bodyLimit + 1);
-    for (const framing of [body.length, 'chunked'] as const) {
-      const bytes = post(body, { framing });
-      expectRefused(await exchange(serving.port, bytes), 413, 'body_too_large');
-      const at = bytes.length - Math.min(bodyLimit, 50);
-      expectRefused(await exchange(serving.port, bytes.subarray(0, at), bytes.subarray(at)), 413, 'body_too_large');
-    }
-    expect(serving.events).toEqual([]);
-    expectAcknowledged(await exchange(serving.port, post(bodyOf(bodyLimit), { framing: 'chunked' })));
-  });
+  it.each([LIMIT, 100, 20_000])(
+    'refuses one byte over a limit of %i, however it is framed and cut (D05)',
+    async (bodyLimit) => {
+      const serving = await serve(host, { options: { bodyLimit } });
+      const body = bodyOf(bodyLimit + 1);
+      for (const framing of [body.length, 'chunked'] as const) {
+        const bytes = post(body, { framing });
+        expectRefused(await exchange(serving.port, bytes), 413, 'body_too_large');
+        const at = bytes.length - Math.min(bodyLimit, 50);
+        expectRefused(
+          await exchange(serving.port, bytes.subarray(0, at), bytes.subarray(at)),
+          413,
+          'body_too_large',
+        );
+      }
+      expect(serving.events).toEqual([]);
+      expectAcknowledged(
+        await exchange(serving.port, post(bodyOf(bodyLimit), { framing: 'chunked' })),
+      );
+    },
+  );
 
   it.each([
     ['before any of the body', head(BODY)],
-    ['in the middle of the body', post(BODY.subarray(0, 10), { signature: mac(BODY), framing: BODY.length })],
+    [
+      'in the middle of the body',
+      post(BODY.subarray(0, 10), { signature: mac(BODY), framing: BODY.length }),
+    ],
     ['one byte before the end', post(BODY, { framing: BODY.length + 1 })],
-    ['in the middle of a chunk', Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY).subarray(0, 10)])],
+    [
+      'in the middle of a chunk',
+      Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY).subarray(0, 10)]),
+    ],
     ['before the last chunk', Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY)])],
-  ])('runs no handler when the sender ends or breaks the connection %s (D07)', async (_where, request) => {
-    const observe = vi.fn();
-    const serving = await serve(host, { options: { observe } });
-    const ended = await begin(serving.port, request);
-    ended.finish();
-    // By Node, or by us where it lets us: the sender has only closed its own side.
-    const reply = await ended.reply();
-    expect(reply.status).toBe(400);
-    if (reply.body !== '{"error":"incomplete_body"}') expectRefusedByParser(host, reply, 400);
-    await ended.closed();
+  ])(
+    'runs no handler when the sender ends or breaks the connection %s (D07)',
+    async (_where, request) => {
+      const observe = vi.fn();
+      const serving = await serve(host, { options: { observe } });
+      const ended = await begin(serving.port, request);
+      ended.finish();
+      // By Node, or by us where it lets us: the sender has only closed its own side.
+      const reply = await ended.reply();
+      expect(reply.status).toBe(400);
+      if (reply.body !== '{"error":"incomplete_body"}') expectRefusedByParser(host, reply, 400);
+      await ended.closed();
 
-    const broken = await begin(serving.port, request);
-    broken.reset();
-    await eventually('the end of the connection', async () => (await serving.connections()) === 0);
-    // At once, and not when bodyTimeout has passed: the reading is over.
-    await eventually('the outcomes', () => observe.mock.calls.length === 2);
-    for (const [outcome] of observe.mock.calls) expect(outcome).toMatchObject({ outcome: 'rejected', code: 'incomplete_body' });
-    expect([serving.events, serving.errors]).toEqual([[], []]);
-  });
+      const broken = await begin(serving.port, request);
+      broken.reset();
+      await eventually(
+        'the end of the connection',
+        async () => (await serving.connections()) === 0,
+      );
+      // At once, and not when bodyTimeout has passed: the reading is over.
+      await eventually('the outcomes', () => observe.mock.calls.length === 2);
+      for (const [outcome] of observe.mock.calls)
+        expect(outcome).toMatchObject({ outcome: 'rejected', code: 'incomplete_body' });
+      expect([serving.events, serving.errors]).toEqual([[], []]);
+    },
+  );
 
   it.each([
     ['without the end of its body', head(BODY)],
     ['with all of its body', post()],
-  ])('settles at once when the sender has left, %s, before we begin to read (D07)', async (_how, request) => {
-    const observe = vi.fn();
-    const serving = await serve(host, { surroundings: 'something slow', options: { observe } });
-    for (const leave of ['finish', 'reset'] as const) {
-      const wire = await begin(serving.port, request);
-      wire[leave]();
-      await eventually('the end of the connection', async () => (await serving.connections()) === 0);
-    }
-    await eventually('the outcomes', () => observe.mock.calls.length === 2, 1_000);
-    const handled = observe.mock.calls.filter(([outcome]) => (outcome as DeliveryOutcome).outcome === 'handled').length;
-    expect(serving.events).toHaveLength(handled);
-    for (const [outcome] of observe.mock.calls) {
-      if ((outcome as DeliveryOutcome).outcome !== 'handled') expect(outcome).toMatchObject({ code: 'incomplete_body' });
-    }
-    expect(serving.errors).toEqual([]);
-  });
+  ])(
+    'settles at once when the sender has left, %s, before we begin to read (D07)',
+    async (_how, request) => {
+      const observe = vi.fn();
+      const serving = await serve(host, { surroundings: 'something slow', options: { observe } });
+      for (const leave of ['finish', 'reset'] as const) {
+        const wire = await begin(serving.port, request);
+        wire[leave]();
+        await eventually(
+          'the end of the connection',
+          async () => (await serving.connections()) === 0,
+        );
+      }
+      await eventually('the outcomes', () => observe.mock.calls.length === 2, 1_000);
+      const handled = observe.mock.calls.filter(
+        ([outcome]) => (outcome as DeliveryOutcome).outcome === 'handled',
+      ).length;
+      expect(serving.events).toHaveLength(handled);
+      for (const [outcome] of observe.mock.calls) {
+        if ((outcome as DeliveryOutcome).outcome !== 'handled')
+          expect(outcome).toMatchObject({ code: 'incomplete_body' });
+      }
+      expect(serving.errors).toEqual([]);
+    },
+  );
 
   it('reads what has come while something slow stood in front (D07)', async () => {
     const serving = await serve(host, { surroundings: 'something slow' });
     const large = bodyOf(LIMIT);
-    for (const pieces of [[post()], [head(BODY), BODY], [post(BODY, { framing: 'chunked' })], [post(large)]]) {
+    for (const pieces of [
+      [post()],
+      [head(BODY), BODY],
+      [post(BODY, { framing: 'chunked' })],
+      [post(large)],
+    ]) {
       expectAcknowledged(await exchange(serving.port, ...pieces));
     }
     expect(serving.events).toHaveLength(4);
@@ -253,7 +323,9 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
     for (let count = 0; count < 30; count++) {
-      await wire.send(...(count % 2 ? [post()] : [head(BODY), BODY.subarray(0, 9), BODY.subarray(9)]));
+      await wire.send(
+        ...(count % 2 ? [post()] : [head(BODY), BODY.subarray(0, 9), BODY.subarray(9)]),
+      );
       expectAcknowledged(await wire.reply());
     }
     expect(serving.events).toHaveLength(30);
@@ -261,21 +333,27 @@ describe.each(hosts)('$name', (host) => {
 
   it.each(misframed)('%s', async (_title, lines, body) => {
     const serving = await serve(host);
-    const reply = await exchange(serving.port, Buffer.concat([head(BODY, { lines, framing: 'none' }), Buffer.from(body)]));
+    const reply = await exchange(
+      serving.port,
+      Buffer.concat([head(BODY, { lines, framing: 'none' }), Buffer.from(body)]),
+    );
     expectRefusedByParser(host, reply, 400);
     await reply.wire.closed();
     expect(serving.events).toEqual([]);
   });
 
-  it.each(wireBytes)('refuses Content-Encoding: %s, whichever bytes were signed (D12)', async (coding, body) => {
-    const serving = await serve(host);
-    const lines: HeaderLines = [['Content-Encoding', coding]];
-    for (const signed of [body, BODY]) {
-      const reply = await exchange(serving.port, post(body, { lines, signature: mac(signed) }));
-      expectRefused(reply, 415, 'unsupported_encoding');
-    }
-    expect(serving.events).toEqual([]);
-  });
+  it.each(wireBytes)(
+    'refuses Content-Encoding: %s, whichever bytes were signed (D12)',
+    async (coding, body) => {
+      const serving = await serve(host);
+      const lines: HeaderLines = [['Content-Encoding', coding]];
+      for (const signed of [body, BODY]) {
+        const reply = await exchange(serving.port, post(body, { lines, signature: mac(signed) }));
+        expectRefused(reply, 415, 'unsupported_encoding');
+      }
+      expect(serving.events).toEqual([]);
+    },
+  );
 
   it('refuses an encoding at once, without waiting for the body (D12)', async () => {
     const serving = await serve(host);
@@ -297,7 +375,11 @@ describe.each(hosts)('$name', (host) => {
       ['', 'br'],
     ]) {
       const lines = codings.map((coding) => ['Content-Encoding', coding] as const);
-      expectRefused(await exchange(serving.port, post(gzipSync(BODY), { lines })), 415, 'unsupported_encoding');
+      expectRefused(
+        await exchange(serving.port, post(gzipSync(BODY), { lines })),
+        415,
+        'unsupported_encoding',
+      );
     }
     expect(serving.events).toEqual([]);
   });
@@ -308,7 +390,10 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host);
     const before = process.memoryUsage().rss;
     for (let count = 0; count < 20; count++) {
-      const reply = await exchange(serving.port, post(bomb, { lines: [['Content-Encoding', 'gzip']] }));
+      const reply = await exchange(
+        serving.port,
+        post(bomb, { lines: [['Content-Encoding', 'gzip']] }),
+      );
       expectRefused(reply, 415, 'unsupported_encoding');
     }
     // 20 of them inflated are 200 MB.
@@ -318,7 +403,9 @@ describe.each(hosts)('$name', (host) => {
 
   it.each(['identity', 'Identity', ''])('accepts Content-Encoding: "%s" (D14)', async (coding) => {
     const serving = await serve(host);
-    expectAcknowledged(await exchange(serving.port, post(BODY, { lines: [['Content-Encoding', coding]] })));
+    expectAcknowledged(
+      await exchange(serving.port, post(BODY, { lines: [['Content-Encoding', coding]] })),
+    );
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
@@ -355,13 +442,20 @@ describe.each(hosts)('$name', (host) => {
         ] as const,
     );
     expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
-    expectRefused(await exchange(serving.port, post(BODY, { lines, signature: [] })), 401, 'invalid_signature');
+    expectRefused(
+      await exchange(serving.port, post(BODY, { lines, signature: [] })),
+      401,
+      'invalid_signature',
+    );
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
   it('leaves headers over 16 kB to the 431 of Node (D25)', async () => {
     const serving = await serve(host);
-    const lines = Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value'] as const);
+    const lines = Array.from(
+      { length: 2_000 },
+      (_, index) => [`X-Header-${index}`, 'value'] as const,
+    );
     expectRefusedByParser(host, await exchange(serving.port, post(BODY, { lines })), 431);
     expect(serving.events).toEqual([]);
   });
@@ -397,7 +491,11 @@ describe.each(hosts)('$name', (host) => {
       ['X-Service-Verified', 'true'],
     ];
     for (const signature of [[], [mac('another body')]]) {
-      expectRefused(await exchange(serving.port, post(BODY, { lines, signature })), 401, 'invalid_signature');
+      expectRefused(
+        await exchange(serving.port, post(BODY, { lines, signature })),
+        401,
+        'invalid_signature',
+      );
     }
     expect(serving.events).toEqual([]);
   });
@@ -405,18 +503,25 @@ describe.each(hosts)('$name', (host) => {
   it('names no software but where the host itself does (J11)', async () => {
     const serving = await serve(host);
     const { headers } = await exchange(serving.port, post());
-    expect(['server', 'x-powered-by', 'via'].filter((name) => headers.has(name) && !banners.includes(name))).toEqual([]);
+    expect(
+      ['server', 'x-powered-by', 'via'].filter(
+        (name) => headers.has(name) && !banners.includes(name),
+      ),
+    ).toEqual([]);
   });
 });
 
-describe.each(hosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')))('$name', (host) => {
+describe.each(
+  hosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')),
+)('$name', (host) => {
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'])(
     'answers 405 to %s, also with a genuine signature (D18)',
     async (method) => {
       const serving = await serve(host, { surroundings: 'every method' });
       for (const request of [post(BODY, { method }), post('', { method, framing: 'none' })]) {
         const reply = await exchange(serving.port, request);
-        if (method === 'HEAD') expect([reply.status, reply.body, reply.headers.get('allow')]).toEqual([405, '', 'POST']);
+        if (method === 'HEAD')
+          expect([reply.status, reply.body, reply.headers.get('allow')]).toEqual([405, '', 'POST']);
         else expectRefused(reply, 405, 'method_not_allowed');
       }
       expect(serving.events).toEqual([]);
@@ -439,9 +544,16 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.surroundings.inclu
         ['X-Method-Override', 'POST'],
       ],
     };
-    expectRefused(await exchange(serving.port, post(BODY, { ...overriding, method: 'PUT' })), 405, 'method_not_allowed');
+    expectRefused(
+      await exchange(serving.port, post(BODY, { ...overriding, method: 'PUT' })),
+      405,
+      'method_not_allowed',
+    );
     expect(serving.events).toEqual([]);
-    const away: Message = { path: `${PATH}?_method=GET`, lines: [['X-HTTP-Method-Override', 'GET']] };
+    const away: Message = {
+      path: `${PATH}?_method=GET`,
+      lines: [['X-HTTP-Method-Override', 'GET']],
+    };
     expectAcknowledged(await exchange(serving.port, post(BODY, away)));
     expect(references(serving)).toEqual([REFERENCE]);
   });
@@ -461,7 +573,9 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', 
     for (const path of [
       `/${PATH}`,
       `${PATH}/x`,
-      ...(host.capabilities.fetch ? [] : ['*', '/webhooks/%2e/payments', '/webhooks/x/../payments']),
+      ...(host.capabilities.fetch
+        ? []
+        : ['*', '/webhooks/%2e/payments', '/webhooks/x/../payments']),
       `/api${PATH}`,
       '/',
       '/webhooks',
@@ -481,7 +595,14 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', 
 describe.each(hosts.filter(({ capabilities }) => !capabilities.routes))('$name', (host) => {
   it('does not look at the path where the host has no routes (D26)', async () => {
     const serving = await serve(host);
-    for (const path of [`${PATH}/`, `/${PATH}`, '/webhooks/%2e/payments', '/', 'http://other.example/x', '/%ff']) {
+    for (const path of [
+      `${PATH}/`,
+      `/${PATH}`,
+      '/webhooks/%2e/payments',
+      '/',
+      'http://other.example/x',
+      '/%ff',
+    ]) {
       expectAcknowledged(await exchange(serving.port, post(BODY, { path })));
     }
     expect(serving.events).toHaveLength(6);

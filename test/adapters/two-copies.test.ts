@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import Module from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +30,9 @@ function requiredCopy(): Copy {
     platform: 'node',
     conditions: ['@paylink/source'],
   });
-  const copy = new Module(import.meta.filename) as Module & { _compile(code: string, filename: string): void };
+  const copy = new Module(import.meta.filename) as Module & {
+    _compile(code: string, filename: string): void;
+  };
   copy._compile(outputFiles[0]!.text, import.meta.filename);
   return copy.exports as Copy;
 }
@@ -55,7 +62,10 @@ describe('two copies in one process', () => {
   it('do not both read a body that is still on its way (F21, K01)', async () => {
     const credited: string[] = [];
     const told: string[] = [];
-    const options = { secret: SECRET, logger: { warn: () => undefined, error: (line: string) => void told.push(line) } };
+    const options = {
+      secret: SECRET,
+      logger: { warn: () => undefined, error: (line: string) => void told.push(line) },
+    };
     const webhooks = [modules, common].map((copy) =>
       copy.paymentWebhook(options, ({ reference }) => void credited.push(reference)),
     );
@@ -69,7 +79,11 @@ describe('two copies in one process', () => {
     const { port } = server.address() as AddressInfo;
 
     const { rawBody, headers } = signedDelivery({ secret: SECRET, reference: 'order-1' });
-    const request = httpRequest({ port, method: 'POST', headers: { ...headers, 'content-length': rawBody.length } });
+    const request = httpRequest({
+      port,
+      method: 'POST',
+      headers: { ...headers, 'content-length': rawBody.length },
+    });
     // One refuses at once. The other may have the body, but not the response: it finds one begun, and breaks it off if it fails.
     const answered = once(request, 'response').then(
       ([response]) => (response as IncomingMessage).statusCode,

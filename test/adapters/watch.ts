@@ -20,7 +20,9 @@ beforeEach(() => {
   printed.length = 0;
   uncaught.length = 0;
   for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
-    vi.spyOn(console, method).mockImplementation((...values: unknown[]) => void printed.push(format(...values)));
+    vi.spyOn(console, method).mockImplementation(
+      (...values: unknown[]) => void printed.push(format(...values)),
+    );
   }
 });
 
@@ -31,7 +33,8 @@ export function log(): string {
 
 export function expectNoSecretIn(output: string): void {
   const secret = secretIn(output);
-  if (secret !== undefined) expect.fail(`the output holds ${secret.slice(0, 200)}:\n${output.slice(0, 2_000)}`);
+  if (secret !== undefined)
+    expect.fail(`the output holds ${secret.slice(0, 200)}:\n${output.slice(0, 2_000)}`);
 }
 
 export function expectNothingAmiss(): void {

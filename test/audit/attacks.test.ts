@@ -13,7 +13,10 @@ const logger = { warn: () => undefined, error: () => undefined };
 const PATH = '/webhooks/payments';
 
 const handled: string[] = [];
-const handlers = { 'payment.succeeded': ({ reference }: { readonly reference: string }) => void handled.push(reference) };
+const handlers = {
+  'payment.succeeded': ({ reference }: { readonly reference: string }) =>
+    void handled.push(reference),
+};
 
 const app = express().post(PATH, onExpress({ secret, logger }, handlers));
 const server = fastify();
@@ -23,15 +26,21 @@ const handle = onFetch({ secret, logger }, handlers);
 afterAll(() => server.close());
 
 const clients: Readonly<Record<string, (attack: Attack) => Promise<number>>> = {
-  'supertest on Express': async ({ delivery }) => (await request(app).post(PATH).set(delivery.headers).send(delivery.body)).status,
-  'inject on Fastify': async ({ delivery }) => (await server.inject(delivery.toInject(PATH))).statusCode,
-  'a Request on a Fetch handler': async ({ delivery }) => (await handle(delivery.toRequest(`http://localhost${PATH}`))).status,
+  'supertest on Express': async ({ delivery }) =>
+    (await request(app).post(PATH).set(delivery.headers).send(delivery.body)).status,
+  'inject on Fastify': async ({ delivery }) =>
+    (await server.inject(delivery.toInject(PATH))).statusCode,
+  'a Request on a Fetch handler': async ({ delivery }) =>
+    (await handle(delivery.toRequest(`http://localhost${PATH}`))).status,
 };
 
 describe.each(Object.entries(clients))('%s', (_, send) => {
-  it.each(attacks({ secret }).map((attack) => [attack.name, attack] as const))('%s', async (_name, attack) => {
-    handled.length = 0;
-    expect(await send(attack)).toBe(attack.status);
-    if (attack.category !== 'genuine') expect(handled).toEqual([]);
-  });
+  it.each(attacks({ secret }).map((attack) => [attack.name, attack] as const))(
+    '%s',
+    async (_name, attack) => {
+      handled.length = 0;
+      expect(await send(attack)).toBe(attack.status);
+      if (attack.category !== 'genuine') expect(handled).toEqual([]);
+    },
+  );
 });

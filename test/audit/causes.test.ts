@@ -20,9 +20,19 @@ async function audit({ listener, books }: ReceiverUnderAudit): Promise<AuditRepo
   const merchant = books?.();
   const { url, close } = await listen(listener(merchant?.credit ?? (() => 200)));
   // Many audits at once, in one process with their receivers: an answer takes its time.
-  const options = { url, secret: SECRET, bodyLimit: BODY_LIMIT, timeout: SLOW, firstAnswer: 15_000 };
+  const options = {
+    url,
+    secret: SECRET,
+    bodyLimit: BODY_LIMIT,
+    timeout: SLOW,
+    firstAnswer: 15_000,
+  };
   try {
-    return await auditReceiver(merchant === undefined ? options : { ...options, reference: ORDERS, credits: merchant.credits });
+    return await auditReceiver(
+      merchant === undefined
+        ? options
+        : { ...options, reference: ORDERS, credits: merchant.credits },
+    );
   } finally {
     await close();
   }
@@ -30,7 +40,10 @@ async function audit({ listener, books }: ReceiverUnderAudit): Promise<AuditRepo
 
 /** What it names, as a failure of these tests should show it. */
 function named({ causes }: AuditReport): string[] {
-  return causes.map(({ id, severity, evidence, symptoms }) => `${severity} ${id} (${symptoms}): ${evidence.join('; ')}`);
+  return causes.map(
+    ({ id, severity, evidence, symptoms }) =>
+      `${severity} ${id} (${symptoms}): ${evidence.join('; ')}`,
+  );
 }
 
 const isLow = (severity: string): boolean => severity === 'low';
@@ -45,33 +58,39 @@ describe.concurrent('auditReceiver', () => {
   // Python is on every machine that builds this; where it is not, the test says so.
   const hasPython = spawnSync('python3', ['--version']).status === 0;
   if (!hasPython && process.env['CI'] !== undefined) throw new Error('python3 is missing');
-  it.skipIf(!hasPython)('finds the hang of a correct receiver on http.server of Python, and overstates nothing', async () => {
-    const script = fileURLToPath(new URL('python-receiver.py', import.meta.url));
-    const python = spawn('python3', [script, SECRET], { stdio: ['ignore', 'pipe', 'ignore'] });
-    try {
-      const [port] = (await once(python.stdout, 'data')) as [Buffer];
-      const url = `http://127.0.0.1:${port.toString().trim()}/hook`;
-      const report = await auditReceiver({ url, secret: SECRET, timeout: 1_500 });
-      expect(report.framework).toBe('Python http.server');
-      const ids = report.causes.filter(({ severity }) => !isLow(severity)).map(({ id }) => id);
-      expect(ids.sort(), named(report).join('\n')).toEqual(['no_deadline', 'one_at_a_time']);
-      expect(report.complete).toBe(true);
-    } finally {
-      python.kill('SIGKILL');
-    }
-  });
+  it.skipIf(!hasPython)(
+    'finds the hang of a correct receiver on http.server of Python, and overstates nothing',
+    async () => {
+      const script = fileURLToPath(new URL('python-receiver.py', import.meta.url));
+      const python = spawn('python3', [script, SECRET], { stdio: ['ignore', 'pipe', 'ignore'] });
+      try {
+        const [port] = (await once(python.stdout, 'data')) as [Buffer];
+        const url = `http://127.0.0.1:${port.toString().trim()}/hook`;
+        const report = await auditReceiver({ url, secret: SECRET, timeout: 1_500 });
+        expect(report.framework).toBe('Python http.server');
+        const ids = report.causes.filter(({ severity }) => !isLow(severity)).map(({ id }) => id);
+        expect(ids.sort(), named(report).join('\n')).toEqual(['no_deadline', 'one_at_a_time']);
+        expect(report.complete).toBe(true);
+      } finally {
+        python.kill('SIGKILL');
+      }
+    },
+  );
 
   const audited = new Map<string, AuditReport>();
 
-  it.each(peers)('names the causes and no other of $name as it is released', async ({ listener, audit: scheme, name, causes }) => {
-    const { url, close } = await listen(listener());
-    const report = await auditReceiver({ url, timeout: SLOW, ...scheme });
-    await close();
-    audited.set(name, report);
-    expect(report.complete).toBe(true);
-    const ids = report.causes.filter(({ severity }) => !isLow(severity)).map(({ id }) => id);
-    expect(ids.sort(), named(report).join('\n')).toEqual([...causes].sort());
-  });
+  it.each(peers)(
+    'names the causes and no other of $name as it is released',
+    async ({ listener, audit: scheme, name, causes }) => {
+      const { url, close } = await listen(listener());
+      const report = await auditReceiver({ url, timeout: SLOW, ...scheme });
+      await close();
+      audited.set(name, report);
+      expect(report.complete).toBe(true);
+      const ids = report.causes.filter(({ severity }) => !isLow(severity)).map(({ id }) => id);
+      expect(ids.sort(), named(report).join('\n')).toEqual([...causes].sort());
+    },
+  );
 
   it('keeps docs/audit-of-peers.md as it was audited', { concurrent: false }, async ({ skip }) => {
     // A part of the tests audits a part of the peers.
@@ -84,7 +103,9 @@ function pageOf(audited: ReadonlyMap<string, AuditReport>): string {
   const sections = peers.map(({ name, version, setup }) => {
     const causes = audited
       .get(name)!
-      .causes.map(({ severity, title, evidence: [first = ''] }) => `- **${severity}**: ${title} (${first}).`);
+      .causes.map(
+        ({ severity, title, evidence: [first = ''] }) => `- **${severity}**: ${title} (${first}).`,
+      );
     return [`## ${name} ${version}`, '', setup, '', ...causes, ''].join('\n');
   });
   return `${INTRODUCTION}\n\n${sections.join('\n')}`;

@@ -43,12 +43,20 @@ describe('auditReceiver', () => {
   it('sends one Host, the one of "requestHeaders" where they have one', async () => {
     const hosts: string[][] = [];
     const { url, close } = await listen((req, res) => {
-      hosts.push(req.rawHeaders.filter((_, index) => req.rawHeaders[index - 1]?.toLowerCase() === 'host'));
+      hosts.push(
+        req.rawHeaders.filter((_, index) => req.rawHeaders[index - 1]?.toLowerCase() === 'host'),
+      );
       receiver()(req, res);
     });
     for (const requestHeaders of [{ host: 'shop.example' }, {}]) {
       const enough = new AbortController();
-      await auditReceiver({ url, secret: SECRET, requestHeaders, stop: enough.signal, onResult: () => enough.abort() });
+      await auditReceiver({
+        url,
+        secret: SECRET,
+        requestHeaders,
+        stop: enough.signal,
+        onResult: () => enough.abort(),
+      });
     }
     await close();
     expect(hosts[0]).toEqual(['shop.example']);

@@ -1,7 +1,13 @@
 /** A receiver as a careful merchant writes one by hand, without Paylink, and the habits that a careless one changes. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerOptions, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -40,11 +46,13 @@ export interface ProvenEvent {
 export const SOUND: Habits = {
   isSignature: (header) => /^[0-9a-f]{64}$/.test(header),
   readHeader: (header) => [header],
-  equal: (given, expected) => timingSafeEqual(Buffer.from(given, 'hex'), Buffer.from(expected, 'hex')),
+  equal: (given, expected) =>
+    timingSafeEqual(Buffer.from(given, 'hex'), Buffer.from(expected, 'hex')),
   verified: (raw) => raw,
   secret: SECRET,
   codings: ['', 'identity'],
-  parse: (raw) => JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw)) as unknown,
+  parse: (raw) =>
+    JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw)) as unknown,
   acknowledged: 200,
   invalid: () => 'invalid',
   forged: () => 'forged',
@@ -58,7 +66,10 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export async function listen(listener: RequestListener, options: ServerOptions = {}): Promise<Receiver> {
+export async function listen(
+  listener: RequestListener,
+  options: ServerOptions = {},
+): Promise<Receiver> {
   // Node's own limit also strikes a request that a busy process has not read yet.
   const server = createServer({ requestTimeout: 0, headersTimeout: 0, ...options }, (req, res) => {
     limitTime(req, res);
@@ -92,7 +103,13 @@ function limitTime(req: IncomingMessage, res: ServerResponse): void {
   async function strike(): Promise<void> {
     await turn();
     await turn();
-    if (req.complete || res.headersSent || socket.destroyed || socket.bytesRead - before > SLOW_BODY) return;
+    if (
+      req.complete ||
+      res.headersSent ||
+      socket.destroyed ||
+      socket.bytesRead - before > SLOW_BODY
+    )
+      return;
     socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n', () => socket.destroy());
   }
 }
@@ -121,7 +138,10 @@ async function receive(req: IncomingMessage, res: ServerResponse, habits: Habits
   res.writeHead(status, { connection: 'close' }).end(text);
 }
 
-async function answer(req: IncomingMessage, habits: Habits): Promise<[status: number, text?: string]> {
+async function answer(
+  req: IncomingMessage,
+  habits: Habits,
+): Promise<[status: number, text?: string]> {
   if (req.method !== 'POST') return [405];
   if (Number(req.headers['content-length'] ?? 0) > habits.bodyLimit) return [413];
   if (!habits.codings.includes((req.headers['content-encoding'] ?? '').toLowerCase())) return [415];
@@ -129,9 +149,13 @@ async function answer(req: IncomingMessage, habits: Habits): Promise<[status: nu
   if (raw === undefined) return [413];
   if (!habits.verifiesFirst) habits.parse(raw);
   const header = req.headers['x-service-signature'];
-  if (typeof header !== 'string' || !habits.isSignature(header)) return [401, habits.forged('malformed')];
-  const expected = createHmac('sha256', habits.secret).update(habits.verified(raw, req)).digest('hex');
-  if (!habits.readHeader(header).some((given) => habits.equal(given, expected))) return [401, habits.forged(expected)];
+  if (typeof header !== 'string' || !habits.isSignature(header))
+    return [401, habits.forged('malformed')];
+  const expected = createHmac('sha256', habits.secret)
+    .update(habits.verified(raw, req))
+    .digest('hex');
+  if (!habits.readHeader(header).some((given) => habits.equal(given, expected)))
+    return [401, habits.forged(expected)];
   return decide(req, raw, habits);
 }
 
@@ -146,7 +170,11 @@ async function readBody(req: IncomingMessage, limit: number): Promise<Buffer | u
   return Buffer.concat(chunks);
 }
 
-async function decide(req: IncomingMessage, raw: Buffer, habits: Habits): Promise<[status: number, text?: string]> {
+async function decide(
+  req: IncomingMessage,
+  raw: Buffer,
+  habits: Habits,
+): Promise<[status: number, text?: string]> {
   const kind = req.headers['x-service-event'];
   if (typeof kind !== 'string' || !/^[a-z0-9._-]{1,128}$/.test(kind)) return [400];
   let body: unknown;

@@ -16,7 +16,15 @@ async function audit(more: { readonly settle?: number }): Promise<AuditReport> {
   const onResult = ({ id }: { readonly id: string }): void => {
     if (id.startsWith('A')) enough.abort();
   };
-  const options = { url, secret: SECRET, bodyLimit: BODY_LIMIT, reference: ORDERS, credits, stop: enough.signal, onResult };
+  const options = {
+    url,
+    secret: SECRET,
+    bodyLimit: BODY_LIMIT,
+    reference: ORDERS,
+    credits,
+    stop: enough.signal,
+    onResult,
+  };
   try {
     return await auditInVirtualTime({ ...options, ...more });
   } finally {
@@ -30,7 +38,9 @@ describe('auditReceiver', () => {
     expect(findings).toEqual([]);
     expect(notJudged).toEqual([]);
     expect(stopped).toMatchObject({ reason: 'interrupted' });
-    expect(results.filter(({ name }) => name.includes('by its credits')).length).toBeGreaterThan(10);
+    expect(results.filter(({ name }) => name.includes('by its credits')).length).toBeGreaterThan(
+      10,
+    );
   });
 
   it('says where no credit came in time that a later one needs a longer time', async () => {

@@ -6,14 +6,22 @@ export interface MerchantBooks {
   readonly credit: (event: ProvenEvent) => Promise<number> | number;
 }
 
-type Credit = (event: ProvenEvent, count: (reference: string) => void, done: Set<string>) => Promise<number> | number;
+type Credit = (
+  event: ProvenEvent,
+  count: (reference: string) => void,
+  done: Set<string>,
+) => Promise<number> | number;
 
 function books(credit: Credit): () => MerchantBooks {
   return () => {
     const counts = new Map<string, number>();
     const done = new Set<string>();
-    const count = (reference: string): void => void counts.set(reference, (counts.get(reference) ?? 0) + 1);
-    return { credits: (reference) => counts.get(reference) ?? 0, credit: (event) => credit(event, count, done) };
+    const count = (reference: string): void =>
+      void counts.set(reference, (counts.get(reference) ?? 0) + 1);
+    return {
+      credits: (reference) => counts.get(reference) ?? 0,
+      credit: (event) => credit(event, count, done),
+    };
   };
 }
 
@@ -49,7 +57,8 @@ export function queueing(questions: number): MerchantBooks {
   const queue = new Map<string, { readonly event: ProvenEvent; left: number }>();
   return {
     credit(event) {
-      if (!isPaid(event) || !(ORDERS as readonly string[]).includes(event.reference)) return credit(event);
+      if (!isPaid(event) || !(ORDERS as readonly string[]).includes(event.reference))
+        return credit(event);
       if (!queue.has(event.reference)) queue.set(event.reference, { event, left: questions });
       return 200;
     },
@@ -108,7 +117,8 @@ export const neverCrediting = books(() => 200);
 
 export const ignoringUnknownOrders = books((event, count, done) => {
   const { reference } = event;
-  if (!isPaid(event) || !(ORDERS as readonly string[]).includes(reference) || done.has(reference)) return 200;
+  if (!isPaid(event) || !(ORDERS as readonly string[]).includes(reference) || done.has(reference))
+    return 200;
   count(reference);
   done.add(reference);
   return 200;

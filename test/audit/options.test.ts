@@ -16,15 +16,19 @@ describe('auditReceiver', () => {
   it('says that nothing listens', async () => {
     const { url, close } = await listen(receiver());
     await close();
-    await expect(auditReceiver({ url, secret })).rejects.toThrow(/no connection to http:.*ECONNREFUSED.*nothing listens there/);
+    await expect(auditReceiver({ url, secret })).rejects.toThrow(
+      /no connection to http:.*ECONNREFUSED.*nothing listens there/,
+    );
   });
 
   it('says that a name is not known, or that there is no TLS', async () => {
-    await expect(auditReceiver({ url: 'http://receiver.invalid/', secret })).rejects.toThrow(/no connection to .*invalid/);
-    const { url, close } = await listen(receiver());
-    await expect(auditReceiver({ url: url.replace('http:', 'https:'), secret, timeout: 3_000 })).rejects.toThrow(
-      /no connection to https/,
+    await expect(auditReceiver({ url: 'http://receiver.invalid/', secret })).rejects.toThrow(
+      /no connection to .*invalid/,
     );
+    const { url, close } = await listen(receiver());
+    await expect(
+      auditReceiver({ url: url.replace('http:', 'https:'), secret, timeout: 3_000 }),
+    ).rejects.toThrow(/no connection to https/);
     await close();
   });
 
@@ -34,19 +38,35 @@ describe('auditReceiver', () => {
     });
     const controller = new AbortController();
     const onResult = (): void => controller.abort();
-    const { results } = await auditReceiver({ url, secret, firstAnswer: 20_000, stop: controller.signal, onResult });
+    const { results } = await auditReceiver({
+      url,
+      secret,
+      firstAnswer: 20_000,
+      stop: controller.signal,
+      onResult,
+    });
     await close();
     expect(results[0]).toMatchObject({ id: 'H03', passed: true });
   });
 
   it.each([
     [201, []],
-    [202, ['answered 202 to a genuine delivery: that is right only where what was accepted survives a crash until it is credited']],
+    [
+      202,
+      [
+        'answered 202 to a genuine delivery: that is right only where what was accepted survives a crash until it is credited',
+      ],
+    ],
     [204, []],
   ])('takes %i for an acknowledgement', async (acknowledged, words) => {
     const { url, close } = await listen(receiver({ acknowledged }));
     const controller = new AbortController();
-    const report = await auditReceiver({ url, secret, stop: controller.signal, onResult: () => controller.abort() });
+    const report = await auditReceiver({
+      url,
+      secret,
+      stop: controller.signal,
+      onResult: () => controller.abort(),
+    });
     await close();
     expect(report.findings).toEqual([]);
     expect(report.results[0]).toMatchObject({ id: 'H03', passed: true, actual: acknowledged });
@@ -59,7 +79,12 @@ describe('auditReceiver', () => {
       setTimeout(() => correct(req, res), req.headers['content-encoding'] === 'gzip' ? 300 : 0);
     });
     const ended: string[] = [];
-    const report = await auditReceiver({ url, secret, concurrency: 8, onResult: ({ name }) => ended.push(name) });
+    const report = await auditReceiver({
+      url,
+      secret,
+      concurrency: 8,
+      onResult: ({ name }) => ended.push(name),
+    });
     await close();
     const encoded = (names: readonly string[]): string[] =>
       names.flatMap((name) => /a body in (gzip|br) under/.exec(name)?.[1] ?? []);
@@ -76,7 +101,11 @@ describe('auditReceiver', () => {
     };
     const report = await auditReceiver({ url, secret, stop: controller.signal, onProgress });
     await close();
-    expect(report).toMatchObject({ complete: false, passed: false, stopped: { reason: 'interrupted' } });
+    expect(report).toMatchObject({
+      complete: false,
+      passed: false,
+      stopped: { reason: 'interrupted' },
+    });
     expect(report.results.length).toBeGreaterThanOrEqual(20);
     expect(report.results.length).toBeLessThan(60);
   });
@@ -91,7 +120,11 @@ describe('auditReceiver', () => {
     for (const request of [1, 2, 3, 5, 8, 13, 21, 34, 55, 89]) {
       [stop, left] = [new AbortController(), request];
       const { stopped, findings } = await auditReceiver({ url, secret, stop: stop.signal });
-      expect({ request, reason: stopped?.reason, findings }).toEqual({ request, reason: 'interrupted', findings: [] });
+      expect({ request, reason: stopped?.reason, findings }).toEqual({
+        request,
+        reason: 'interrupted',
+        findings: [],
+      });
     }
     await close();
   });
@@ -131,14 +164,19 @@ describe('auditReceiver', () => {
 
   it('says that the merchant’s side gives no number of credits', async () => {
     const { url, close } = await listen(receiver());
-    await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(/credits must give how often/);
-    await expect(auditReceiver({ url, secret, credits: () => Promise.reject(new Error('no books')) })).rejects.toThrow('no books');
+    await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(
+      /credits must give how often/,
+    );
+    await expect(
+      auditReceiver({ url, secret, credits: () => Promise.reject(new Error('no books')) }),
+    ).rejects.toThrow('no books');
     await close();
   });
 
   it('reports each result as it comes, says what it has not tried, and leaves the query of the address out', async () => {
     const { url, close } = await listen((req, res) => {
-      if (req.url?.includes('key=of-a-gateway') !== true || req.headers['x-tunnel'] !== 'open') res.writeHead(511).end();
+      if (req.url?.includes('key=of-a-gateway') !== true || req.headers['x-tunnel'] !== 'open')
+        res.writeHead(511).end();
       else receiver()(req, res);
     });
     const seen: AuditResult[] = [];
@@ -154,8 +192,20 @@ describe('auditReceiver', () => {
     expect(report.findings).toEqual([]);
     expect(report.url).toBe(url);
     expect(seen).toHaveLength(report.results.length);
-    const skipped = new Set(report.results.filter((result) => result.skipped !== undefined).map(({ id }) => id));
-    expect([...skipped].sort()).toEqual(['A20', 'C24', 'D03', 'D05', 'D22', 'D26', 'E06', 'E07', 'H04']);
+    const skipped = new Set(
+      report.results.filter((result) => result.skipped !== undefined).map(({ id }) => id),
+    );
+    expect([...skipped].sort()).toEqual([
+      'A20',
+      'C24',
+      'D03',
+      'D05',
+      'D22',
+      'D26',
+      'E06',
+      'E07',
+      'H04',
+    ]);
   }, 30_000);
 
   it('claims no 405 of a router that answers other methods with 404', async () => {
@@ -166,14 +216,21 @@ describe('auditReceiver', () => {
     const { results } = await auditReceiver({ url, secret, timeout: 3_000 });
     await close();
     const methods = results.filter(({ id }) => id === 'D18');
-    expect(methods.map(({ passed, actual }) => [passed, actual])).toEqual(methods.map(() => [true, 404]));
+    expect(methods.map(({ passed, actual }) => [passed, actual])).toEqual(
+      methods.map(() => [true, 404]),
+    );
     for (const { name } of methods) expect(name).not.toContain('405');
   }, 30_000);
 
   it('stops at once when its signal is aborted', async () => {
     const { url, close } = await listen(receiver());
     const controller = new AbortController();
-    const audit = auditReceiver({ url, secret, signal: controller.signal, onResult: () => controller.abort(new Error('enough')) });
+    const audit = auditReceiver({
+      url,
+      secret,
+      signal: controller.signal,
+      onResult: () => controller.abort(new Error('enough')),
+    });
     await expect(audit).rejects.toThrow('enough');
     await close();
   });

@@ -32,7 +32,10 @@ const mac = (key: string | Uint8Array, ...parts: readonly (string | Uint8Array)[
 
 function versionOf(name: string): string {
   const main = require.resolve(name);
-  const folder = main.slice(0, main.lastIndexOf(`node_modules/${name}/`) + `node_modules/${name}/`.length);
+  const folder = main.slice(
+    0,
+    main.lastIndexOf(`node_modules/${name}/`) + `node_modules/${name}/`.length,
+  );
   return (require(`${folder}package.json`) as { version: string }).version;
 }
 
@@ -40,11 +43,18 @@ const github: Peer['audit'] = {
   secret: PEER_SECRET,
   sign: (rawBody, secret) => `sha256=${mac(secret, rawBody).digest('hex')}`,
   headers: { signature: 'x-hub-signature-256', event: 'x-github-event' },
-  requestHeaders: { 'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958', 'user-agent': 'GitHub-Hookshot/1' },
+  requestHeaders: {
+    'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+    'user-agent': 'GitHub-Hookshot/1',
+  },
 };
 
 /** Of Standard Webhooks: an id and a time are signed with the body. */
-function standard(prefix: 'webhook' | 'svix', keyOf: (secret: string | Uint8Array) => Uint8Array, secret: string): Peer['audit'] {
+function standard(
+  prefix: 'webhook' | 'svix',
+  keyOf: (secret: string | Uint8Array) => Uint8Array,
+  secret: string,
+): Peer['audit'] {
   const [id, time] = ['msg_1', seconds()];
   return {
     secret,
@@ -54,7 +64,8 @@ function standard(prefix: 'webhook' | 'svix', keyOf: (secret: string | Uint8Arra
   };
 }
 
-const fromBase64 = (secret: string | Uint8Array): Uint8Array => Buffer.from(String(secret), 'base64');
+const fromBase64 = (secret: string | Uint8Array): Uint8Array =>
+  Buffer.from(String(secret), 'base64');
 const asIs = (secret: string | Uint8Array): Uint8Array => Buffer.from(secret as string);
 
 function onExpress(...handlers: RequestHandler[]): RequestListener {
@@ -82,7 +93,13 @@ export const peers: readonly Peer[] = [
     setup: "`stripe.webhooks.constructEvent` over `express.raw({ type: '*/*' })`.",
     causes: ['decodes_text', 'inflates', 'content_type'],
     listener: () =>
-      verifying((req) => stripe.webhooks.constructEvent(req.body as Buffer, req.get('stripe-signature') ?? '', PEER_SECRET)),
+      verifying((req) =>
+        stripe.webhooks.constructEvent(
+          req.body as Buffer,
+          req.get('stripe-signature') ?? '',
+          PEER_SECRET,
+        ),
+      ),
     audit: {
       secret: PEER_SECRET,
       sign: (rawBody, secret) => {
@@ -98,11 +115,19 @@ export const peers: readonly Peer[] = [
     setup: '`createNodeMiddleware` on `node:http`.',
     causes: ['decodes_text', 'no_limit', 'hangs', 'content_type'],
     listener: () => {
-      const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-      const middleware = createNodeMiddleware(new OctokitWebhooks({ secret: PEER_SECRET, log: silent }), {
-        path: '/hook',
-        log: silent,
-      });
+      const silent = {
+        debug: () => undefined,
+        info: () => undefined,
+        warn: () => undefined,
+        error: () => undefined,
+      };
+      const middleware = createNodeMiddleware(
+        new OctokitWebhooks({ secret: PEER_SECRET, log: silent }),
+        {
+          path: '/hook',
+          log: silent,
+        },
+      );
       // Under `createServer` its rejection is unhandled; here it would end the tests.
       return (req, res) => void middleware(req, res).catch(() => undefined);
     },
@@ -114,7 +139,12 @@ export const peers: readonly Peer[] = [
     setup: "`new Webhook(secret).verify` over `express.raw({ type: '*/*' })`.",
     causes: ['decodes_text', 'inflates', 'content_type'],
     listener: () =>
-      verifying((req) => new Webhook(BASE64_SECRET).verify(req.body as Buffer, req.headers as Record<string, string>)),
+      verifying((req) =>
+        new Webhook(BASE64_SECRET).verify(
+          req.body as Buffer,
+          req.headers as Record<string, string>,
+        ),
+      ),
     audit: standard('webhook', fromBase64, BASE64_SECRET),
   },
   {
@@ -123,13 +153,19 @@ export const peers: readonly Peer[] = [
     setup: "`new Webhook(secret).verify` over `express.raw({ type: '*/*' })`.",
     causes: ['decodes_text', 'inflates', 'content_type'],
     listener: () =>
-      verifying((req) => new SvixWebhook(BASE64_SECRET).verify(req.body as Buffer, req.headers as Record<string, string>)),
+      verifying((req) =>
+        new SvixWebhook(BASE64_SECRET).verify(
+          req.body as Buffer,
+          req.headers as Record<string, string>,
+        ),
+      ),
     audit: standard('svix', fromBase64, BASE64_SECRET),
   },
   {
     name: '@polar-sh/express',
     version: versionOf('@polar-sh/express'),
-    setup: '`Webhooks` behind `express.json()`; a body that is verified and not an event of Polar counts as accepted.',
+    setup:
+      '`Webhooks` behind `express.json()`; a body that is verified and not an event of Polar counts as accepted.',
     causes: ['reserializes', 'quotes_body'],
     listener: () =>
       onExpress(
@@ -153,8 +189,16 @@ export const peers: readonly Peer[] = [
       onExpress(express.raw({ type: '*/*' }), async (req, res) => {
         const headers = new Headers(req.headers as Record<string, string>);
         const body = Buffer.isBuffer(req.body) ? new Uint8Array(req.body) : undefined;
-        const request = new Request('http://receiver/hook', { method: 'POST', headers, body: body ?? null });
-        const { isValid } = await WebhookVerificationService.verifyWithPlatformConfig(request, 'github', PEER_SECRET);
+        const request = new Request('http://receiver/hook', {
+          method: 'POST',
+          headers,
+          body: body ?? null,
+        });
+        const { isValid } = await WebhookVerificationService.verifyWithPlatformConfig(
+          request,
+          'github',
+          PEER_SECRET,
+        );
         res.sendStatus(isValid ? 200 : 400);
       }),
     audit: github,

@@ -10,7 +10,10 @@ const LIMITED = 'the server limits how often it is asked (429)';
 const options = { secret: SECRET, bodyLimit: BODY_LIMIT, timeout: 4_000, concurrency: 1 };
 
 /** A sound receiver behind a limit. */
-function behind(isOverLimit: (count: number) => boolean, careless: Partial<Habits> = {}): RequestListener {
+function behind(
+  isOverLimit: (count: number) => boolean,
+  careless: Partial<Habits> = {},
+): RequestListener {
   let count = 0;
   return (req, res) => {
     if (!isOverLimit(++count)) return receiver(careless)(req, res);
@@ -34,8 +37,12 @@ describe('auditReceiver', () => {
       expect(report.stopped).toBeUndefined();
       const limited = report.results.filter(({ skipped }) => skipped === LIMITED);
       expect(limited.length).toBeGreaterThan(10);
-      expect(report.results.filter(({ actual, skipped }) => actual === 429 && skipped !== LIMITED)).toEqual([]);
-      expect(report.notJudged).toContainEqual(expect.stringMatching(new RegExp(`^${limited.length} of the attacks: .*429`)));
+      expect(
+        report.results.filter(({ actual, skipped }) => actual === 429 && skipped !== LIMITED),
+      ).toEqual([]);
+      expect(report.notJudged).toContainEqual(
+        expect.stringMatching(new RegExp(`^${limited.length} of the attacks: .*429`)),
+      );
     },
     30_000,
   );
@@ -47,11 +54,20 @@ describe('auditReceiver', () => {
     const onResult = ({ id }: { readonly id: string }): void => {
       if (id.startsWith('A')) enough.abort();
     };
-    const report = await auditInVirtualTime({ ...options, url, reference: ORDERS, credits, stop: enough.signal, onResult });
+    const report = await auditInVirtualTime({
+      ...options,
+      url,
+      reference: ORDERS,
+      credits,
+      stop: enough.signal,
+      onResult,
+    });
     await close();
     expect(report.findings).toEqual([]);
     const judged = report.results.filter(({ name }) => name.includes('by its credits'));
     expect(judged.length).toBeGreaterThan(10);
-    expect(judged.filter(({ skipped }) => skipped !== LIMITED).map(({ what }) => what)).toEqual(['the first delivery']);
+    expect(judged.filter(({ skipped }) => skipped !== LIMITED).map(({ what }) => what)).toEqual([
+      'the first delivery',
+    ]);
   });
 });

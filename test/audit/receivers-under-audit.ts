@@ -17,15 +17,22 @@ export interface ReceiverUnderAudit {
   readonly causes: readonly CauseId[];
 }
 
-const hmac = (body: string | Buffer): string => createHmac('sha256', SECRET).update(body).digest('hex');
+const hmac = (body: string | Buffer): string =>
+  createHmac('sha256', SECRET).update(body).digest('hex');
 
-const plain = (habits: Partial<Habits>, ...causes: CauseId[]) => ({ listener: () => receiver(habits), causes });
+const plain = (habits: Partial<Habits>, ...causes: CauseId[]) => ({
+  listener: () => receiver(habits),
+  causes,
+});
 const crediting = (books: () => MerchantBooks, ...causes: CauseId[]) => ({
   listener: (credit: MerchantBooks['credit']) => receiver({ credit }),
   books,
   causes,
 });
-const anyText: Partial<Habits> = { isSignature: (header) => header !== '', equal: (given, expected) => given === expected };
+const anyText: Partial<Habits> = {
+  isSignature: (header) => header !== '',
+  equal: (given, expected) => given === expected,
+};
 
 /** As typed parsers and careful merchants are: whole amounts, each key once, and the kind that the header says. */
 function parseStrictly(raw: Buffer): unknown {
@@ -44,14 +51,18 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     codings: [''],
     forged: () => 'forbidden',
     parse: (raw) => {
-      const parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw)) as object | null;
-      if (parsed !== null && 'amount' in parsed && typeof parsed.amount !== 'number') throw new Error('amount');
+      const parsed = JSON.parse(
+        new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw),
+      ) as object | null;
+      if (parsed !== null && 'amount' in parsed && typeof parsed.amount !== 'number')
+        throw new Error('amount');
       return parsed;
     },
   }),
   'stricter than the contract with what it leaves open': {
     listener: () => (req, res) => {
-      if (req.headers['content-type']?.startsWith('multipart/') !== true) return receiver({ parse: parseStrictly })(req, res);
+      if (req.headers['content-type']?.startsWith('multipart/') !== true)
+        return receiver({ parse: parseStrictly })(req, res);
       res.writeHead(415, { connection: 'close' }).end();
     },
     causes: [],
@@ -74,7 +85,11 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     causes: ['accepts_unsigned', 'reads_elsewhere'],
   },
   'runs without a secret': plain({ secret: '' }, 'public_secret', 'not_acknowledged'),
-  'runs with the placeholder of its deployment': plain({ secret: 'undefined' }, 'public_secret', 'not_acknowledged'),
+  'runs with the placeholder of its deployment': plain(
+    { secret: 'undefined' },
+    'public_secret',
+    'not_acknowledged',
+  ),
   'has the public secret of the fixtures': plain(
     { secret: 'paylink-testing-secret-not-for-production' },
     'public_secret',
@@ -84,13 +99,22 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     { equal: (given, expected) => given.slice(0, 16) === expected.slice(0, 16) },
     'compares_part',
   ),
-  'compares as much as it is given': plain({ ...anyText, equal: (given, expected) => expected.startsWith(given) }, 'compares_part'),
-  'takes upper case': plain({ isSignature: (header) => /^[0-9a-f]{64}$/i.test(header) }, 'several_spellings'),
+  'compares as much as it is given': plain(
+    { ...anyText, equal: (given, expected) => expected.startsWith(given) },
+    'compares_part',
+  ),
+  'takes upper case': plain(
+    { isSignature: (header) => /^[0-9a-f]{64}$/i.test(header) },
+    'several_spellings',
+  ),
   'trims and strips prefixes': plain(
     { ...anyText, readHeader: (header) => [header.replace(/^sha256=/, '').trim()] },
     'several_spellings',
   ),
-  'splits the header on commas': plain({ ...anyText, readHeader: (header) => header.split(/,\s*/) }),
+  'splits the header on commas': plain({
+    ...anyText,
+    readHeader: (header) => header.split(/,\s*/),
+  }),
   'decodes hexadecimal and compares the bytes': plain(
     {
       isSignature: (header) => Buffer.from(header, 'hex').length === 32,
@@ -98,7 +122,11 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     },
     'several_spellings',
   ),
-  'throws on a signature of another length': plain({ isSignature: () => true }, 'crashes', 'several_spellings'),
+  'throws on a signature of another length': plain(
+    { isSignature: () => true },
+    'crashes',
+    'several_spellings',
+  ),
   'decodes the body as text before it verifies': plain(
     {
       verified: (raw) => new TextDecoder().decode(raw),
@@ -106,31 +134,51 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     },
     'decodes_text',
   ),
-  'trims the body before it verifies': plain({ verified: (raw) => Buffer.from(raw.toString('latin1').trim(), 'latin1') }, 'trims'),
+  'trims the body before it verifies': plain(
+    { verified: (raw) => Buffer.from(raw.toString('latin1').trim(), 'latin1') },
+    'trims',
+  ),
   'verifies what express.json() made of the body': {
     listener: () => {
       const app = express();
       app.use(express.json());
       app.post('/hook', (req, res) => {
-        res.sendStatus(req.get('x-service-signature') === hmac(JSON.stringify(req.body)) ? 200 : 401);
+        res.sendStatus(
+          req.get('x-service-signature') === hmac(JSON.stringify(req.body)) ? 200 : 401,
+        );
       });
       return app as RequestListener;
     },
     causes: ['reserializes', 'quotes_body', 'wrong_limit'],
   },
-  'parses before it verifies': plain({ verifiesFirst: false, invalid: () => 'invalid' }, 'parses_first', 'crashes'),
+  'parses before it verifies': plain(
+    { verifiesFirst: false, invalid: () => 'invalid' },
+    'parses_first',
+    'crashes',
+  ),
   'inflates before it verifies': plain(
     {
       codings: ['', 'identity', 'gzip'],
-      verified: (raw, { headers }) => (headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw),
-      parse: (raw) => JSON.parse(raw[0] === 0x1f ? gunzipSync(raw).toString() : raw.toString()) as unknown,
+      verified: (raw, { headers }) =>
+        headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw,
+      parse: (raw) =>
+        JSON.parse(raw[0] === 0x1f ? gunzipSync(raw).toString() : raw.toString()) as unknown,
     },
     'inflates',
   ),
-  'quotes what the JSON parser says': plain({ invalid: (error) => (error as Error).message }, 'quotes_body'),
-  'sends its stack': plain({ invalid: (error) => (error as Error).stack! }, 'quotes_body', 'leaks_trace'),
+  'quotes what the JSON parser says': plain(
+    { invalid: (error) => (error as Error).message },
+    'quotes_body',
+  ),
+  'sends its stack': plain(
+    { invalid: (error) => (error as Error).stack! },
+    'quotes_body',
+    'leaks_trace',
+  ),
   'sends the signature that it expected': plain({ forged: (reason) => reason }, 'leaks_secret'),
-  'says what was wrong with a signature': plain({ forged: (reason) => (reason === 'malformed' ? reason : 'no match') }),
+  'says what was wrong with a signature': plain({
+    forged: (reason) => (reason === 'malformed' ? reason : 'no match'),
+  }),
   'acknowledges by 201, as NestJS does': plain({ acknowledged: 201 }),
   'acknowledges by 202, as a queue does': plain({ acknowledged: 202 }),
   'has no limit on the body': plain({ bodyLimit: Number.POSITIVE_INFINITY }, 'no_limit'),
@@ -144,7 +192,8 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   },
   'reads the signature from the query too': {
     listener: () => (req, res) => {
-      req.headers['x-service-signature'] ??= new URL(req.url!, 'http://receiver').searchParams.get('signature') ?? undefined;
+      req.headers['x-service-signature'] ??=
+        new URL(req.url!, 'http://receiver').searchParams.get('signature') ?? undefined;
       receiver()(req, res);
     },
     causes: ['reads_elsewhere'],
@@ -155,12 +204,27 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   },
   'has no memory': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),
   'checks, then credits': crediting(ways.checkingThenActing, 'not_atomic', 'credits_unknown'),
-  'checks, then credits after a while': crediting(ways.checkingThenActingSlowly, 'not_atomic', 'credits_unknown'),
+  'checks, then credits after a while': crediting(
+    ways.checkingThenActingSlowly,
+    'not_atomic',
+    'credits_unknown',
+  ),
   'remembers bodies': crediting(ways.rememberingBodies, 'key_by_body', 'credits_unknown'),
-  'marks an order as done at any event': crediting(ways.markingFirst, 'loses_credit', 'credits_unknown'),
+  'marks an order as done at any event': crediting(
+    ways.markingFirst,
+    'loses_credit',
+    'credits_unknown',
+  ),
   'acknowledges and credits nothing': crediting(ways.neverCrediting, 'loses_credit'),
-  'acknowledges orders that it does not know': crediting(ways.ignoringUnknownOrders, 'loses_unknown'),
-  'credits whatever the event is': crediting(ways.creditingEveryEvent, 'credits_unpaid', 'credits_unknown'),
+  'acknowledges orders that it does not know': crediting(
+    ways.ignoringUnknownOrders,
+    'loses_unknown',
+  ),
+  'credits whatever the event is': crediting(
+    ways.creditingEveryEvent,
+    'credits_unpaid',
+    'credits_unknown',
+  ),
   'credits any order once': crediting(ways.takingAnyOrder, 'credits_unknown'),
   'credits "undefined"': {
     listener: (credit) => (req, res) => {
@@ -169,7 +233,8 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
       req.on('end', () => {
         const raw = Buffer.concat(chunks);
         if (raw.length > 20_000) return void res.writeHead(413, { connection: 'close' }).end();
-        if (req.headers['x-service-signature'] !== hmac(raw)) return void res.writeHead(401, { connection: 'close' }).end();
+        if (req.headers['x-service-signature'] !== hmac(raw))
+          return void res.writeHead(401, { connection: 'close' }).end();
         let parsed: { reference?: unknown; status?: unknown } | null = {};
         try {
           parsed = JSON.parse(raw.toString()) as typeof parsed;
@@ -186,4 +251,6 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   },
 };
 
-export const receivers: readonly ReceiverUnderAudit[] = Object.entries(TABLE).map(([name, rest]) => ({ name, ...rest }));
+export const receivers: readonly ReceiverUnderAudit[] = Object.entries(TABLE).map(
+  ([name, rest]) => ({ name, ...rest }),
+);

@@ -9,13 +9,17 @@ const BODY_LIMIT = 16_384;
 
 /** What each finding says, so that a failure of these tests shows it. */
 function named({ findings }: AuditReport): string[] {
-  return findings.map(({ name, actual, detail, expected }) => `${name}: ${detail ?? ''} ${actual} in place of ${expected.join()}`);
+  return findings.map(
+    ({ name, actual, detail, expected }) =>
+      `${name}: ${detail ?? ''} ${actual} in place of ${expected.join()}`,
+  );
 }
 
 describe.each(hosts)('$name', (host) => {
   it('is audited without a finding and without a note', async () => {
     const references: string[] = [];
-    const record = ({ reference }: { readonly reference: string }): number => references.push(reference);
+    const record = ({ reference }: { readonly reference: string }): number =>
+      references.push(reference);
     const payments = createPayments({
       client: { getPayment: async (reference) => ({ reference, status: 'success' }) },
       store: memoryStore(),
@@ -27,7 +31,8 @@ describe.each(hosts)('$name', (host) => {
         bodyLimit: BODY_LIMIT,
         bodyTimeout: 400,
       },
-      handler: (event, context) => (host.capabilities.gate ? record(event) : payments.receive(event, context)),
+      handler: (event, context) =>
+        host.capabilities.gate ? record(event) : payments.receive(event, context),
       onError: () => undefined,
     });
     try {
@@ -43,7 +48,8 @@ describe.each(hosts)('$name', (host) => {
       // Every genuine delivery is of the audit's own order, or of one whose reference tells where it comes from.
       expect(references.length).toBeGreaterThan(0);
       expect(references.filter((reference) => !reference.includes('paylink-audit'))).toEqual([]);
-      if (!host.capabilities.gate) expect(references.filter((reference) => reference === 'paylink-audit')).toHaveLength(1);
+      if (!host.capabilities.gate)
+        expect(references.filter((reference) => reference === 'paylink-audit')).toHaveLength(1);
     } finally {
       await listening.close();
     }

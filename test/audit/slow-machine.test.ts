@@ -9,7 +9,8 @@ import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
 const PATIENCE = 5_000;
 const options = { secret: SECRET, bodyLimit: BODY_LIMIT, concurrency: 1, timeout: 4_000 };
 
-const isLong = ({ headers }: IncomingMessage): boolean => Number(headers['content-length'] ?? 0) > 10_000;
+const isLong = ({ headers }: IncomingMessage): boolean =>
+  Number(headers['content-length'] ?? 0) > 10_000;
 
 describe('auditReceiver', () => {
   it('holds no late answer against a receiver that answers in the order of the requests', async () => {

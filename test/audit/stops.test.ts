@@ -15,14 +15,21 @@ describe('auditReceiver', () => {
     const { findings, stopped, complete, durationMs } = await audit({ url, secret });
     expect(durationMs).toBeLessThan(2_000);
     expect(findings).toMatchObject([{ id: 'H03', actual: undefined, severity: 'high' }]);
-    expect(stopped).toMatchObject({ reason: 'no_answer', message: expect.stringMatching(/no answer in 1\.5 s/) as string });
+    expect(stopped).toMatchObject({
+      reason: 'no_answer',
+      message: expect.stringMatching(/no answer in 1\.5 s/) as string,
+    });
     expect(complete).toBe(false);
     silent.close();
   });
 
   it('says within two seconds that a secret is wrong, also to a receiver that leaves forged deliveries without an answer', async () => {
     const { url, close } = await listen((req, res) => {
-      if (req.headers['x-service-signature'] === undefined || /^0+$/.test(String(req.headers['x-service-signature']))) return;
+      if (
+        req.headers['x-service-signature'] === undefined ||
+        /^0+$/.test(String(req.headers['x-service-signature']))
+      )
+        return;
       res.writeHead(401).end();
     });
     const { stopped, durationMs } = await audit({ url, secret });
@@ -36,27 +43,44 @@ describe('auditReceiver', () => {
     ['unknown_reference', { credit: (): number => 503 }, {}, /know the order of the reference/],
     ['unknown_reference', { credit: (): number => 422 }, {}, /know the order of the reference/],
     ['unknown_reference', {}, { credits: () => 0 }, /was not credited/],
-  ] as const)('stops within two seconds with %s (%#), and says what it knows', async (reason, habits, options, message) => {
-    const { url, close } = await listen(receiver(habits));
-    const report = await audit({ url, secret, ...options });
-    expect(report.durationMs).toBeLessThan(2_000);
-    await close();
-    expect(report.stopped).toMatchObject({ reason, message: expect.stringMatching(message) as string });
-    expect(report).toMatchObject({ passed: false, complete: false });
-    expect(report.findings.length).toBeGreaterThan(0);
-    expect(report.results.length).toBeLessThan(10);
-  });
+  ] as const)(
+    'stops within two seconds with %s (%#), and says what it knows',
+    async (reason, habits, options, message) => {
+      const { url, close } = await listen(receiver(habits));
+      const report = await audit({ url, secret, ...options });
+      expect(report.durationMs).toBeLessThan(2_000);
+      await close();
+      expect(report.stopped).toMatchObject({
+        reason,
+        message: expect.stringMatching(message) as string,
+      });
+      expect(report).toMatchObject({ passed: false, complete: false });
+      expect(report.findings.length).toBeGreaterThan(0);
+      expect(report.results.length).toBeLessThan(10);
+    },
+  );
 
   it.each([
-    ['wrong_secret', answering(() => 400), /refused like a forged one \(400\).*same secret on both sides/],
-    ['unknown_reference', receiver({ credit: () => 400 }), /verified a genuine delivery and refused it/],
+    [
+      'wrong_secret',
+      answering(() => 400),
+      /refused like a forged one \(400\).*same secret on both sides/,
+    ],
+    [
+      'unknown_reference',
+      receiver({ credit: () => 400 }),
+      /verified a genuine delivery and refused it/,
+    ],
     ['refused', answering(() => 415), /refused the type of a genuine delivery \(415\)/],
     ['refused', answering(() => 429), /limits how often it is asked \(429\)/],
-  ] as const)('stops with %s at a refusal that other receivers mean otherwise (%#)', async (reason, listener, message) => {
-    const { url, close } = await listen(listener);
-    const { stopped, durationMs } = await audit({ url, secret });
-    await close();
-    expect(stopped).toMatchObject({ reason, message: expect.stringMatching(message) as string });
-    expect(durationMs).toBeLessThan(2_000);
-  });
+  ] as const)(
+    'stops with %s at a refusal that other receivers mean otherwise (%#)',
+    async (reason, listener, message) => {
+      const { url, close } = await listen(listener);
+      const { stopped, durationMs } = await audit({ url, secret });
+      await close();
+      expect(stopped).toMatchObject({ reason, message: expect.stringMatching(message) as string });
+      expect(durationMs).toBeLessThan(2_000);
+    },
+  );
 });

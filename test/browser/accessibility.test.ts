@@ -18,15 +18,22 @@ describeInChromium('accessibility, as axe finds it', () => {
   });
 
   describe.each(['light', 'dark'] as const)('in the %s', (colorScheme) => {
-    it.each(PAGE_STATES.map((state) => [state.name, state] as const))('finds nothing wrong with the page: %s', async (_, state) => {
-      const customer = await newCustomer(browser, { colorScheme, viewport: PHONE, locale: 'fr-CI' });
-      await state.show(customer.page, shop);
-      expect(await findings(customer.page)).toEqual([]);
-      await customer.page.setViewportSize(DESKTOP);
-      expect(await findings(customer.page)).toEqual([]);
-      await customer.leave();
-      expect(customer.complaints).toEqual([]);
-    });
+    it.each(PAGE_STATES.map((state) => [state.name, state] as const))(
+      'finds nothing wrong with the page: %s',
+      async (_, state) => {
+        const customer = await newCustomer(browser, {
+          colorScheme,
+          viewport: PHONE,
+          locale: 'fr-CI',
+        });
+        await state.show(customer.page, shop);
+        expect(await findings(customer.page)).toEqual([]);
+        await customer.page.setViewportSize(DESKTOP);
+        expect(await findings(customer.page)).toEqual([]);
+        await customer.leave();
+        expect(customer.complaints).toEqual([]);
+      },
+    );
   });
 
   it('would find a field without a name, and grey on grey', async () => {
@@ -34,7 +41,10 @@ describeInChromium('accessibility, as axe finds it', () => {
     await customer.page.setContent(
       '<html lang="en"><title>t</title><main><h1>t</h1><p style="color:#aaa">grey words</p><input></main></html>',
     );
-    expect((await findings(customer.page)).map(({ rule }) => rule)).toEqual(['color-contrast', 'label']);
+    expect((await findings(customer.page)).map(({ rule }) => rule)).toEqual([
+      'color-contrast',
+      'label',
+    ]);
     await customer.leave();
   });
 });

@@ -21,5 +21,9 @@ export async function findings(
     // What passes is not described: on a long page that costs more than finding it.
     { resultTypes: ['violations' as const], ...options },
   );
-  return results.violations.map(({ id, help, nodes }) => ({ rule: id, help, elements: nodes.map(({ html }) => html) }));
+  return results.violations.map(({ id, help, nodes }) => ({
+    rule: id,
+    help,
+    elements: nodes.map(({ html }) => html),
+  }));
 }

@@ -21,8 +21,12 @@ const ARGUMENTS = [
 /** Describes what a real Chromium is needed for: where there is none it fails in CI, and elsewhere is skipped, aloud. */
 export function describeInChromium(title: string, body: () => void): void {
   const isThere = existsSync(EXECUTABLE);
-  if (!isThere && process.env['CI'] !== undefined) throw new Error(`there is no Chromium at ${EXECUTABLE}. ${HOW_TO_GET_ONE}`);
-  if (!isThere) console.warn(`SKIPPED, since there is no Chromium at ${EXECUTABLE}: ${title}. ${HOW_TO_GET_ONE}`);
+  if (!isThere && process.env['CI'] !== undefined)
+    throw new Error(`there is no Chromium at ${EXECUTABLE}. ${HOW_TO_GET_ONE}`);
+  if (!isThere)
+    console.warn(
+      `SKIPPED, since there is no Chromium at ${EXECUTABLE}: ${title}. ${HOW_TO_GET_ONE}`,
+    );
   describe.skipIf(!isThere)(title, body);
 }
 

@@ -1,4 +1,10 @@
-import type { Browser, BrowserContext, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  ConsoleMessage,
+  Page,
+} from 'playwright-core';
 import type { PageGlobals } from './in-page.js';
 
 /** A customer with a browser of their own: cookies, language and screen. */
@@ -18,7 +24,10 @@ export const DESKTOP = { width: 1280, height: 800 };
 const PATIENCE = 8_000;
 
 /** Opens a page that is watched. Default: a phone that asks for English. */
-export async function newCustomer(browser: Browser, options: BrowserContextOptions = {}): Promise<Customer> {
+export async function newCustomer(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<Customer> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: PHONE, ...options });
   context.setDefaultTimeout(PATIENCE);
   const complaints: string[] = [];
@@ -46,7 +55,9 @@ async function watch(context: BrowserContext, complaints: string[]): Promise<voi
   );
   await context.exposeBinding('violated', (_, what: string) => complaints.push(`policy: ${what}`));
   await context.addInitScript(() => {
-    const { document, violated } = globalThis as unknown as PageGlobals & { violated: (what: string) => void };
+    const { document, violated } = globalThis as unknown as PageGlobals & {
+      violated: (what: string) => void;
+    };
     document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
       violated(`${effectiveDirective} ${blockedURI}`);
     });
@@ -64,6 +75,7 @@ async function watch(context: BrowserContext, complaints: string[]): Promise<voi
 function isFault(message: ConsoleMessage): boolean {
   // Chromium says this of every page that is answered with such a status, which a refused amount rightly is.
   return (
-    message.type() === 'error' && !/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text())
+    message.type() === 'error' &&
+    !/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text())
   );
 }

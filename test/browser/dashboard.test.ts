@@ -6,7 +6,15 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeInChromium, openChromium } from './chromium.js';
 import { newCustomer, type Customer } from './customer.js';
-import { deliveryRows, faultButton, openDashboard, openDelivery, openPayment, paymentRow, unfoldForm } from './dashboard.js';
+import {
+  deliveryRows,
+  faultButton,
+  openDashboard,
+  openDelivery,
+  openPayment,
+  paymentRow,
+  unfoldForm,
+} from './dashboard.js';
 import { HOSTILE } from './hostile-texts.js';
 import type { PageGlobals } from './in-page.js';
 import { overhang } from './pay-page.js';
@@ -23,7 +31,10 @@ describeInChromium('the dashboard in Chromium', () => {
   beforeAll(async () => {
     [browser, shop] = await Promise.all([
       openChromium(),
-      openShop({ isCareful: true, assumed: { referenceLength: 20_000, descriptionLength: 20_000 } }),
+      openShop({
+        isCareful: true,
+        assumed: { referenceLength: 20_000, descriptionLength: 20_000 },
+      }),
     ]);
   });
   afterAll(async () => {
@@ -48,7 +59,9 @@ describeInChromium('the dashboard in Chromium', () => {
 
   /** What the merchant's server answered to each attempt, as the service saw it. */
   function answersTo(reference: string): (number | 'no answer')[] {
-    return newestOf(reference)?.attempts.map(({ response }) => response?.status ?? 'no answer') ?? [];
+    return (
+      newestOf(reference)?.attempts.map(({ response }) => response?.status ?? 'no answer') ?? []
+    );
   }
 
   it('shows a link, its payment and its notification as they come, without being loaded again', async () => {
@@ -98,24 +111,29 @@ describeInChromium('the dashboard in Chromium', () => {
   it.each([
     ['en-GB', 'As a curl command', 'Copy', 'Copied'],
     ['fr-FR', 'En commande curl', 'Copier', 'Copié'],
-  ])('copies a notification as a curl line to the clipboard, which a shell sends: %s', async (locale, fold, copy, copied) => {
-    const reference = `it's ${randomUUID()} é`;
-    await shop.createLink({ reference });
-    await shop.emulator.pay(reference);
-    await shop.emulator.waitForDelivery({ reference });
-    await customer.leave();
-    await visit({ locale, permissions: ['clipboard-read', 'clipboard-write'] });
-    await openDelivery(page, shop, newestOf(reference)!.id);
-    await page.getByText(fold, { exact: true }).click();
-    await page.getByRole('button', { name: copy, exact: true }).click();
-    await page.getByRole('button', { name: copied, exact: true }).waitFor();
-    const line = await page.evaluate(() => (globalThis as unknown as PageGlobals).navigator.clipboard.readText());
-    expect(line).toBe(await page.locator('#curl-1-text').textContent());
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
-    expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
-    expect(stdout).toContain('{"received":true}');
-    expect(await shop.timesCredited(reference)).toBe(1);
-  });
+  ])(
+    'copies a notification as a curl line to the clipboard, which a shell sends: %s',
+    async (locale, fold, copy, copied) => {
+      const reference = `it's ${randomUUID()} é`;
+      await shop.createLink({ reference });
+      await shop.emulator.pay(reference);
+      await shop.emulator.waitForDelivery({ reference });
+      await customer.leave();
+      await visit({ locale, permissions: ['clipboard-read', 'clipboard-write'] });
+      await openDelivery(page, shop, newestOf(reference)!.id);
+      await page.getByText(fold, { exact: true }).click();
+      await page.getByRole('button', { name: copy, exact: true }).click();
+      await page.getByRole('button', { name: copied, exact: true }).waitFor();
+      const line = await page.evaluate(() =>
+        (globalThis as unknown as PageGlobals).navigator.clipboard.readText(),
+      );
+      expect(line).toBe(await page.locator('#curl-1-text').textContent());
+      const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
+      expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
+      expect(stdout).toContain('{"received":true}');
+      expect(await shop.timesCredited(reference)).toBe(1);
+    },
+  );
 
   it('pays from the page of a payment, with a notification and without', async () => {
     const [told, untold] = [randomUUID(), randomUUID()];
@@ -189,10 +207,14 @@ describeInChromium('the dashboard in Chromium', () => {
     const url = await shop.createLink({ reference });
     await openPayment(page, shop, url);
     const button = page.getByRole('button', { name: 'Pay', exact: true });
-    const path = (await button.getAttribute('formaction')) ?? (await page.locator('form', { has: button }).getAttribute('action'));
+    const path =
+      (await button.getAttribute('formaction')) ??
+      (await page.locator('form', { has: button }).getAttribute('action'));
     const target = new URL(path!, page.url()).href;
     await page.goto(shop.basket);
-    await page.setContent(`<form method="post" action="${target}"><button>Win a prize</button></form>`);
+    await page.setContent(
+      `<form method="post" action="${target}"><button>Win a prize</button></form>`,
+    );
     const [response] = await Promise.all([
       page.waitForResponse((answer) => answer.request().method() === 'POST'),
       page.getByRole('button').click(),
@@ -207,7 +229,11 @@ describeInChromium('the dashboard in Chromium', () => {
       readonly answers: readonly (number | 'no answer')[][];
       readonly credits: 0 | 1;
     }
-    const refused = (...statuses: (number | 'no answer')[]): Case => ({ isPaid: true, answers: [statuses], credits: 0 });
+    const refused = (...statuses: (number | 'no answer')[]): Case => ({
+      isPaid: true,
+      answers: [statuses],
+      credits: 0,
+    });
     const credited: Case = { isPaid: true, answers: [[200]], credits: 1 };
     const CASES: Record<string, Case> = {
       duplicate: { isPaid: true, answers: Array<number[]>(10).fill([200, 503]), credits: 1 },
@@ -258,20 +284,27 @@ describeInChromium('the dashboard in Chromium', () => {
     });
   });
 
-  it.each(Object.entries(HOSTILE))('neither runs a hostile text nor breaks on it: %s', async (_, text) => {
-    const url = await shop.createLink({ reference: text, description: text });
-    await openDashboard(page, shop);
-    await shop.emulator.pay(text);
-    const row = page.locator('li[data-status]').first();
-    await expect.poll(() => row.getAttribute('data-reference')).toBe(text);
-    await expect.poll(() => row.getAttribute('data-status')).toBe('success');
-    await expectUnharmed(page);
-    await openPayment(page, shop, url);
-    await expectUnharmed(page);
-    await shop.timesCredited(text);
-    await openDelivery(page, shop, shop.emulator.deliveries().find(({ reference }) => reference === text)!.id);
-    await expectUnharmed(page);
-  });
+  it.each(Object.entries(HOSTILE))(
+    'neither runs a hostile text nor breaks on it: %s',
+    async (_, text) => {
+      const url = await shop.createLink({ reference: text, description: text });
+      await openDashboard(page, shop);
+      await shop.emulator.pay(text);
+      const row = page.locator('li[data-status]').first();
+      await expect.poll(() => row.getAttribute('data-reference')).toBe(text);
+      await expect.poll(() => row.getAttribute('data-status')).toBe('success');
+      await expectUnharmed(page);
+      await openPayment(page, shop, url);
+      await expectUnharmed(page);
+      await shop.timesCredited(text);
+      await openDelivery(
+        page,
+        shop,
+        shop.emulator.deliveries().find(({ reference }) => reference === text)!.id,
+      );
+      await expectUnharmed(page);
+    },
+  );
 });
 
 /** No script ran, no element came of a text, and the page does not scroll sideways. */

@@ -17,7 +17,9 @@ export const deliveryRows = (page: Page, reference: string): Locator =>
   page.locator(`li[data-state][data-reference=${JSON.stringify(reference)}]`);
 
 export async function openPayment(page: Page, shop: Shop, url: string): Promise<void> {
-  await page.goto(`${shop.emulator.dashboardUrl}/payments/${new URL(url).pathname.split('/').at(-1)!}`);
+  await page.goto(
+    `${shop.emulator.dashboardUrl}/payments/${new URL(url).pathname.split('/').at(-1)!}`,
+  );
 }
 
 export async function openDelivery(page: Page, shop: Shop, id: string): Promise<void> {
@@ -25,11 +27,14 @@ export async function openDelivery(page: Page, shop: Shop, id: string): Promise<
 }
 
 /** The button that sends a notification with a fault. */
-export const faultButton = (page: Page, fault: string): Locator => page.locator(`form[data-fault="${fault}"]`).getByRole('button');
+export const faultButton = (page: Page, fault: string): Locator =>
+  page.locator(`form[data-fault="${fault}"]`).getByRole('button');
 
 /** The form for a new link, which is folded away while there are payments to see. */
 export async function unfoldForm(page: Page): Promise<void> {
-  const title = page.getByRole('heading', { name: /^(Create a payment link|Créer un lien de paiement)$/ });
+  const title = page.getByRole('heading', {
+    name: /^(Create a payment link|Créer un lien de paiement)$/,
+  });
   const isOpen = await page.locator('details[open]', { has: title }).count();
   if (isOpen === 0) await title.click();
   await page.getByRole('button', { name: /^(Create link|Créer le lien)$/ }).waitFor();

@@ -31,15 +31,18 @@ describeInChromium('a text that was written to harm the customer', () => {
     return customer.page;
   }
 
-  it.each(Object.entries(HOSTILE))('neither runs nor breaks a page as description and reference: %s', async (_, text) => {
-    const page = await open({ description: text, reference: text, return_url: undefined });
-    await expectUnharmed(page, text);
-    await payButton(page).click();
-    await page.getByRole('heading', { name: /received/ }).waitFor();
-    await expectUnharmed(page, text);
-    expect(await shop.timesCredited(text)).toBe(1);
-    expect(await shop.readPayment(text)).toMatchObject({ reference: text, status: 'success' });
-  });
+  it.each(Object.entries(HOSTILE))(
+    'neither runs nor breaks a page as description and reference: %s',
+    async (_, text) => {
+      const page = await open({ description: text, reference: text, return_url: undefined });
+      await expectUnharmed(page, text);
+      await payButton(page).click();
+      await page.getByRole('heading', { name: /received/ }).waitFor();
+      await expectUnharmed(page, text);
+      expect(await shop.timesCredited(text)).toBe(1);
+      expect(await shop.readPayment(text)).toMatchObject({ reference: text, status: 'success' });
+    },
+  );
 
   it.each([
     'javascript:document.title="harmed"',
@@ -48,8 +51,12 @@ describeInChromium('a text that was written to harm the customer', () => {
     'file:///etc/passwd',
   ])('is no link where it is an address that is not of the web: %s', async (address) => {
     customer = await newCustomer(browser);
-    expect(await shop.tryLink({ amount: 100, reference: `to ${address}`, return_url: address })).not.toBe(201);
-    expect(await shop.tryLink({ amount: 100, reference: `from ${address}`, cancel_url: address })).not.toBe(201);
+    expect(
+      await shop.tryLink({ amount: 100, reference: `to ${address}`, return_url: address }),
+    ).not.toBe(201);
+    expect(
+      await shop.tryLink({ amount: 100, reference: `from ${address}`, cancel_url: address }),
+    ).not.toBe(201);
   });
 
   it.each([
@@ -58,17 +65,24 @@ describeInChromium('a text that was written to harm the customer', () => {
     ['a policy', '?a=;script-src *;'],
     ['a line', '?a=%0d%0aSet-Cookie:harmed=1'],
     ['1,900 characters', `?a=${'a'.repeat(1_900)}`],
-  ])('leads back to the merchant, and nowhere else, with %s in the address', async (name, query) => {
-    const page = await open({ reference: `back with ${name}`, single_use: true, return_url: `${shop.thanks}${query}` });
-    const link = page.url();
-    await payButton(page).click();
-    await page.waitForURL((url) => url.href.startsWith(shop.thanks));
-    await page.goto(link);
-    await expectUnharmed(page, 'received');
-    await page.getByRole('link').click();
-    await page.waitForURL((url) => url.href.startsWith(shop.thanks));
-    expect(await page.context().cookies()).toEqual([]);
-  });
+  ])(
+    'leads back to the merchant, and nowhere else, with %s in the address',
+    async (name, query) => {
+      const page = await open({
+        reference: `back with ${name}`,
+        single_use: true,
+        return_url: `${shop.thanks}${query}`,
+      });
+      const link = page.url();
+      await payButton(page).click();
+      await page.waitForURL((url) => url.href.startsWith(shop.thanks));
+      await page.goto(link);
+      await expectUnharmed(page, 'received');
+      await page.getByRole('link').click();
+      await page.waitForURL((url) => url.href.startsWith(shop.thanks));
+      expect(await page.context().cookies()).toEqual([]);
+    },
+  );
 
   const ENTRIES = [
     'a script',
@@ -91,7 +105,9 @@ describeInChromium('a text that was written to harm the customer', () => {
   it('is noticed by this test, if it runs', async () => {
     customer = await newCustomer(browser);
     await customer.page.goto(shop.basket);
-    await customer.page.setContent('<script>window.harmed = 1</script><p style="width: 2000px">W</p>');
+    await customer.page.setContent(
+      '<script>window.harmed = 1</script><p style="width: 2000px">W</p>',
+    );
     await expect(expectUnharmed(customer.page, 'W')).rejects.toThrow();
     expect(await overhang(customer.page)).toBeGreaterThan(0);
   });
@@ -99,21 +115,30 @@ describeInChromium('a text that was written to harm the customer', () => {
   it.each([
     ['an inline script', '<script>1</script>', /^policy: script-src-elem inline/],
     ['an attribute', '<p style="color: red">W</p>', /^policy: style-src-attr inline/],
-    ['another machine', '<img src="http://elsewhere.example/w.png" alt="">', /^policy: img-src|^request to elsewhere/],
-  ])('is noticed by this test, if a page’s policy has to stop it: %s', async (_, markup, complaint) => {
-    customer = await newCustomer(browser);
-    const { page } = customer;
-    await page.route('**/harmful', (route) =>
-      route.fulfill({
-        contentType: 'text/html',
-        headers: { 'Content-Security-Policy': "default-src 'none'" },
-        body: `<!doctype html><title>t</title>${markup}`,
-      }),
-    );
-    await page.goto(`${shop.emulator.payUrl}/harmful`);
-    await expect.poll(() => customer.complaints.some((entry) => complaint.test(entry))).toBe(true);
-    (customer.complaints as string[]).length = 0;
-  });
+    [
+      'another machine',
+      '<img src="http://elsewhere.example/w.png" alt="">',
+      /^policy: img-src|^request to elsewhere/,
+    ],
+  ])(
+    'is noticed by this test, if a page’s policy has to stop it: %s',
+    async (_, markup, complaint) => {
+      customer = await newCustomer(browser);
+      const { page } = customer;
+      await page.route('**/harmful', (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          headers: { 'Content-Security-Policy': "default-src 'none'" },
+          body: `<!doctype html><title>t</title>${markup}`,
+        }),
+      );
+      await page.goto(`${shop.emulator.payUrl}/harmful`);
+      await expect
+        .poll(() => customer.complaints.some((entry) => complaint.test(entry)))
+        .toBe(true);
+      (customer.complaints as string[]).length = 0;
+    },
+  );
 });
 
 /** The text is on the page as text, no script ran, no element came of it, and everything is within the screen. */
@@ -133,7 +158,8 @@ async function beyondTheScreen(page: Page): Promise<string[]> {
   const names = [];
   for (const target of await page.locator('button, input:not([type=hidden]), a').all()) {
     const box = (await target.boundingBox())!;
-    if (box.x < 0 || box.x + box.width > width || box.height < 24) names.push(await target.innerText());
+    if (box.x < 0 || box.x + box.width > width || box.height < 24)
+      names.push(await target.innerText());
   }
   return names;
 }
@@ -150,7 +176,9 @@ function readsBackwards(page: Page): Promise<boolean> {
       return range.getBoundingClientRect().left;
     };
     return Array.from(document.querySelectorAll('button, .amount, a')).some(({ childNodes }) => {
-      const text = Array.from(childNodes).find((node) => node.nodeType === TEXT && (node.textContent ?? '').trim().length > 1);
+      const text = Array.from(childNodes).find(
+        (node) => node.nodeType === TEXT && (node.textContent ?? '').trim().length > 1,
+      );
       return text !== undefined && leftOf(text, 1) < leftOf(text, 0);
     });
   });

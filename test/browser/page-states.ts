@@ -19,7 +19,11 @@ function newReference(): string {
   return `order-${randomUUID().slice(0, 8)}`;
 }
 
-async function openLink(page: Page, shop: Shop, fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
+async function openLink(
+  page: Page,
+  shop: Shop,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
   const reference = newReference();
   await page.goto(await shop.createLink({ description: BASKET, reference, ...fields }));
   return reference;
@@ -107,7 +111,11 @@ const DASHBOARD: readonly PageState[] = [
   {
     name: 'dashboard-payment',
     async show(page, shop) {
-      await openPayment(page, shop, await shop.createLink({ reference: newReference(), description: BASKET }));
+      await openPayment(
+        page,
+        shop,
+        await shop.createLink({ reference: newReference(), description: BASKET }),
+      );
     },
   },
   {
@@ -136,6 +144,8 @@ export const PAGE_STATES: readonly PageState[] = [...PAY_PAGE, ...DASHBOARD];
 
 /** Waits until the merchant has a notification, and gives its id. */
 async function delivered(shop: Shop, reference: string): Promise<string> {
-  const isOfIt = (entry: { reference: string; state: string }) => entry.reference === reference && entry.state === 'delivered';
-  return (await vi.waitUntil(() => shop.emulator.deliveries().find(isOfIt), { timeout: 10_000 })).id;
+  const isOfIt = (entry: { reference: string; state: string }) =>
+    entry.reference === reference && entry.state === 'delivered';
+  return (await vi.waitUntil(() => shop.emulator.deliveries().find(isOfIt), { timeout: 10_000 }))
+    .id;
 }

@@ -2,20 +2,26 @@ import type { Locator, Page } from 'playwright-core';
 import type { PageElement, PageGlobals } from './in-page.js';
 
 /** The parts of the hosted page as a customer finds them: by what they are and say, in French or English. */
-export const payButton = (page: Page): Locator => page.getByRole('button', { name: /^(Pay|Payer)(\s|$)/ });
-export const cancelButton = (page: Page): Locator => page.getByRole('button', { name: /^(Cancel|Annuler)/ });
-export const failButton = (page: Page): Locator => page.getByRole('button', { name: /failure|échec/i });
+export const payButton = (page: Page): Locator =>
+  page.getByRole('button', { name: /^(Pay|Payer)(\s|$)/ });
+export const cancelButton = (page: Page): Locator =>
+  page.getByRole('button', { name: /^(Cancel|Annuler)/ });
+export const failButton = (page: Page): Locator =>
+  page.getByRole('button', { name: /failure|échec/i });
 export const amountField = (page: Page): Locator => page.getByLabel(/^(Amount|Montant)/);
 
 /** Lets a form go to the service without the browser's own checks, as browsers without them do. */
 export async function skipTheBrowsersChecks(page: Page): Promise<void> {
-  await page.locator('form:has(input:not([type=hidden]))').evaluate((form: PageElement) => (form.noValidate = true));
+  await page
+    .locator('form:has(input:not([type=hidden]))')
+    .evaluate((form: PageElement) => (form.noValidate = true));
 }
 
 /** How wide the page is beyond the screen, in CSS pixels: more than 0 makes it scroll sideways. */
 export function overhang(page: Page): Promise<number> {
   return page.evaluate(() => {
-    const { scrollWidth, clientWidth } = (globalThis as unknown as PageGlobals).document.documentElement;
+    const { scrollWidth, clientWidth } = (globalThis as unknown as PageGlobals).document
+      .documentElement;
     return Math.max(0, scrollWidth - clientWidth);
   });
 }

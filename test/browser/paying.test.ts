@@ -4,7 +4,14 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeInChromium, openChromium } from './chromium.js';
 import { newCustomer, type Customer } from './customer.js';
 import type { PageElement, PageGlobals } from './in-page.js';
-import { amountField, cancelButton, failButton, overhang, payButton, skipTheBrowsersChecks } from './pay-page.js';
+import {
+  amountField,
+  cancelButton,
+  failButton,
+  overhang,
+  payButton,
+  skipTheBrowsersChecks,
+} from './pay-page.js';
 import { openShop, type Shop } from './shop.js';
 
 const FREE = { amount_min: 500, amount_max: 20_000 };
@@ -66,34 +73,40 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.timesCredited(reference)).toBe(1);
   });
 
-  it.each(['499', '20001', ''])('enters the free amount "%s", which is out of bounds, and is not let through', async (amount) => {
-    const { page, reference } = await open(FREE);
-    await amountField(page).fill(amount);
-    await payButton(page).click();
-    await page.locator('input:invalid, input[aria-invalid=true]').waitFor();
-    expect(await shop.readPayment(reference)).toMatchObject({ status: 'pending' });
-    await amountField(page).fill('1500');
-    await payButton(page).click();
-    await page.waitForURL(shop.thanks);
-    expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 1_500 });
-  });
+  it.each(['499', '20001', ''])(
+    'enters the free amount "%s", which is out of bounds, and is not let through',
+    async (amount) => {
+      const { page, reference } = await open(FREE);
+      await amountField(page).fill(amount);
+      await payButton(page).click();
+      await page.locator('input:invalid, input[aria-invalid=true]').waitFor();
+      expect(await shop.readPayment(reference)).toMatchObject({ status: 'pending' });
+      await amountField(page).fill('1500');
+      await payButton(page).click();
+      await page.waitForURL(shop.thanks);
+      expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 1_500 });
+    },
+  );
 
-  it.each(['499', '20001'])('reads the bounds in the service’s reply, where the browser does not check "%s"', async (amount) => {
-    const { page, reference } = await open(FREE);
-    await skipTheBrowsersChecks(page);
-    await amountField(page).fill(amount);
-    await payButton(page).click();
-    const alert = page.getByRole('alert');
-    await alert.waitFor();
-    expect(await alert.innerText()).toContain(inFrancs(500, 'en'));
-    expect(await alert.innerText()).toContain(inFrancs(20_000, 'en'));
-    expect(await amountField(page).inputValue()).toBe(amount);
-    expect(await shop.readPayment(reference)).toMatchObject({ status: 'pending' });
-    await amountField(page).fill('500');
-    await payButton(page).click();
-    await page.waitForURL(shop.thanks);
-    expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 500 });
-  });
+  it.each(['499', '20001'])(
+    'reads the bounds in the service’s reply, where the browser does not check "%s"',
+    async (amount) => {
+      const { page, reference } = await open(FREE);
+      await skipTheBrowsersChecks(page);
+      await amountField(page).fill(amount);
+      await payButton(page).click();
+      const alert = page.getByRole('alert');
+      await alert.waitFor();
+      expect(await alert.innerText()).toContain(inFrancs(500, 'en'));
+      expect(await alert.innerText()).toContain(inFrancs(20_000, 'en'));
+      expect(await amountField(page).inputValue()).toBe(amount);
+      expect(await shop.readPayment(reference)).toMatchObject({ status: 'pending' });
+      await amountField(page).fill('500');
+      await payButton(page).click();
+      await page.waitForURL(shop.thanks);
+      expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 500 });
+    },
+  );
 
   it.each([500, 20_000])('pays a free amount at its bound, %d', async (amount) => {
     const { page, reference } = await open(FREE);
@@ -118,14 +131,19 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.timesCredited(reference)).toBe(1);
   });
 
-  it.each([true, false])('double-clicks on pay: one payment, one notification (single_use %s)', async (single_use) => {
-    const { page, reference } = await open({ single_use });
-    await payButton(page).dblclick();
-    // Not by its address, here and below: the browser gives up the first way there, as it should.
-    await page.getByRole('heading', { name: 'Thank you' }).waitFor();
-    expect(await shop.timesCredited(reference)).toBe(1);
-    expect(shop.emulator.deliveries().filter((delivery) => delivery.reference === reference)).toHaveLength(1);
-  });
+  it.each([true, false])(
+    'double-clicks on pay: one payment, one notification (single_use %s)',
+    async (single_use) => {
+      const { page, reference } = await open({ single_use });
+      await payButton(page).dblclick();
+      // Not by its address, here and below: the browser gives up the first way there, as it should.
+      await page.getByRole('heading', { name: 'Thank you' }).waitFor();
+      expect(await shop.timesCredited(reference)).toBe(1);
+      expect(
+        shop.emulator.deliveries().filter((delivery) => delivery.reference === reference),
+      ).toHaveLength(1);
+    },
+  );
 
   it('sends the page again while the first answer is on its way: one payment, one notification', async () => {
     const { page, reference } = await open({ single_use: false });
@@ -173,7 +191,9 @@ describeInChromium('a customer in Chromium', () => {
     customer = await newCustomer(browser);
     const response = await customer.page.goto(`${shop.emulator.payUrl}/link/nothing-here`);
     expect(response?.status()).toBe(404);
-    expect(await customer.page.getByRole('heading', { level: 1 }).innerText()).toMatch(/not found/i);
+    expect(await customer.page.getByRole('heading', { level: 1 }).innerText()).toMatch(
+      /not found/i,
+    );
   });
 
   it('pays, cancels and is corrected without JavaScript', async () => {
@@ -182,7 +202,10 @@ describeInChromium('a customer in Chromium', () => {
     await amountField(free.page).fill('700');
     await payButton(free.page).click();
     await free.page.waitForURL(shop.thanks);
-    expect(await shop.readPayment(free.reference)).toMatchObject({ status: 'success', amount: 700 });
+    expect(await shop.readPayment(free.reference)).toMatchObject({
+      status: 'success',
+      amount: 700,
+    });
     await customer.leave();
     expect(customer.complaints).toEqual([]);
 
@@ -220,18 +243,27 @@ describeInChromium('a customer in Chromium', () => {
     ['fr-FR', 'fr'],
     ['en-GB', 'en'],
     ['de-DE', 'en'],
-  ])('who asks for %s reads %s, and amounts as they are written there', async (locale, language) => {
-    const { page } = await open({ amount: 1_234_567 }, { locale });
-    expect(await page.locator('html').getAttribute('lang')).toBe(language);
-    expect(await page.locator('main').innerText()).toContain(inFrancs(1_234_567, language));
-    expect(await payButton(page).innerText()).toContain(language === 'fr' ? 'Payer' : 'Pay');
-    expect(await overhang(page)).toBe(0);
-  });
+  ])(
+    'who asks for %s reads %s, and amounts as they are written there',
+    async (locale, language) => {
+      const { page } = await open({ amount: 1_234_567 }, { locale });
+      expect(await page.locator('html').getAttribute('lang')).toBe(language);
+      expect(await page.locator('main').innerText()).toContain(inFrancs(1_234_567, language));
+      expect(await payButton(page).innerText()).toContain(language === 'fr' ? 'Payer' : 'Pay');
+      expect(await overhang(page)).toBe(0);
+    },
+  );
 
-  it.each([320, 360, 768, 1280])('reads a page that does not scroll sideways at %d pixels', async (width) => {
-    const { page } = await open({ amount: Number.MAX_SAFE_INTEGER }, { viewport: { width, height: 700 } });
-    expect(await overhang(page)).toBe(0);
-  });
+  it.each([320, 360, 768, 1280])(
+    'reads a page that does not scroll sideways at %d pixels',
+    async (width) => {
+      const { page } = await open(
+        { amount: Number.MAX_SAFE_INTEGER },
+        { viewport: { width, height: 700 } },
+      );
+      expect(await overhang(page)).toBe(0);
+    },
+  );
 });
 
 /** As every JavaScript engine writes an amount; the francs of West Africa have no cents. */
@@ -246,8 +278,13 @@ async function tabTo({ page }: Customer, name: string): Promise<void> {
     const focused = page.locator(':focus');
     if ((await focused.count()) === 0) continue;
     const focus = await focused.evaluate((element: PageElement) => {
-      const { outlineStyle, outlineWidth, boxShadow } = (globalThis as unknown as PageGlobals).getComputedStyle(element);
-      return { name: element.tagName, isVisible: (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none' };
+      const { outlineStyle, outlineWidth, boxShadow } = (
+        globalThis as unknown as PageGlobals
+      ).getComputedStyle(element);
+      return {
+        name: element.tagName,
+        isVisible: (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none',
+      };
     });
     expect(focus).toMatchObject({ isVisible: true });
     if (focus.name === name) return;

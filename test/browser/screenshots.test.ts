@@ -23,7 +23,8 @@ describeInChromium('pictures of every page', () => {
   let shop: Shop;
   let folder: string;
   beforeAll(async () => {
-    folder = KEPT === undefined ? await mkdtemp(join(tmpdir(), 'paylink-screenshots-')) : resolve(KEPT);
+    folder =
+      KEPT === undefined ? await mkdtemp(join(tmpdir(), 'paylink-screenshots-')) : resolve(KEPT);
     await mkdir(folder, { recursive: true });
     browser = await openChromium();
   });
@@ -45,12 +46,28 @@ describeInChromium('pictures of every page', () => {
       it.each(PAGE_STATES.map((state) => [state.name, state] as const))(
         'shows the page within the screen: %s',
         async (name, state) => {
-          const customer = await newCustomer(browser, { viewport, colorScheme, locale: 'fr-CI', reducedMotion: 'reduce' });
+          const customer = await newCustomer(browser, {
+            viewport,
+            colorScheme,
+            locale: 'fr-CI',
+            reducedMotion: 'reduce',
+          });
           await state.show(customer.page, shop);
           expect(await overhang(customer.page)).toBe(0);
           const path = join(folder, `${name}-${screen}-${colorScheme}.png`);
-          const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(TALLEST, await heightOf(customer.page)) };
-          await customer.page.screenshot({ path, clip, fullPage: true, animations: 'disabled', caret: 'hide' });
+          const clip = {
+            x: 0,
+            y: 0,
+            width: viewport.width,
+            height: Math.min(TALLEST, await heightOf(customer.page)),
+          };
+          await customer.page.screenshot({
+            path,
+            clip,
+            fullPage: true,
+            animations: 'disabled',
+            caret: 'hide',
+          });
           expect((await stat(path)).size).toBeLessThan(MOST_BYTES);
           await customer.leave();
           expect(customer.complaints).toEqual([]);

@@ -15,14 +15,18 @@ describe.each(Object.entries(AUTHENTICATIONS))('5 %s', (_, headersFor) => {
   it('5.2 is accepted on creation and on reading', async () => {
     const fields = fixedLink();
     expect((await createLink(service, fields, headersFor(service.apiKey))).status).toBe(201);
-    expect(isSuccess(await readPayment(service, fields.reference, headersFor(service.apiKey)))).toBe(true);
+    expect(
+      isSuccess(await readPayment(service, fields.reference, headersFor(service.apiKey))),
+    ).toBe(true);
   });
 
   it('5.1 is refused with an unknown key', async () => {
     const fields = fixedLink();
     expect((await createLink(service, fields, headersFor(WRONG_KEY))).status).not.toBe(201);
     expect((await createLink(service, fields)).status).toBe(201);
-    expect(isSuccess(await readPayment(service, fields.reference, headersFor(WRONG_KEY)))).toBe(false);
+    expect(isSuccess(await readPayment(service, fields.reference, headersFor(WRONG_KEY)))).toBe(
+      false,
+    );
   });
 });
 
@@ -39,7 +43,9 @@ describe('5 the key', () => {
     expect(isSuccess(await readPayment(service, fields.reference, {}))).toBe(false);
   });
 
-  announceLeftOut('section 5.4, that the webhook secret is not the API key (the API does not tell the secret)');
+  announceLeftOut(
+    'section 5.4, that the webhook secret is not the API key (the API does not tell the secret)',
+  );
 
   it.skipIf(isReal)('5.4 is not what notifications are signed with', async () => {
     const emulator = await openEmulator('http://127.0.0.1:9/');

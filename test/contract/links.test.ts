@@ -29,11 +29,15 @@ describe('2.1 the request', () => {
   });
 
   it('2.1 requires a reference', async () => {
-    expect((await createLink(service, withoutField(fixedLink(), 'reference'))).status).not.toBe(201);
+    expect((await createLink(service, withoutField(fixedLink(), 'reference'))).status).not.toBe(
+      201,
+    );
   });
 
   it('2.1 requires a description for a free amount', async () => {
-    expect((await createLink(service, withoutField(freeLink(), 'description'))).status).not.toBe(201);
+    expect((await createLink(service, withoutField(freeLink(), 'description'))).status).not.toBe(
+      201,
+    );
   });
 });
 
@@ -83,7 +87,10 @@ describe('4.1 creation', () => {
   it('4.1 and 7 answers 201 with the link as a JSON object', async () => {
     const { status, body } = await createLink(service, fixedLink());
     expect(status).toBe(201);
-    expect(body).toMatchObject({ token: expect.any(String) as string, url: expect.any(String) as string });
+    expect(body).toMatchObject({
+      token: expect.any(String) as string,
+      url: expect.any(String) as string,
+    });
   });
 
   it('2.2 shows the amount of a fixed link as the integer that was asked for', async () => {
@@ -98,12 +105,20 @@ describe('4.1 creation', () => {
 
   it('4.1 takes an Idempotency-Key that is derived from the reference', async () => {
     const fields = fixedLink();
-    const headers = { Authorization: `Bearer ${service.apiKey}`, 'Idempotency-Key': `link-for-${fields.reference}` };
-    expect((await createLink(service, fields, headers)).body).toMatchObject({ reference: fields.reference });
+    const headers = {
+      Authorization: `Bearer ${service.apiKey}`,
+      'Idempotency-Key': `link-for-${fields.reference}`,
+    };
+    expect((await createLink(service, fields, headers)).body).toMatchObject({
+      reference: fields.reference,
+    });
   });
 
   it('4.1 gives each link a token of its own', async () => {
-    const [one, other] = await Promise.all([createLink(service, fixedLink()), createLink(service, fixedLink())]);
+    const [one, other] = await Promise.all([
+      createLink(service, fixedLink()),
+      createLink(service, fixedLink()),
+    ]);
     expect((one.body as LinkBody).token).not.toBe((other.body as LinkBody).token);
   });
 });
@@ -115,12 +130,19 @@ describe('1 and 9 the address', () => {
   });
 
   it('9 answers under /v1 and nowhere else', async () => {
-    const headers = { Authorization: `Bearer ${service.apiKey}`, 'Content-Type': 'application/json' };
+    const headers = {
+      Authorization: `Bearer ${service.apiKey}`,
+      'Content-Type': 'application/json',
+    };
     const fields = fixedLink();
     const init = { method: 'POST', headers, body: JSON.stringify(fields) };
     expect((await ask(`${service.baseUrl}/payment-links`, init)).status).not.toBe(201);
     expect((await ask(`${service.baseUrl}/v1/payment-links`, init)).status).toBe(201);
-    expect(isSuccess(await ask(`${service.baseUrl}/payments/${fields.reference}`, { headers }))).toBe(false);
-    expect(isSuccess(await ask(`${service.baseUrl}/v1/payments/${fields.reference}`, { headers }))).toBe(true);
+    expect(
+      isSuccess(await ask(`${service.baseUrl}/payments/${fields.reference}`, { headers })),
+    ).toBe(false);
+    expect(
+      isSuccess(await ask(`${service.baseUrl}/v1/payments/${fields.reference}`, { headers })),
+    ).toBe(true);
   });
 });

@@ -51,7 +51,11 @@ export const AUTHENTICATIONS = {
 const bearer = ({ apiKey }: Service) => AUTHENTICATIONS['Authorization: Bearer'](apiKey);
 
 /** POST /v1/payment-links (section 4.1). */
-export function createLink(service: Service, fields: unknown, headers: Record<string, string> = bearer(service)): Promise<Answer> {
+export function createLink(
+  service: Service,
+  fields: unknown,
+  headers: Record<string, string> = bearer(service),
+): Promise<Answer> {
   return ask(`${service.baseUrl}/v1/payment-links`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
@@ -70,7 +74,11 @@ export function readPayment(
 
 /** Sends a request as it is. A redirect is an answer like any other: the API key must not follow it to another host. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
-  const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(PATIENCE) });
+  const response = await fetch(url, {
+    ...init,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(PATIENCE),
+  });
   return { status: response.status, body: parse(await response.text()) };
 }
 

@@ -5,7 +5,9 @@ import { createLink, fixedLink, newReference } from './merchant.js';
 import { announceLeftOut, isReal, openEmulator } from './service.js';
 import { startWebhook, type Notification, type Webhook } from './webhook.js';
 
-announceLeftOut('section 6, notifications (the webhook URL is registered in the merchant portal, which has no API)');
+announceLeftOut(
+  'section 6, notifications (the webhook URL is registered in the merchant portal, which has no API)',
+);
 
 describe.skipIf(isReal)('6 notifications, on the emulator', () => {
   let webhook: Webhook;
@@ -55,7 +57,8 @@ describe.skipIf(isReal)('6 notifications, on the emulator', () => {
 
   it('6 are sent for a success, and not for a link that is created, a failure, or a cancellation', async () => {
     const [created, failed, cancelled] = [newReference(), newReference(), newReference()];
-    for (const reference of [created, failed, cancelled]) await createLink(emulator, fixedLink({ reference }));
+    for (const reference of [created, failed, cancelled])
+      await createLink(emulator, fixedLink({ reference }));
     await emulator.fail(failed);
     await emulator.cancel(cancelled);
     // Whatever they had caused would have been sent before this one.

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Emulator } from '@paylink/emulator';
-import { createLink, fixedLink, freeLink, isSuccess, newReference, readPayment } from './merchant.js';
+import {
+  createLink,
+  fixedLink,
+  freeLink,
+  isSuccess,
+  newReference,
+  readPayment,
+} from './merchant.js';
 import { announceLeftOut, isReal, openEmulator, openService, type Service } from './service.js';
 
 const STATUSES = ['pending', 'success', 'failed', 'cancelled'];
@@ -49,10 +56,14 @@ describe.each([
 it('2.3 has the amount that was fixed, as an integer', async () => {
   const fields = fixedLink();
   await createLink(service, fields);
-  expect((await readPayment(service, fields.reference)).body).toMatchObject({ amount: fields.amount });
+  expect((await readPayment(service, fields.reference)).body).toMatchObject({
+    amount: fields.amount,
+  });
 });
 
-announceLeftOut('section 3, the statuses success, failed and cancelled (nothing is paid, and nothing can be made to fail)');
+announceLeftOut(
+  'section 3, the statuses success, failed and cancelled (nothing is paid, and nothing can be made to fail)',
+);
 
 describe.skipIf(isReal)('3 the states, on the emulator', () => {
   let emulator: Emulator;
@@ -69,13 +80,21 @@ describe.skipIf(isReal)('3 the states, on the emulator', () => {
     const reference = newReference();
     await createLink(emulator, fixedLink({ reference }));
     await emulator[end](reference);
-    expect((await readPayment(emulator, reference)).body).toMatchObject({ reference, status, currency: 'XOF', amount: 100 });
+    expect((await readPayment(emulator, reference)).body).toMatchObject({
+      reference,
+      status,
+      currency: 'XOF',
+      amount: 100,
+    });
   });
 
   it('2.3 reads a free amount, once it is paid, as the integer within its bounds that the customer chose', async () => {
     const fields = freeLink();
     await createLink(emulator, fields);
     await emulator.pay(fields.reference, { amount: 123 });
-    expect((await readPayment(emulator, fields.reference)).body).toMatchObject({ amount: 123, status: 'success' });
+    expect((await readPayment(emulator, fields.reference)).body).toMatchObject({
+      amount: 123,
+      status: 'success',
+    });
   });
 });

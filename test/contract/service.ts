@@ -35,17 +35,22 @@ function readEnvironment(): { readonly baseUrl: string; readonly apiKey: string 
   if (baseUrl === undefined || baseUrl === '') return undefined;
   // A shell that is set up for the real service must not make every run of all tests create links there.
   if (process.env['npm_lifecycle_event'] === 'test') {
-    console.warn('[contract] PAYLINK_BASE_URL is not looked at by the run of all tests. For the real service: pnpm contract');
+    console.warn(
+      '[contract] PAYLINK_BASE_URL is not looked at by the run of all tests. For the real service: pnpm contract',
+    );
     return undefined;
   }
-  if (apiKey === undefined || apiKey === '') throw new Error('PAYLINK_BASE_URL is set, and PAYLINK_API_KEY is not');
+  if (apiKey === undefined || apiKey === '')
+    throw new Error('PAYLINK_BASE_URL is set, and PAYLINK_API_KEY is not');
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined) throw new Error('PAYLINK_BASE_URL is no URL');
   if (url.protocol !== 'https:' && !isLoopback(url)) {
     throw new Error('PAYLINK_BASE_URL must be https: the API key goes there');
   }
   const trimmed = baseUrl.replace(/\/+$/, '');
-  console.warn(`[contract] runs against ${trimmed}: creates links of small amounts there, and pays none`);
+  console.warn(
+    `[contract] runs against ${trimmed}: creates links of small amounts there, and pays none`,
+  );
   return { baseUrl: trimmed, apiKey };
 }
 

@@ -22,7 +22,12 @@ export async function startWebhook(): Promise<Webhook> {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
-      notifications.push({ method: req.method, path: req.url, headers: req.headers, body: Buffer.concat(chunks) });
+      notifications.push({
+        method: req.method,
+        path: req.url,
+        headers: req.headers,
+        body: Buffer.concat(chunks),
+      });
       res.end();
     });
   });

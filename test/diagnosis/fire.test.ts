@@ -35,29 +35,38 @@ describe('forged bodies that are dear to diagnose', () => {
   const REQUESTS = 400;
   const INTERVAL = 8;
 
-  it('delay genuine deliveries no more than where nothing is diagnosed (N14)', { timeout: 120_000 }, async ({ annotate }) => {
-    // Two without a diagnosis: where their p99 differ, it is the noise of the machine.
-    const receivers = (['on', 'off', 'off'] as const).map((diagnosis) => start('node:http', diagnosis));
-    for (let time = 0; time < 200; time++) await Promise.all(receivers.map(answerTime));
-    for (const receiver of receivers) receiver.openFire(bodies, 25);
+  it(
+    'delay genuine deliveries no more than where nothing is diagnosed (N14)',
+    { timeout: 120_000 },
+    async ({ annotate }) => {
+      // Two without a diagnosis: where their p99 differ, it is the noise of the machine.
+      const receivers = (['on', 'off', 'off'] as const).map((diagnosis) =>
+        start('node:http', diagnosis),
+      );
+      for (let time = 0; time < 200; time++) await Promise.all(receivers.map(answerTime));
+      for (const receiver of receivers) receiver.openFire(bodies, 25);
 
-    const ratios: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const times = receivers.map((): Promise<number>[] => []);
-      // One every few milliseconds whatever becomes of those before, so that a server that stands still delays many. To all of
-      // them in turns, so that they meet the same noise.
-      for (let request = 0; request < REQUESTS; request++) {
-        for (const [index, receiver] of receivers.entries()) times[index]!.push(answerTime(receiver));
-        await sleep(INTERVAL);
+      const ratios: number[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const times = receivers.map((): Promise<number>[] => []);
+        // One every few milliseconds whatever becomes of those before, so that a server that stands still delays many. To all of
+        // them in turns, so that they meet the same noise.
+        for (let request = 0; request < REQUESTS; request++) {
+          for (const [index, receiver] of receivers.entries())
+            times[index]!.push(answerTime(receiver));
+          await sleep(INTERVAL);
+        }
+        const p99 = await Promise.all(
+          times.map(async (each) => quantile(await Promise.all(each), 0.99)),
+        );
+        const [diagnosing, ...silent] = p99 as [number, number, number];
+        ratios.push(diagnosing / Math.max(...silent));
+        await annotate(`p99 ${p99.map((time) => time.toFixed(2)).join(', ')} ms`);
       }
-      const p99 = await Promise.all(times.map(async (each) => quantile(await Promise.all(each), 0.99)));
-      const [diagnosing, ...silent] = p99 as [number, number, number];
-      ratios.push(diagnosing / Math.max(...silent));
-      await annotate(`p99 ${p99.map((time) => time.toFixed(2)).join(', ')} ms`);
-    }
-    await Promise.all(receivers.map((receiver) => receiver.ceaseFire()));
-    expect(quantile(ratios, 0.5)).toBeLessThan(1.2);
-  });
+      await Promise.all(receivers.map((receiver) => receiver.ceaseFire()));
+      expect(quantile(ratios, 0.5)).toBeLessThan(1.2);
+    },
+  );
 
   const dearest = forgedBodies.filter(([name]) => /^64 kB (nested to depth 1,|of flat)/.test(name));
 

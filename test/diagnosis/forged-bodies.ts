@@ -15,7 +15,8 @@ function nested(length: number, depth: number, item = '1'): Buffer {
 
 function keys(length: number): Buffer {
   const members: string[] = [];
-  for (let size = 2; size < length - 16; size += members.at(-1)!.length + 1) members.push(`"k${members.length}":${members.length}`);
+  for (let size = 2; size < length - 16; size += members.at(-1)!.length + 1)
+    members.push(`"k${members.length}":${members.length}`);
   return Buffer.from(`{${members.reverse().join(',')}}`);
 }
 
@@ -28,7 +29,8 @@ const shapes: Readonly<Record<string, (length: number) => Buffer>> = {
   'of long numbers': (length) => filled(length, '[', '1e307', ']'),
   'of flat escapes': (length) => filled(length, '[', '"\\u0001"', ']'),
   'of one text of escapes': (length) => Buffer.from(`["${'\\u00e9'.repeat(length / 6 - 1)}"]`),
-  'of letters that others escape': (length) => Buffer.from(JSON.stringify(['é/<&'.repeat(length / 5 - 1)])),
+  'of letters that others escape': (length) =>
+    Buffer.from(JSON.stringify(['é/<&'.repeat(length / 5 - 1)])),
   'of empty lists': (length) => filled(length, '[', '[]', ']'),
   'of many keys': keys,
   'of digits and commas': (length) => filled(length, '', '255', ''),
@@ -38,6 +40,8 @@ const shapes: Readonly<Record<string, (length: number) => Buffer>> = {
   'of blanks between letters': (length) => Buffer.from(`a${' '.repeat(length - 2)}a`),
 };
 
-export const forgedBodies: readonly (readonly [name: string, body: Buffer])[] = Object.entries(shapes).flatMap(([name, make]) =>
+export const forgedBodies: readonly (readonly [name: string, body: Buffer])[] = Object.entries(
+  shapes,
+).flatMap(([name, make]) =>
   [LARGE, PARSED].map((length) => [`${length / 1_000} kB ${name}`, make(length)] as const),
 );

@@ -21,19 +21,34 @@ export class ReceiverProcess {
       env: Object.assign({ ...process.env }, { NODE_ENV: '' }),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    this.#port = once(this.#process, 'message').then(([message]) => (message as { port: number }).port);
+    this.#port = once(this.#process, 'message').then(
+      ([message]) => (message as { port: number }).port,
+    );
   }
 
-  async post(body: Buffer, headers: http.OutgoingHttpHeaders, agent: http.Agent | false = this.#agent): Promise<number> {
-    const options = { host: '127.0.0.1', port: await this.#port, method: 'POST', path: PATH, agent };
+  async post(
+    body: Buffer,
+    headers: http.OutgoingHttpHeaders,
+    agent: http.Agent | false = this.#agent,
+  ): Promise<number> {
+    const options = {
+      host: '127.0.0.1',
+      port: await this.#port,
+      method: 'POST',
+      path: PATH,
+      agent,
+    };
     return new Promise((resolve, reject) => {
       http
-        .request({ ...options, headers: { ...headers, 'content-length': body.length } }, (reply) => {
-          reply.once('error', reject).once('end', () => {
-            resolve(reply.statusCode!);
-          });
-          reply.resume();
-        })
+        .request(
+          { ...options, headers: { ...headers, 'content-length': body.length } },
+          (reply) => {
+            reply.once('error', reject).once('end', () => {
+              resolve(reply.statusCode!);
+            });
+            reply.resume();
+          },
+        )
         .once('error', reject)
         .end(body);
     });

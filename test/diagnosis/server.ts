@@ -8,7 +8,11 @@ console.warn = console.error = () => undefined;
 
 // Only while the receiver is made: a framework that looks at it too must be the same in both processes.
 if (diagnosis === 'off') Object.assign(process.env, { NODE_ENV: 'production' });
-const { port } = await host.listen({ options: { secret: SECRET }, onError: () => undefined, handler: () => undefined });
+const { port } = await host.listen({
+  options: { secret: SECRET },
+  onError: () => undefined,
+  handler: () => undefined,
+});
 Object.assign(process.env, { NODE_ENV: '' });
 
 process.on('message', () => process.send!({ rss: process.memoryUsage.rss() }));

@@ -32,7 +32,11 @@ async function costOf(body: string, rawBody: Buffer): Promise<Cost> {
     });
     return {};
   }) as unknown as typeof setTimeout;
-  const { matches } = await diagnoseMismatch({ rawBody, signature: 'ab'.repeat(32), secret: 'a-secret-of-some-length' });
+  const { matches } = await diagnoseMismatch({
+    rawBody,
+    signature: 'ab'.repeat(32),
+    secret: 'a-secret-of-some-length',
+  });
   if (matches) throw new Error('a forged signature matches');
   return { body, longest, used, rested };
 }

@@ -25,10 +25,16 @@ async function start(host: Host, circumstances?: Circumstances) {
 }
 
 /** Runs the command in this process, which many of them would take too long to start: packages/cli/test has it as it is started. */
-async function doctor(url: string, args: readonly string[] = [], secret = SECRET): Promise<Verdicts> {
+async function doctor(
+  url: string,
+  args: readonly string[] = [],
+  secret = SECRET,
+): Promise<Verdicts> {
   vi.stubEnv('WEBHOOK_SECRET', secret);
   const written: string[] = [];
-  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+  const stdout = vi
+    .spyOn(process.stdout, 'write')
+    .mockImplementation((text) => written.push(String(text)) > 0);
   const { exitCode } = process;
   try {
     await createProgram().parseAsync(['doctor', '--to', url, '--json', ...args], { from: 'user' });
@@ -37,11 +43,14 @@ async function doctor(url: string, args: readonly string[] = [], secret = SECRET
     vi.unstubAllEnvs();
     process.exitCode = exitCode;
   }
-  const { checks } = JSON.parse(written.join('')) as { checks: readonly { name: string; ok: boolean | null; message: string }[] };
+  const { checks } = JSON.parse(written.join('')) as {
+    checks: readonly { name: string; ok: boolean | null; message: string }[];
+  };
   return Object.fromEntries(checks.map(({ name, ok, message }) => [name, [ok, message]]));
 }
 
-const failed = (verdicts: Verdicts): string[] => Object.keys(verdicts).filter((name) => verdicts[name]![0] === false);
+const failed = (verdicts: Verdicts): string[] =>
+  Object.keys(verdicts).filter((name) => verdicts[name]![0] === false);
 
 /** A proxy that writes the JSON again, and keeps the first request for some milliseconds. */
 async function proxyTo(url: string, { rewrites = false, firstTakes = 0 }): Promise<string> {
@@ -52,7 +61,9 @@ async function proxyTo(url: string, { rewrites = false, firstTakes = 0 }): Promi
     req.on('end', () => {
       const raw = Buffer.concat(chunks);
       const body = rewrites ? JSON.stringify(JSON.parse(raw.toString())) : raw;
-      const names = Object.entries(req.headers).filter(([name]) => /^(x-service-|content-type)/.test(name));
+      const names = Object.entries(req.headers).filter(([name]) =>
+        /^(x-service-|content-type)/.test(name),
+      );
       const pass = async (): Promise<void> => {
         const headers = Object.fromEntries(names) as Record<string, string>;
         const answer = await fetch(url, { method: 'POST', headers, body });
@@ -106,12 +117,16 @@ describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host
     const { url, events } = await start(host);
     const verdicts = await doctor(url, ['--deliver', 'order-42']);
     expect(verdicts['store']).toEqual([true, 'payment.succeeded is acknowledged']);
-    expect(events.map(({ type, reference }) => [type, reference])).toEqual([['payment.succeeded', 'order-42']]);
+    expect(events.map(({ type, reference }) => [type, reference])).toEqual([
+      ['payment.succeeded', 'order-42'],
+    ]);
   });
 });
 
 const parsed = hosts.flatMap((host) =>
-  host.capabilities.surroundings.filter((each) => each === 'a JSON parser').map((each) => [host.name, host, each] as const),
+  host.capabilities.surroundings
+    .filter((each) => each === 'a JSON parser')
+    .map((each) => [host.name, host, each] as const),
 );
 
 it.each(parsed)('names a parser that stands in the way on %s', async (_, host, surroundings) => {
@@ -131,9 +146,14 @@ it('says that the store was not migrated, and is content once it was', async () 
     store,
     credit: async () => 1,
   });
-  const { url } = await start(express5, { handler: (event, context) => payments.receive(event, context) });
+  const { url } = await start(express5, {
+    handler: (event, context) => payments.receive(event, context),
+  });
   const before = await doctor(url, ['--deliver', 'order-42']);
-  expect(before['store']).toEqual([false, expect.stringMatching(/503 \(store_unavailable\).*migrated \(store\.migrate\(\)\)/)]);
+  expect(before['store']).toEqual([
+    false,
+    expect.stringMatching(/503 \(store_unavailable\).*migrated \(store\.migrate\(\)\)/),
+  ]);
   await store.migrate();
   expect((await doctor(url, ['--deliver', 'order-42']))['store']![0]).toBe(true);
 }, 60_000);
@@ -151,6 +171,11 @@ it('says that the route is not there, or not for POST', async () => {
   const server = app.listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
-  const verdicts = await doctor(`http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`);
-  expect(verdicts).toEqual({ route: [true, 'the path is there'], method: [false, expect.stringMatching(/not to GET/)] });
+  const verdicts = await doctor(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,
+  );
+  expect(verdicts).toEqual({
+    route: [true, 'the path is there'],
+    method: [false, expect.stringMatching(/not to GET/)],
+  });
 });

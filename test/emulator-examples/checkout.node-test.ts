@@ -10,13 +10,20 @@ void test('a paid order is marked as paid', async (t) => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const emulator = await startEmulator({ webhook: { url: `http://127.0.0.1:${port}/webhooks/payments` } });
+  const emulator = await startEmulator({
+    webhook: { url: `http://127.0.0.1:${port}/webhooks/payments` },
+  });
   t.after(async () => {
     await emulator.close();
     server.close();
   });
   const options = { secret: emulator.webhookSecret };
-  server.on('request', paymentWebhook(options, { 'payment.succeeded': async ({ reference }) => void paid.add(reference) }));
+  server.on(
+    'request',
+    paymentWebhook(options, {
+      'payment.succeeded': async ({ reference }) => void paid.add(reference),
+    }),
+  );
 
   await emulator.createLink({ amount: 15_000, reference: 'order-1' });
   await emulator.pay('order-1');

@@ -12,9 +12,16 @@ beforeAll(async () => {
   server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  emulator = await startEmulator({ webhook: { url: `http://127.0.0.1:${port}/webhooks/payments` } });
+  emulator = await startEmulator({
+    webhook: { url: `http://127.0.0.1:${port}/webhooks/payments` },
+  });
   const options = { secret: emulator.webhookSecret };
-  server.on('request', paymentWebhook(options, { 'payment.succeeded': async ({ reference }) => void paid.add(reference) }));
+  server.on(
+    'request',
+    paymentWebhook(options, {
+      'payment.succeeded': async ({ reference }) => void paid.add(reference),
+    }),
+  );
 });
 
 afterEach(() => emulator.reset());

@@ -26,7 +26,11 @@ describe('the test examples of the emulator', () => {
   it('need no sleep, and are those of the README', () => {
     const readme = read('../../packages/emulator/README.md');
     // The one of jest runs on what is built: test/packaging/jest.test.ts.
-    for (const file of ['checkout.test.ts', 'checkout.node-test.ts', '../../examples/jest/test/checkout.test.cjs']) {
+    for (const file of [
+      'checkout.test.ts',
+      'checkout.node-test.ts',
+      '../../examples/jest/test/checkout.test.cjs',
+    ]) {
       const code = read(file);
       expect(readme).toContain(`\`\`\`${file.endsWith('.ts') ? 'ts' : 'js'}\n${code}\`\`\``);
       expect(code).not.toMatch(/setTimeout|sleep|waitUntil|poll/);

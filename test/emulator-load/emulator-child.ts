@@ -6,7 +6,11 @@ import { fileURLToPath } from 'node:url';
 export type Switches = Readonly<Record<string, number>>;
 
 export type Question =
-  | { readonly ask: 'start'; readonly webhook: { readonly url: string; readonly secret: string }; readonly assumed: Switches }
+  | {
+      readonly ask: 'start';
+      readonly webhook: { readonly url: string; readonly secret: string };
+      readonly assumed: Switches;
+    }
   | { readonly ask: 'pay'; readonly references: readonly string[] }
   | { readonly ask: 'stand' }
   | { readonly ask: 'measure' };
@@ -49,7 +53,10 @@ export class EmulatorChild {
     }
   }
 
-  start(webhook: { readonly url: string; readonly secret: string }, assumed: Switches): Promise<Answer> {
+  start(
+    webhook: { readonly url: string; readonly secret: string },
+    assumed: Switches,
+  ): Promise<Answer> {
     return this.#ask({ ask: 'start', webhook, assumed });
   }
 
@@ -76,7 +83,8 @@ export class EmulatorChild {
 
   async #ask(question: Question): Promise<Answer> {
     const answer = new Promise<Answer>((resolve, reject) => {
-      const ended = (): void => reject(new Error(`the emulator's process has ended: ${this.output}`));
+      const ended = (): void =>
+        reject(new Error(`the emulator's process has ended: ${this.output}`));
       this.#process.once('exit', ended);
       this.#process.once('message', (message) => {
         this.#process.off('exit', ended);

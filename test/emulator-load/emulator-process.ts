@@ -22,10 +22,13 @@ subscribe('net.client.socket', (message) => {
 
 /** Connections that were not let go of yet. */
 function inUse(): number {
-  return Array.from(sockets).filter(({ destroyed, writableEnded }) => !destroyed && !writableEnded).length;
+  return Array.from(sockets).filter(({ destroyed, writableEnded }) => !destroyed && !writableEnded)
+    .length;
 }
 
-const ANSWERS: { [Kind in Question['ask']]: (question: Extract<Question, { ask: Kind }>) => Promise<Answer> } = {
+const ANSWERS: {
+  [Kind in Question['ask']]: (question: Extract<Question, { ask: Kind }>) => Promise<Answer>;
+} = {
   async start({ webhook, assumed }) {
     emulator = await startEmulator({ webhook, assumed });
     return {};
@@ -42,7 +45,10 @@ const ANSWERS: { [Kind in Question['ask']]: (question: Extract<Question, { ask: 
       kept: deliveries.length,
       owed: owed.length,
       attempts: deliveries.reduce((sum, { attempts }) => sum + attempts.length, 0),
-      fewest: owed.reduce((least, { attemptCount }) => Math.min(least, attemptCount), Number.MAX_SAFE_INTEGER),
+      fewest: owed.reduce(
+        (least, { attemptCount }) => Math.min(least, attemptCount),
+        Number.MAX_SAFE_INTEGER,
+      ),
       connections: sockets.size,
       peak,
     };

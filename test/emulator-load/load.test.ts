@@ -38,7 +38,10 @@ function names(from: number, to: number): string[] {
 /** Waits for what the emulator says of itself, and for no time. */
 async function until(holds: (stand: Stand) => boolean): Promise<Stand> {
   let stand: Stand | undefined;
-  await vi.waitUntil(async () => holds((stand = await emulator.stand())), { timeout: PATIENCE, interval: 200 });
+  await vi.waitUntil(async () => holds((stand = await emulator.stand())), {
+    timeout: PATIENCE,
+    interval: 200,
+  });
   return stand!;
 }
 
@@ -51,7 +54,13 @@ it(
   'delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory (M06)',
   async ({ annotate }) => {
     // Hanging requests are given up soon, and retries come soon, so that hours of trouble fit into seconds.
-    await start({ linksKept: 500, deliveriesKept: 500, deliveryTimeout: 1_000, firstRetryDelay: 40, longestRetryDelay: 1_500 });
+    await start({
+      linksKept: 500,
+      deliveriesKept: 500,
+      deliveryTimeout: 1_000,
+      firstRetryDelay: 40,
+      longestRetryDelay: 1_500,
+    });
     const started = performance.now();
 
     // Past the bounds of what is kept, so that from here on nothing has a reason to grow.

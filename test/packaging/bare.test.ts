@@ -12,9 +12,18 @@ interface Lockfile {
 }
 
 describe('a project that has none of the frameworks and drivers', () => {
-  const ours = ['cli', 'client', 'core', 'emulator', 'fetch', 'lambda', 'node', 'postgres', 'redis', 'testing'].map(
-    (name) => `@paylink/${name}`,
-  );
+  const ours = [
+    'cli',
+    'client',
+    'core',
+    'emulator',
+    'fetch',
+    'lambda',
+    'node',
+    'postgres',
+    'redis',
+    'testing',
+  ].map((name) => `@paylink/${name}`);
   let bare: Project;
 
   beforeAll(() => {
@@ -27,16 +36,24 @@ describe('a project that has none of the frameworks and drivers', () => {
 
   it('gets none of them, and no package with an install script', () => {
     const { packages: installed } = bare.json('package-lock.json') as Lockfile;
-    const present = ['pg', '@types/pg', '@electric-sql/pglite', 'ioredis', 'redis', 'express', 'vitest'].filter(
-      (name) => `node_modules/${name}` in installed,
-    );
+    const present = [
+      'pg',
+      '@types/pg',
+      '@electric-sql/pglite',
+      'ioredis',
+      'redis',
+      'express',
+      'vitest',
+    ].filter((name) => `node_modules/${name}` in installed);
     expect(present).toEqual([]);
     expect(Object.keys(installed).filter((path) => installed[path]!.hasInstallScript)).toEqual([]);
   });
 
   it('opens every door all the same', () => {
     const doors = JSON.parse(bare.run('node', 'doors.mjs', ...ours)) as Record<string, unknown>;
-    expect(Object.keys(doors)).toEqual(expect.arrayContaining(['@paylink/postgres', '@paylink/redis', '@paylink/testing']));
+    expect(Object.keys(doors)).toEqual(
+      expect.arrayContaining(['@paylink/postgres', '@paylink/redis', '@paylink/testing']),
+    );
   });
 
   it.each([
@@ -61,10 +78,13 @@ describe('a project that has none of the frameworks and drivers', () => {
     });
 
     // Never from a registry: what is there under this name is not ours.
-    const paylink = (...args: string[]): string => bare.run('npx', '--no', '--', 'paylink', ...args).trim();
+    const paylink = (...args: string[]): string =>
+      bare.run('npx', '--no', '--', 'paylink', ...args).trim();
 
     it('which says its version', () => {
-      const { version } = bare.json('node_modules/@paylink/cli/package.json') as { version: string };
+      const { version } = bare.json('node_modules/@paylink/cli/package.json') as {
+        version: string;
+      };
       expect(paylink('--version')).toBe(version);
     });
 
@@ -74,7 +94,17 @@ describe('a project that has none of the frameworks and drivers', () => {
       writeFileSync(join(bare.folder, 'secret'), 'a-secret-of-the-portal');
       const signature = createHmac('sha256', 'a-secret-of-the-portal').update(body).digest('hex');
       expect(paylink('sign', '--body', 'body.json', '--secret-file', 'secret')).toBe(signature);
-      expect(paylink('diagnose', '--body', 'body.json', '--signature', signature, '--secret-file', 'secret')).toMatch(/^matches/);
+      expect(
+        paylink(
+          'diagnose',
+          '--body',
+          'body.json',
+          '--signature',
+          signature,
+          '--secret-file',
+          'secret',
+        ),
+      ).toMatch(/^matches/);
     });
 
     it('which is the service, takes a link, and ends with 0 on SIGTERM', async () => {
@@ -84,11 +114,28 @@ describe('a project that has none of the frameworks and drivers', () => {
       });
       const [line] = (await once(createInterface(emulator.stdout!), 'line')) as [string];
       const { baseUrl, apiKey } = JSON.parse(line) as { baseUrl: string; apiKey: string };
-      writeFileSync(join(bare.folder, '.env'), `PAYLINK_BASE_URL=${baseUrl}\nPAYLINK_API_KEY=${apiKey}\n`);
+      writeFileSync(
+        join(bare.folder, '.env'),
+        `PAYLINK_BASE_URL=${baseUrl}\nPAYLINK_API_KEY=${apiKey}\n`,
+      );
       expect(
-        JSON.parse(paylink('links', 'create', '--reference', 'order-42', '--amount', '15000', '--dotenv', '.env', '--json')),
+        JSON.parse(
+          paylink(
+            'links',
+            'create',
+            '--reference',
+            'order-42',
+            '--amount',
+            '15000',
+            '--dotenv',
+            '.env',
+            '--json',
+          ),
+        ),
       ).toMatchObject({ reference: 'order-42', amount: 15_000 });
-      expect(JSON.parse(paylink('payments', 'get', 'order-42', '--dotenv', '.env', '--json'))).toMatchObject({ status: 'pending' });
+      expect(
+        JSON.parse(paylink('payments', 'get', 'order-42', '--dotenv', '.env', '--json')),
+      ).toMatchObject({ status: 'pending' });
       const ended = once(emulator, 'exit');
       emulator.kill('SIGTERM');
       expect(await ended).toEqual([0, null]);

@@ -47,7 +47,11 @@ describe('a project outside of the workspace that installs the packed tarballs',
 
   describe.each(['purchase-esm.mjs', 'purchase-cjs.cjs'])('as %s', (file) => {
     it('credits a purchase that is notified twice once, on a database', () => {
-      expect(JSON.parse(shop.run('node', file))).toEqual({ credits: 1, again: 200, duplicates: ['order-42'] });
+      expect(JSON.parse(shop.run('node', file))).toEqual({
+        credits: 1,
+        again: 200,
+        duplicates: ['order-42'],
+      });
     }, 60_000);
 
     it.skipIf(noRedis)(
@@ -55,7 +59,10 @@ describe('a project outside of the workspace that installs the packed tarballs',
       async () => {
         const redis = await startRedis();
         try {
-          expect(JSON.parse(shop.run('node', file, `${redis.port}`))).toEqual({ credits: 1, again: 200 });
+          expect(JSON.parse(shop.run('node', file, `${redis.port}`))).toEqual({
+            credits: 1,
+            again: 200,
+          });
         } finally {
           await redis.close();
         }
@@ -65,9 +72,16 @@ describe('a project outside of the workspace that installs the packed tarballs',
   });
 
   it('opens every door by import and by require, with the same names behind it', () => {
-    const doors = JSON.parse(shop.run('node', 'doors.mjs', ...packages)) as Record<string, Record<'import' | 'require', string[]>>;
+    const doors = JSON.parse(shop.run('node', 'doors.mjs', ...packages)) as Record<
+      string,
+      Record<'import' | 'require', string[]>
+    >;
     expect(Object.keys(doors)).toEqual(
-      expect.arrayContaining(['@paylink/core/diagnose', '@paylink/next/pages', '@paylink/testing/adapter']),
+      expect.arrayContaining([
+        '@paylink/core/diagnose',
+        '@paylink/next/pages',
+        '@paylink/testing/adapter',
+      ]),
     );
     for (const [door, names] of Object.entries(doors)) {
       expect(names.import, door).not.toEqual([]);
@@ -84,10 +98,17 @@ describe('a project outside of the workspace that installs the packed tarballs',
   );
 
   it('has one copy of core (K02, K03)', () => {
-    expect(shop.run('npm', 'ls', '@paylink/core', '--all', '--parseable').trim().split('\n')).toHaveLength(1);
+    expect(
+      shop.run('npm', 'ls', '@paylink/core', '--all', '--parseable').trim().split('\n'),
+    ).toHaveLength(1);
   });
 
   it.each(packages)('has of %s the builds, the manifest, the README and the licence', (name) => {
-    expect(readdirSync(join(shop.folder, 'node_modules', name)).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(readdirSync(join(shop.folder, 'node_modules', name)).sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'dist',
+      'package.json',
+    ]);
   });
 });

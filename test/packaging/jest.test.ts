@@ -17,11 +17,18 @@ interface Outcome {
 
 /** Runs the example, on the packages as they were built. */
 async function runJest(...args: string[]): Promise<Outcome> {
-  const options = { cwd: example, env: { PATH: process.env['PATH'] } as unknown as NodeJS.ProcessEnv };
+  const options = {
+    cwd: example,
+    env: { PATH: process.env['PATH'] } as unknown as NodeJS.ProcessEnv,
+  };
   const folder = mkdtempSync(join(tmpdir(), 'paylink-jest-'));
   try {
     const flags = ['--json', '--no-cache', '--cacheDirectory', folder];
-    const { stdout } = await promisify(execFile)(process.execPath, [jest, ...flags, ...args], options);
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [jest, ...flags, ...args],
+      options,
+    );
     return JSON.parse(stdout) as Outcome;
   } finally {
     rmSync(folder, { recursive: true });

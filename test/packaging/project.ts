@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +35,11 @@ export interface Project {
  * @param ours the names of the packages
  * @param others ranges by name
  */
-export function installProject(name: string, ours: readonly string[], others: Record<string, string>): Project {
+export function installProject(
+  name: string,
+  ours: readonly string[],
+  others: Record<string, string>,
+): Project {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `paylink-${name}-`)));
   cpSync(fileURLToPath(new URL(`consumer/${name}`, import.meta.url)), folder, { recursive: true });
   cpSync(fileURLToPath(new URL('consumer/doors.mjs', import.meta.url)), join(folder, 'doors.mjs'));
@@ -60,8 +73,14 @@ export function installProject(name: string, ours: readonly string[], others: Re
     },
   };
   const tarballs = packAll(folder);
-  const dependencies = { ...Object.fromEntries(ours.map((own) => [own, `file:${tarballs[own]!}`])), ...others };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, private: true, dependencies }));
+  const dependencies = {
+    ...Object.fromEntries(ours.map((own) => [own, `file:${tarballs[own]!}`])),
+    ...others,
+  };
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name, private: true, dependencies }),
+  );
   project.run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts');
   return project;
 }

@@ -11,10 +11,19 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 it('log lines point to the pages of the repository that releases them', () => {
   const folder = mkdtempSync(join(tmpdir(), 'paylink-release-'));
   const tsup = join(ROOT, 'node_modules', 'tsup', 'dist', 'cli-default.js');
-  const env = { ...process.env, GITHUB_REPOSITORY: 'owner/name', GITHUB_SERVER_URL: 'https://git.example' };
-  execFileSync(process.execPath, [tsup, '--no-dts', '--out-dir', folder], { cwd: join(ROOT, 'packages', 'core'), env });
+  const env = {
+    ...process.env,
+    GITHUB_REPOSITORY: 'owner/name',
+    GITHUB_SERVER_URL: 'https://git.example',
+  };
+  execFileSync(process.execPath, [tsup, '--no-dts', '--out-dir', folder], {
+    cwd: join(ROOT, 'packages', 'core'),
+    env,
+  });
   for (const file of ['index.js', 'index.cjs']) {
-    expect(readFileSync(join(folder, file), 'utf8')).toContain('"https://git.example/owner/name/blob/main/docs/errors.md"');
+    expect(readFileSync(join(folder, file), 'utf8')).toContain(
+      '"https://git.example/owner/name/blob/main/docs/errors.md"',
+    );
   }
   rmSync(folder, { recursive: true });
 });

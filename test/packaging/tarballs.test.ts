@@ -34,27 +34,46 @@ describe('the tarballs', () => {
     expect(contentsOf(tarballs[name]!)).not.toContain('@paylink/source');
   });
 
-  it.each([...packages])('of %s hold what its manifest names, the types that these share, and no other file', (name, folder) => {
-    const { bin = {}, exports, imports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Doors;
-    const named = JSON.stringify([bin, exports, imports]).match(/\.\/dist\/[^"]+/g) ?? [];
-    // A door that differs by runtime names its types once, and each file has its own beside it.
-    const types = name === '@paylink/cli' ? [] : named.map((file) => file.replace(/(?<!\.d)\.(c?)js$/, '.d.$1ts'));
-    const packed = execFileSync('tar', ['-tzf', tarballs[name]!]).toString().trim().split('\n').sort();
-    const shared = packed.filter((file) => /^package\/dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(file));
-    const alone = ['LICENSE', 'README.md', 'package.json'];
-    expect(packed).toEqual(
-      [...new Set([...alone, ...[...named, ...types].map((file) => file.slice(2))])]
-        .map((file) => `package/${file}`)
-        .concat(shared)
-        .sort(),
-    );
-  });
+  it.each([...packages])(
+    'of %s hold what its manifest names, the types that these share, and no other file',
+    (name, folder) => {
+      const {
+        bin = {},
+        exports,
+        imports = {},
+      } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Doors;
+      const named = JSON.stringify([bin, exports, imports]).match(/\.\/dist\/[^"]+/g) ?? [];
+      // A door that differs by runtime names its types once, and each file has its own beside it.
+      const types =
+        name === '@paylink/cli'
+          ? []
+          : named.map((file) => file.replace(/(?<!\.d)\.(c?)js$/, '.d.$1ts'));
+      const packed = execFileSync('tar', ['-tzf', tarballs[name]!])
+        .toString()
+        .trim()
+        .split('\n')
+        .sort();
+      const shared = packed.filter((file) =>
+        /^package\/dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(file),
+      );
+      const alone = ['LICENSE', 'README.md', 'package.json'];
+      expect(packed).toEqual(
+        [...new Set([...alone, ...[...named, ...types].map((file) => file.slice(2))])]
+          .map((file) => `package/${file}`)
+          .concat(shared)
+          .sort(),
+      );
+    },
+  );
 });
 
 describe('npm pack', () => {
   it('gives a manifest that is ready to publish, and leaves the one on disk as it was', () => {
     // In a copy: it rewrites the manifest for a moment, which other tests read.
-    for (const path of ['scripts', ...['core', 'node', 'express'].map((name) => `packages/${name}`)]) {
+    for (const path of [
+      'scripts',
+      ...['core', 'node', 'express'].map((name) => `packages/${name}`),
+    ]) {
       cpSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), join(folder, path), {
         recursive: true,
         filter: (source) => !source.includes('node_modules'),

@@ -43,7 +43,8 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+const readManifest = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
 /** Where Node finds a package that is imported from `folder`. */
 function locate(name: string, folder: string): string {
@@ -54,7 +55,10 @@ function locate(name: string, folder: string): string {
   throw new Error(`${name} is not installed for ${folder}`);
 }
 
-function dependenciesOf(folder: string, found = new Map<string, Manifest>()): Map<string, Manifest> {
+function dependenciesOf(
+  folder: string,
+  found = new Map<string, Manifest>(),
+): Map<string, Manifest> {
   for (const name of Object.keys(readManifest(folder).dependencies ?? {})) {
     const dependency = locate(name, folder);
     if (found.has(name)) continue;
@@ -68,7 +72,9 @@ describe.each(packageFolders)('packages/%s', (name) => {
   const dependencies = dependenciesOf(join(PACKAGES, name));
 
   it('brings the dependencies that are listed here, and no other (K02, K03)', () => {
-    expect([...dependencies.keys()].filter((dependency) => !dependency.startsWith('@paylink/')).sort()).toEqual(THEIRS[name] ?? []);
+    expect(
+      [...dependencies.keys()].filter((dependency) => !dependency.startsWith('@paylink/')).sort(),
+    ).toEqual(THEIRS[name] ?? []);
   });
 
   it('has no install script, nor has anything that it brings (K03)', () => {

@@ -26,10 +26,13 @@ const doors = manifests.flatMap(([name, { exports, imports = {} }]) =>
 
 /** The same choice of files as the built door gives an `import`, each by its source. */
 function sourceOf(target: Target): Target {
-  if (typeof target === 'string') return target.replace('./dist/', './src/').replace(/\.js$/, '.ts');
+  if (typeof target === 'string')
+    return target.replace('./dist/', './src/').replace(/\.js$/, '.ts');
   const { import: esm, types, [SOURCE]: source, ...conditions } = target;
   if (esm !== undefined) return sourceOf(esm);
-  const chosen = Object.entries(conditions).map(([condition, file]) => [condition, sourceOf(file)] as const);
+  const chosen = Object.entries(conditions).map(
+    ([condition, file]) => [condition, sourceOf(file)] as const,
+  );
   return chosen.length === 1 ? chosen[0]![1] : Object.fromEntries(chosen);
 }
 

@@ -47,7 +47,8 @@ afterEach(() => {
 });
 
 describe('what is built', () => {
-  const stale = (): string[] => [...builds(root)].filter(([, built]) => !built.isCurrent()).map(([name]) => name);
+  const stale = (): string[] =>
+    [...builds(root)].filter(([, built]) => !built.isCurrent()).map(([name]) => name);
   const buildAll = (): void => {
     for (const built of builds(root).values()) built.remember();
   };
@@ -93,14 +94,19 @@ describe('what is installed', () => {
     expect(installation(root).isCurrent()).toBe(true);
   });
 
-  it.each(['pnpm-lock.yaml', 'packages/core/package.json', 'examples/one/package.json', 'test/package.json'] as const)(
-    'is stale when %s changes',
-    (path) => {
-      installation(root).remember();
-      writeFileSync(at(path), path === 'pnpm-lock.yaml' ? 'lockfileVersion: 10' : '{ "version": "1.0.0" }');
-      expect(installation(root).isCurrent()).toBe(false);
-    },
-  );
+  it.each([
+    'pnpm-lock.yaml',
+    'packages/core/package.json',
+    'examples/one/package.json',
+    'test/package.json',
+  ] as const)('is stale when %s changes', (path) => {
+    installation(root).remember();
+    writeFileSync(
+      at(path),
+      path === 'pnpm-lock.yaml' ? 'lockfileVersion: 10' : '{ "version": "1.0.0" }',
+    );
+    expect(installation(root).isCurrent()).toBe(false);
+  });
 
   it('is stale when another lockfile was installed by hand, and when a dependency is gone', () => {
     installation(root).remember();

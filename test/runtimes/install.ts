@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 import type { Release } from './versions.js';
 
 const run = promisify(execFile);
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/paylink-runtimes/', import.meta.url));
+const CACHE = fileURLToPath(
+  new URL('../../node_modules/.cache/paylink-runtimes/', import.meta.url),
+);
 
 /** A runtime of this machine: the path of its executable, or why there is none. */
 export type Installed = { readonly executable: string } | { readonly missing: string };
@@ -26,7 +28,9 @@ export async function install(release: Release): Promise<Installed> {
 }
 
 /** Installs a package that is too heavy for the lockfile, in the same way. Gives the path of its folder. */
-export async function installPackage(release: Pick<Release, 'package' | 'version'>): Promise<string> {
+export async function installPackage(
+  release: Pick<Release, 'package' | 'version'>,
+): Promise<string> {
   const folder = folderOf(release);
   if (!existsSync(folder)) await fetchInto(folder, release);
   return join(folder, 'node_modules', release.package);
@@ -37,13 +41,25 @@ function folderOf(release: Pick<Release, 'package' | 'version'>): string {
 }
 
 /** Installs beside the folder and renames, so that a run that was stopped leaves no half of a runtime. */
-async function fetchInto(folder: string, release: Pick<Release, 'package' | 'version'>): Promise<void> {
+async function fetchInto(
+  folder: string,
+  release: Pick<Release, 'package' | 'version'>,
+): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const fresh = await mkdtemp(join(CACHE, 'installing-'));
   try {
     await writeFile(join(fresh, 'package.json'), '{ "private": true }');
-    const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--save-exact'];
-    await run('npm', ['install', ...flags, `${release.package}@${release.version}`], { cwd: fresh, timeout: 300_000 });
+    const flags = [
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      '--prefer-offline',
+      '--save-exact',
+    ];
+    await run('npm', ['install', ...flags, `${release.package}@${release.version}`], {
+      cwd: fresh,
+      timeout: 300_000,
+    });
     await rename(fresh, folder);
   } catch (error) {
     // Another run may have been quicker.

@@ -21,7 +21,14 @@ interface Runtime {
 
 const shop = new Shop();
 
-const DENO_FLAGS = ['--node-modules-dir=manual', '--no-lock', '--no-remote', '--allow-net', '--allow-env', '--allow-read'];
+const DENO_FLAGS = [
+  '--node-modules-dir=manual',
+  '--no-lock',
+  '--no-remote',
+  '--allow-net',
+  '--allow-env',
+  '--allow-read',
+];
 const onNode = {
   hosts: ['node', 'express'],
   ways: {
@@ -31,11 +38,23 @@ const onNode = {
 } as const;
 const serveWorker =
   (...flags: string[]) =>
-  async (executable: string): Promise<Command> => [executable, 'serve', await shop.workerConfig(flags), '--control-fd=1'];
-const released = async (release: Release) => ({ name: release.name, installed: await install(release) });
+  async (executable: string): Promise<Command> => [
+    executable,
+    'serve',
+    await shop.workerConfig(flags),
+    '--control-fd=1',
+  ];
+const released = async (release: Release) => ({
+  name: release.name,
+  installed: await install(release),
+});
 
 const runtimes: Runtime[] = [
-  { name: `Node ${process.versions.node} of this run`, installed: { executable: process.execPath }, ...onNode },
+  {
+    name: `Node ${process.versions.node} of this run`,
+    installed: { executable: process.execPath },
+    ...onNode,
+  },
 ];
 // One after the other: npm takes a core for itself.
 for (const release of nodes) runtimes.push({ ...(await released(release)), ...onNode });
@@ -53,20 +72,27 @@ runtimes.push(
   {
     ...(await released(workerd)),
     hosts: ['fetch'],
-    ways: { 'without nodejs_compat': serveWorker(), 'with nodejs_compat': serveWorker('nodejs_compat') },
+    ways: {
+      'without nodejs_compat': serveWorker(),
+      'with nodejs_compat': serveWorker('nodejs_compat'),
+    },
   },
 );
 
 /** A genuine delivery whose body has exactly so many bytes. */
 function deliveryOfSize(length: number): SignedDelivery {
-  const ofNote = (note: string): SignedDelivery => signedDelivery({ secret: SECRET, reference: 'order-large', payload: { note } });
+  const ofNote = (note: string): SignedDelivery =>
+    signedDelivery({ secret: SECRET, reference: 'order-large', payload: { note } });
   return ofNote('n'.repeat(length - ofNote('').rawBody.length));
 }
 
 const large = deliveryOfSize(40_000);
 const genuine = signedDelivery({ secret: SECRET });
 const marked = signedDelivery({ secret: SECRET, rawBody: `\ufeff${genuine.rawBody.toString()}` });
-const flipped = signedDelivery({ secret: SECRET, rawBody: large.rawBody.toString().replace('nn"', 'no"') });
+const flipped = signedDelivery({
+  secret: SECRET,
+  rawBody: large.rawBody.toString().replace('nn"', 'no"'),
+});
 
 /** Each: what it is, the delivery, the signature to send, and the reply. */
 const refusals: [string, SignedDelivery, string, number, string][] = [
@@ -85,184 +111,239 @@ afterEach(closeWires);
 
 afterAll(() => {
   shop.remove();
-  const missing = runtimes.filter(({ installed }) => 'missing' in installed).map(({ name }) => name);
-  console.log(`Runtimes: ${ran.join('; ')}. Skipped, not installed: ${missing.join(', ') || 'none'}.`);
+  const missing = runtimes
+    .filter(({ installed }) => 'missing' in installed)
+    .map(({ name }) => name);
+  console.log(
+    `Runtimes: ${ran.join('; ')}. Skipped, not installed: ${missing.join(', ') || 'none'}.`,
+  );
 });
 
-describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))('%s', (name, { installed, hosts, ways }) => {
-  it('runs on this machine', ({ skip }) => {
-    if ('executable' in installed) return;
-    if (process.env['CI'] !== undefined) throw new Error(`${name} could not be installed: ${installed.missing}`);
-    skip(`${name} could not be installed: ${installed.missing}`);
-  });
-
-  describe.skipIf('missing' in installed).each(Object.entries(ways))('%s', (way, command) => {
-    let serving: Serving;
-    let ports: Ports;
-
-    beforeAll(async () => {
-      ({ serving, ports } = await Serving.start(await command((installed as { executable: string }).executable), shop.folder));
-      ran.push(`${name} (${way})`);
+describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
+  '%s',
+  (name, { installed, hosts, ways }) => {
+    it('runs on this machine', ({ skip }) => {
+      if ('executable' in installed) return;
+      if (process.env['CI'] !== undefined)
+        throw new Error(`${name} could not be installed: ${installed.missing}`);
+      skip(`${name} could not be installed: ${installed.missing}`);
     });
 
-    afterAll(() => serving.stop());
+    describe.skipIf('missing' in installed).each(Object.entries(ways))('%s', (way, command) => {
+      let serving: Serving;
+      let ports: Ports;
 
-    /** What the server answers to a question of its checks. */
-    async function ask(path: string, body: string | SignedDelivery = '', signature?: string): Promise<[number, unknown]> {
-      const url = `http://127.0.0.1:${ports['core']!}${path}`;
-      const init =
-        typeof body === 'string'
-          ? { method: 'POST', body }
-          : {
-              method: 'POST',
-              body: new Uint8Array(body.rawBody),
-              headers: { ...body.headers, 'x-service-signature': signature ?? body.signature },
+      beforeAll(async () => {
+        ({ serving, ports } = await Serving.start(
+          await command((installed as { executable: string }).executable),
+          shop.folder,
+        ));
+        ran.push(`${name} (${way})`);
+      });
+
+      afterAll(() => serving.stop());
+
+      /** What the server answers to a question of its checks. */
+      async function ask(
+        path: string,
+        body: string | SignedDelivery = '',
+        signature?: string,
+      ): Promise<[number, unknown]> {
+        const url = `http://127.0.0.1:${ports['core']!}${path}`;
+        const init =
+          typeof body === 'string'
+            ? { method: 'POST', body }
+            : {
+                method: 'POST',
+                body: new Uint8Array(body.rawBody),
+                headers: { ...body.headers, 'x-service-signature': signature ?? body.signature },
+              };
+        const response = await fetch(url, init);
+        return [response.status, await response.json()];
+      }
+
+      describe.each(hosts)('@paylink/%s', (host) => {
+        /** Sends a delivery head and body in one packet, as nearly all come. */
+        async function deliver(
+          delivery: SignedDelivery,
+          signature?: string,
+        ): Promise<[number, string]> {
+          const { head, pieces } = partsOf(delivery, {
+            ...(signature !== undefined && { signature }),
+          });
+          const { status, body } = await exchange(ports[host]!, Buffer.concat([head, ...pieces]));
+          return [status, body];
+        }
+
+        it('credits a genuine delivery and refuses a forged one', async () => {
+          const reference = `order-${host}`;
+          expect(await deliver(signedDelivery({ secret: SECRET, reference }))).toEqual([
+            200,
+            '{"received":true}',
+          ]);
+          const forged = signedDelivery({
+            secret: 'a-secret-of-nobody',
+            reference: `forged-${host}`,
+          });
+          expect(await deliver(forged)).toEqual([401, '{"error":"invalid_signature"}']);
+          const [, credited] = await ask('/credited');
+          expect(credited).toContain(reference);
+          expect(credited).not.toContain(`forged-${host}`);
+        });
+
+        it('takes one from an HTTP client', async () => {
+          const response = await signedDelivery({ secret: SECRET }).send(
+            `http://127.0.0.1:${ports[host]!}/webhooks/payments`,
+          );
+          expect([response.status, await response.text()]).toEqual([200, '{"received":true}']);
+        });
+
+        it.each(refusals)('refuses %s', async (_, delivery, signature, status, error) => {
+          expect(await deliver(delivery, signature)).toEqual([status, JSON.stringify({ error })]);
+        });
+
+        it('takes a body of 40,000 bytes', async () => {
+          expect(await deliver(large)).toEqual([200, '{"received":true}']);
+        });
+
+        it.each([
+          ['after its head', {}],
+          ['in pieces', { pieces: 5 }],
+          ['in chunks', { pieces: 3, chunked: true }],
+        ])('takes a body that comes %s', async (_, shape) => {
+          for (const delivery of [signedDelivery({ secret: SECRET }), large]) {
+            const { head, pieces } = partsOf(delivery, shape);
+            expect((await exchange(ports[host]!, head, ...pieces)).status).toBe(200);
+          }
+        });
+
+        // Several pieces lie in the stream's buffer then, of which Node 26's `read()` gives the first alone.
+        it('takes a body in chunks that comes in one packet with its head', async () => {
+          const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }), {
+            pieces: 3,
+            chunked: true,
+          });
+          expect((await exchange(ports[host]!, Buffer.concat([head, ...pieces]))).status).toBe(200);
+        });
+
+        it('takes a body as large as the limit, which is more than one read of the socket', async () => {
+          expect(await deliver(deliveryOfSize(65_536))).toEqual([200, '{"received":true}']);
+        });
+
+        it('refuses a body over the limit, declared or counted', async () => {
+          const delivery = deliveryOfSize(70_000);
+          for (const chunked of [false, true]) {
+            const { head, pieces } = partsOf(delivery, { chunked });
+            const { status, body } = await exchange(ports[host]!, head, ...pieces);
+            expect([status, body]).toEqual([413, '{"error":"body_too_large"}']);
+          }
+        });
+
+        it('lets go of a sender that stops in the middle', async () => {
+          const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }), {
+            path: '/impatient',
+            pieces: 2,
+          });
+          const { status, body } = await exchange(ports[host]!, head, pieces[0]!);
+          expect([status, body]).toEqual([408, '{"error":"body_timeout"}']);
+        });
+
+        // Elsewhere a Response cannot close its connection: Deno leaves that of a refused sender open, Bun's server without our knowing
+        // of it for ten seconds.
+        if (name === bun.name && (host === 'fetch' || host === 'fetch, by a route')) {
+          it('keeps neither sockets nor memory of 1,000 slow senders after their 408', async () => {
+            const { head, pieces } = partsOf(deliveryOfSize(64_000), { path: '/impatient' });
+            const wave = async (): Promise<void> => {
+              const slow = await Promise.all(
+                Array.from({ length: 250 }, () =>
+                  begin(ports[host]!, head, pieces[0]!.subarray(0, 63_999)),
+                ),
+              );
+              for (const { status } of await Promise.all(
+                slow.map((wire) => wire.reply('POST', 15_000)),
+              ))
+                expect(status).toBe(408);
+              await Promise.all(slow.map((wire) => wire.closed(15_000)));
             };
-      const response = await fetch(url, init);
-      return [response.status, await response.json()];
-    }
-
-    describe.each(hosts)('@paylink/%s', (host) => {
-      /** Sends a delivery head and body in one packet, as nearly all come. */
-      async function deliver(delivery: SignedDelivery, signature?: string): Promise<[number, string]> {
-        const { head, pieces } = partsOf(delivery, { ...(signature !== undefined && { signature }) });
-        const { status, body } = await exchange(ports[host]!, Buffer.concat([head, ...pieces]));
-        return [status, body];
-      }
-
-      it('credits a genuine delivery and refuses a forged one', async () => {
-        const reference = `order-${host}`;
-        expect(await deliver(signedDelivery({ secret: SECRET, reference }))).toEqual([200, '{"received":true}']);
-        const forged = signedDelivery({ secret: 'a-secret-of-nobody', reference: `forged-${host}` });
-        expect(await deliver(forged)).toEqual([401, '{"error":"invalid_signature"}']);
-        const [, credited] = await ask('/credited');
-        expect(credited).toContain(reference);
-        expect(credited).not.toContain(`forged-${host}`);
-      });
-
-      it('takes one from an HTTP client', async () => {
-        const response = await signedDelivery({ secret: SECRET }).send(`http://127.0.0.1:${ports[host]!}/webhooks/payments`);
-        expect([response.status, await response.text()]).toEqual([200, '{"received":true}']);
-      });
-
-      it.each(refusals)('refuses %s', async (_, delivery, signature, status, error) => {
-        expect(await deliver(delivery, signature)).toEqual([status, JSON.stringify({ error })]);
-      });
-
-      it('takes a body of 40,000 bytes', async () => {
-        expect(await deliver(large)).toEqual([200, '{"received":true}']);
-      });
-
-      it.each([
-        ['after its head', {}],
-        ['in pieces', { pieces: 5 }],
-        ['in chunks', { pieces: 3, chunked: true }],
-      ])('takes a body that comes %s', async (_, shape) => {
-        for (const delivery of [signedDelivery({ secret: SECRET }), large]) {
-          const { head, pieces } = partsOf(delivery, shape);
-          expect((await exchange(ports[host]!, head, ...pieces)).status).toBe(200);
-        }
-      });
-
-      // Several pieces lie in the stream's buffer then, of which Node 26's `read()` gives the first alone.
-      it('takes a body in chunks that comes in one packet with its head', async () => {
-        const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }), { pieces: 3, chunked: true });
-        expect((await exchange(ports[host]!, Buffer.concat([head, ...pieces]))).status).toBe(200);
-      });
-
-      it('takes a body as large as the limit, which is more than one read of the socket', async () => {
-        expect(await deliver(deliveryOfSize(65_536))).toEqual([200, '{"received":true}']);
-      });
-
-      it('refuses a body over the limit, declared or counted', async () => {
-        const delivery = deliveryOfSize(70_000);
-        for (const chunked of [false, true]) {
-          const { head, pieces } = partsOf(delivery, { chunked });
-          const { status, body } = await exchange(ports[host]!, head, ...pieces);
-          expect([status, body]).toEqual([413, '{"error":"body_too_large"}']);
-        }
-      });
-
-      it('lets go of a sender that stops in the middle', async () => {
-        const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }), { path: '/impatient', pieces: 2 });
-        const { status, body } = await exchange(ports[host]!, head, pieces[0]!);
-        expect([status, body]).toEqual([408, '{"error":"body_timeout"}']);
-      });
-
-      // Elsewhere a Response cannot close its connection: Deno leaves that of a refused sender open, Bun's server without our knowing
-      // of it for ten seconds.
-      if (name === bun.name && (host === 'fetch' || host === 'fetch, by a route')) {
-        it('keeps neither sockets nor memory of 1,000 slow senders after their 408', async () => {
-          const { head, pieces } = partsOf(deliveryOfSize(64_000), { path: '/impatient' });
-          const wave = async (): Promise<void> => {
-            const slow = await Promise.all(
-              Array.from({ length: 250 }, () => begin(ports[host]!, head, pieces[0]!.subarray(0, 63_999))),
+            const before = serving.usage();
+            await wave();
+            const { bytes } = serving.usage();
+            for (let count = 0; count < 4; count += 1) await wave();
+            await vi.waitFor(
+              () => expect(serving.usage().sockets).toBeLessThanOrEqual(before.sockets),
+              { timeout: 10_000 },
             );
-            for (const { status } of await Promise.all(slow.map((wire) => wire.reply('POST', 15_000)))) expect(status).toBe(408);
-            await Promise.all(slow.map((wire) => wire.closed(15_000)));
-          };
-          const before = serving.usage();
-          await wave();
-          const { bytes } = serving.usage();
-          for (let count = 0; count < 4; count += 1) await wave();
-          await vi.waitFor(() => expect(serving.usage().sockets).toBeLessThanOrEqual(before.sockets), { timeout: 10_000 });
-          // A wave has sent 16 MB, the thousand 64 MB.
-          await vi.waitFor(() => expect(serving.usage().bytes - bytes).toBeLessThan(48e6), { timeout: 10_000 });
-        }, 60_000);
-      }
-
-      it('goes on when a sender has gone away in the middle', async () => {
-        const { head, pieces } = partsOf(signedDelivery({ secret: SECRET, reference: `gone-${host}` }), { pieces: 2 });
-        const wire = await begin(ports[host]!, head, pieces[0]!);
-        wire.reset();
-        expect(await deliver(signedDelivery({ secret: SECRET }))).toEqual([200, '{"received":true}']);
-        const [, credited] = await ask('/credited');
-        expect(credited).not.toContain(`gone-${host}`);
-      });
-    });
-
-    describe('@paylink/core', () => {
-      it('verifies by createVerifier', async () => {
-        expect(await ask('/verifier', signedDelivery({ secret: SECRET, reference: 'order-core' }))).toEqual([200, 'order-core']);
-        expect(await ask('/verifier', large)).toEqual([200, 'order-large']);
-      });
-
-      it.each(refusals)('refuses %s by createVerifier', async (_, delivery, signature, status, error) => {
-        expect(await ask('/verifier', delivery, signature)).toEqual([status, { error }]);
-      });
-
-      it('refuses the public secret in production, and where the environment is unknown (B07)', async () => {
-        const [status, answer] = await ask('/fixture', '');
-        expect(status).toBe(200);
-        // The one that has an environment, and no NODE_ENV in it.
-        if (way === 'with nodejs_compat') expect(answer).toBe('accepted');
-        else expect(answer).toContain('is the public one of @paylink/testing');
-      });
-
-      it.each([1, 64, 65, 200])('computes the HMAC of node:crypto with a key of %d bytes', async (length) => {
-        const secret = Buffer.from(Array.from({ length }, (_, index) => (index * 7 + 1) % 256));
-        for (const size of [0, 1, 200, 32_768, 32_769, 40_000]) {
-          const rawBody = Buffer.alloc(size, 'payment \xff');
-          const signature = createHmac('sha256', secret).update(rawBody).digest('hex');
-          const question = { secret: secret.toString('hex'), rawBody: rawBody.toString('hex') };
-          expect(await ask('/signature', JSON.stringify({ ...question, signature }))).toEqual([200, signature]);
-          const other = createHmac('sha256', `${length}`).update(rawBody).digest('hex');
-          const refused = [401, { error: 'invalid_signature' }];
-          expect(await ask('/signature', JSON.stringify({ ...question, signature: other }))).toEqual(refused);
+            // A wave has sent 16 MB, the thousand 64 MB.
+            await vi.waitFor(() => expect(serving.usage().bytes - bytes).toBeLessThan(48e6), {
+              timeout: 10_000,
+            });
+          }, 60_000);
         }
+
+        it('goes on when a sender has gone away in the middle', async () => {
+          const { head, pieces } = partsOf(
+            signedDelivery({ secret: SECRET, reference: `gone-${host}` }),
+            { pieces: 2 },
+          );
+          const wire = await begin(ports[host]!, head, pieces[0]!);
+          wire.reset();
+          expect(await deliver(signedDelivery({ secret: SECRET }))).toEqual([
+            200,
+            '{"received":true}',
+          ]);
+          const [, credited] = await ask('/credited');
+          expect(credited).not.toContain(`gone-${host}`);
+        });
+      });
+
+      describe('@paylink/core', () => {
+        it('verifies by createVerifier', async () => {
+          expect(
+            await ask('/verifier', signedDelivery({ secret: SECRET, reference: 'order-core' })),
+          ).toEqual([200, 'order-core']);
+          expect(await ask('/verifier', large)).toEqual([200, 'order-large']);
+        });
+
+        it.each(refusals)(
+          'refuses %s by createVerifier',
+          async (_, delivery, signature, status, error) => {
+            expect(await ask('/verifier', delivery, signature)).toEqual([status, { error }]);
+          },
+        );
+
+        it('refuses the public secret in production, and where the environment is unknown (B07)', async () => {
+          const [status, answer] = await ask('/fixture', '');
+          expect(status).toBe(200);
+          // The one that has an environment, and no NODE_ENV in it.
+          if (way === 'with nodejs_compat') expect(answer).toBe('accepted');
+          else expect(answer).toContain('is the public one of @paylink/testing');
+        });
+
+        it.each([1, 64, 65, 200])(
+          'computes the HMAC of node:crypto with a key of %d bytes',
+          async (length) => {
+            const secret = Buffer.from(Array.from({ length }, (_, index) => (index * 7 + 1) % 256));
+            for (const size of [0, 1, 200, 32_768, 32_769, 40_000]) {
+              const rawBody = Buffer.alloc(size, 'payment \xff');
+              const signature = createHmac('sha256', secret).update(rawBody).digest('hex');
+              const question = { secret: secret.toString('hex'), rawBody: rawBody.toString('hex') };
+              expect(await ask('/signature', JSON.stringify({ ...question, signature }))).toEqual([
+                200,
+                signature,
+              ]);
+              const other = createHmac('sha256', `${length}`).update(rawBody).digest('hex');
+              const refused = [401, { error: 'invalid_signature' }];
+              expect(
+                await ask('/signature', JSON.stringify({ ...question, signature: other })),
+              ).toEqual(refused);
+            }
+          },
+        );
+      });
+
+      it('is still running, and complained of nothing', () => {
+        expect([serving.alive, serving.complaints()]).toEqual([true, []]);
       });
     });
-
-    if (hosts.includes('node')) {
-      it('has the whole body one turn after a head that came with it, so that @paylink/node needs no listener', async () => {
-        const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }));
-        const { body } = await exchange(ports['probe']!, Buffer.concat([head, ...pieces]));
-        expect(JSON.parse(body)).toEqual({ complete: true, readableLength: pieces[0]!.length, readableDidRead: false });
-      });
-    }
-
-    it('is still running, and complained of nothing', () => {
-      expect([serving.alive, serving.complaints()]).toEqual([true, []]);
-    });
-  });
-});
+  },
+);

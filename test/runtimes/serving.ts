@@ -48,7 +48,10 @@ export class Serving {
       }
     };
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, 'utf8'))!;
-    return { sockets: readdirSync(`${folder}/fd`).filter(isSocket).length, bytes: Number(kilobytes) * 1_024 };
+    return {
+      sockets: readdirSync(`${folder}/fd`).filter(isSocket).length,
+      bytes: Number(kilobytes) * 1_024,
+    };
   }
 
   /** The lines on stderr, but those that are no complaint. */
@@ -56,7 +59,10 @@ export class Serving {
     // Refusals and their reasons outside of production, and Deno's warning about listeners on `request.signal` (denoland/deno#35733).
     return this.#stderr
       .split('\n')
-      .filter((line) => line !== '' && !/^\[paylink\] (4\d\d|why) |Deno\.serve: request\.signal/.test(line));
+      .filter(
+        (line) =>
+          line !== '' && !/^\[paylink\] (4\d\d|why) |Deno\.serve: request\.signal/.test(line),
+      );
   }
 
   async stop(): Promise<void> {
@@ -67,7 +73,9 @@ export class Serving {
     return new Promise((resolve, reject) => {
       createInterface(this.#process.stdout!).once('line', (line) => resolve(portsOf(line)));
       this.#process.once('error', reject);
-      this.#process.once('close', () => reject(new Error(`it ended before it told its ports: ${this.#stderr}`)));
+      this.#process.once('close', () =>
+        reject(new Error(`it ended before it told its ports: ${this.#stderr}`)),
+      );
     });
   }
 }

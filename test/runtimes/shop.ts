@@ -20,11 +20,18 @@ export class Shop {
       ...Object.fromEntries(installed.map((name) => [name, `file:${tarballs[name]!}`])),
       express: '^5.3.0',
     };
-    writeFileSync(join(this.folder, 'package.json'), JSON.stringify({ name: 'shop', private: true, dependencies }));
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'], {
-      cwd: this.folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    writeFileSync(
+      join(this.folder, 'package.json'),
+      JSON.stringify({ name: 'shop', private: true, dependencies }),
+    );
+    execFileSync(
+      'npm',
+      ['install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'],
+      {
+        cwd: this.folder,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
   }
 
   remove(): void {

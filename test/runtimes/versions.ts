@@ -20,9 +20,19 @@ const node = (version: string): Release => ({
 /** The oldest that `engines` allows, which is also one before the security releases of March 2026; then each newest. */
 export const nodes: readonly Release[] = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'].map(node);
 
-export const bun: Release = { name: 'Bun 1.4.5', package: '@oven/bun-linux-x64', version: '1.4.5', binary: 'bin/bun' };
+export const bun: Release = {
+  name: 'Bun 1.4.5',
+  package: '@oven/bun-linux-x64',
+  version: '1.4.5',
+  binary: 'bin/bun',
+};
 
-export const deno: Release = { name: 'Deno 2.9.6', package: '@deno/linux-x64-glibc', version: '2.9.6', binary: 'deno' };
+export const deno: Release = {
+  name: 'Deno 2.9.6',
+  package: '@deno/linux-x64-glibc',
+  version: '2.9.6',
+  binary: 'deno',
+};
 
 export const workerd: Release = {
   name: 'workerd 1.20261117.1',

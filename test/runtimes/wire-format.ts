@@ -9,13 +9,22 @@ export interface Parts {
 /** A delivery as the service puts it on the wire, or with another signature. */
 export function partsOf(
   { headers, rawBody }: SignedDelivery,
-  { path = '/webhooks/payments', signature = headers['x-service-signature']!, chunked = false, pieces = 1 } = {},
+  {
+    path = '/webhooks/payments',
+    signature = headers['x-service-signature']!,
+    chunked = false,
+    pieces = 1,
+  } = {},
 ): Parts {
-  const framing = chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(rawBody.length) };
+  const framing = chunked
+    ? { 'transfer-encoding': 'chunked' }
+    : { 'content-length': String(rawBody.length) };
   const all = { host: 'shop.example', ...headers, 'x-service-signature': signature, ...framing };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   const size = Math.ceil(rawBody.length / pieces);
-  const cut = Array.from({ length: pieces }, (_, index) => rawBody.subarray(index * size, (index + 1) * size));
+  const cut = Array.from({ length: pieces }, (_, index) =>
+    rawBody.subarray(index * size, (index + 1) * size),
+  );
   return {
     head: Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`),
     pieces: chunked ? [...cut.map(asChunk), Buffer.from('0\r\n\r\n')] : cut,
@@ -23,5 +32,9 @@ export function partsOf(
 }
 
 function asChunk(bytes: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+  return Buffer.concat([
+    Buffer.from(`${bytes.length.toString(16)}\r\n`),
+    bytes,
+    Buffer.from('\r\n'),
+  ]);
 }

@@ -36,7 +36,9 @@ export async function welch({ run, inputs, batch }: Subject, samples: number): P
 
 function cropped([first, second]: [number[], number[]]): [number[], number[]] {
   // One limit for both: a limit of its own for each would take the difference away.
-  const limit = [...first, ...second].sort((a, b) => a - b)[Math.floor((first.length + second.length) * KEPT)]!;
+  const limit = [...first, ...second].sort((a, b) => a - b)[
+    Math.floor((first.length + second.length) * KEPT)
+  ]!;
   const keep = (times: number[]): number[] => times.filter((time) => time <= limit);
   return [keep(first), keep(second)];
 }

@@ -8,7 +8,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FILE = fileURLToPath(new URL('webhooks.ts', import.meta.url));
 const text = readFileSync(FILE, 'utf8');
 
-const { config } = ts.readConfigFile(`${ROOT}/tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: unknown };
+const { config } = ts.readConfigFile(`${ROOT}/tsconfig.json`, (path) => ts.sys.readFile(path)) as {
+  config: unknown;
+};
 const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
 const service = ts.createLanguageService({
   ...ts.sys,
@@ -41,14 +43,19 @@ test('an editor shows a webhook with the payloads that its schemas give', () => 
       `(options: ReceiverOptions<SchemasOf<${REFUNDED}>, Payment, ${TX}, { readonly req: e.Request; }>, ` +
       `handlers: ReceiverHandlers<SchemasOf<${REFUNDED}>, Payment, ${TX}, { readonly req: e.Request; }>): express.ExpressMiddleware (+1 overload)`,
   );
-  expect(shown('const gate')).toBe(`const gate: express.ExpressGate<GateEvent<SchemasOf<${REFUNDED}>, undefined>>`);
+  expect(shown('const gate')).toBe(
+    `const gate: express.ExpressGate<GateEvent<SchemasOf<${REFUNDED}>, undefined>>`,
+  );
 });
 
-test.for(['express', 'fastify', 'fetch', 'hono', 'koa', 'lambda', 'next', 'node'])('%s shows no schema', (adapter) => {
-  const type = shown(`${adapter}.paymentWebhook`);
-  expect(type).toContain(REFUNDED);
-  expect(type).not.toContain('Zod');
-});
+test.for(['express', 'fastify', 'fetch', 'hono', 'koa', 'lambda', 'next', 'node'])(
+  '%s shows no schema',
+  (adapter) => {
+    const type = shown(`${adapter}.paymentWebhook`);
+    expect(type).toContain(REFUNDED);
+    expect(type).not.toContain('Zod');
+  },
+);
 
 test('an editor shows what a handler is given as it is', () => {
   expect(shown("'payment.succeeded': (_event, { tx, payment")).toBe('(parameter) payment: Payment');

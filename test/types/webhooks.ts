@@ -1,5 +1,5 @@
 /** What merchants write, for the types that an editor shows of it, in hover.test.ts. Checked by `pnpm types`, never run. */
-import { createClient, type Payment } from '@paylink/client';
+import { createClient } from '@paylink/client';
 import { createReceiver } from '@paylink/core';
 import * as express from '@paylink/express';
 import * as fastify from '@paylink/fastify';
@@ -9,31 +9,39 @@ import * as koa from '@paylink/koa';
 import * as lambda from '@paylink/lambda';
 import * as next from '@paylink/next';
 import * as node from '@paylink/node';
+import { createPayments } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';
 import type { Pool } from 'pg';
 import { z } from 'zod';
 
 declare const pool: Pool;
 const secret = process.env['WEBHOOK_SECRET'];
-const confirm = createClient({ baseUrl: '', apiKey: '' });
-const idempotency = postgresStore(pool);
 const events = { 'payment.refunded': z.object({ reference: z.string(), refund_id: z.string() }) };
 const handler = (): void => undefined;
 
+export const payments = createPayments({
+  client: createClient({ baseUrl: '', apiKey: '' }),
+  store: postgresStore(pool),
+  credit: async (payment, { tx, tenant }) =>
+    (await tx.query('', [payment.amount, tenant])).rowCount,
+  handlers: { 'payment.refunded': (event, { tx }) => tx.query('', [event.reference]) },
+});
+express.paymentWebhook({ secret, events }, payments);
+
 express.paymentWebhook(
-  { secret, confirm, idempotency, events },
+  { secret, events },
   {
-    'payment.succeeded': (_event, { tx, payment }) => tx.query('', [payment.amount]),
-    'payment.refunded': (event, context) => context.tx.query('', [event.payload.refund_id]),
+    'payment.succeeded': (_event, { req }) => req.params,
+    'payment.refunded': (event, context) => [event.payload.refund_id, context],
   },
 );
-fastify.paymentWebhook({ url: '', secret, confirm, idempotency, events }, handler);
-fetch.paymentWebhook({ secret, confirm, idempotency, events }, handler);
-hono.paymentWebhook({ secret, confirm, idempotency, events }, handler);
-koa.paymentWebhook({ secret, confirm, idempotency, events }, handler);
-lambda.paymentWebhook({ secret, confirm, idempotency, events }, handler);
-next.paymentWebhook({ secret, confirm, idempotency, events }, handler);
-node.paymentWebhook({ secret, confirm, idempotency, events }, handler);
+fastify.paymentWebhook({ url: '', secret, events }, handler);
+fetch.paymentWebhook({ secret, events }, handler);
+hono.paymentWebhook({ secret, events }, handler);
+koa.paymentWebhook({ secret, events }, handler);
+lambda.paymentWebhook({ secret, events }, handler);
+next.paymentWebhook({ secret, events }, handler);
+node.paymentWebhook({ secret, events }, handler);
 
 export const gate = express.paymentWebhook({ secret, events });
 
@@ -42,16 +50,12 @@ interface Refunded {
   readonly reference: string;
   readonly refund_id: string;
 }
-interface Tx {
-  readonly tx: Pool;
-}
-declare const scope: { readonly store: never; readonly key: never };
 express.paymentWebhook<typeof events>({ secret, events }, ({ payload }) => payload);
-express.paymentWebhook<{ 'payment.refunded': Refunded }, Payment, Tx>(
-  { secret, confirm, events, idempotency: scope },
-  { 'payment.succeeded': handler, 'payment.refunded': ({ payload }, { tx }) => [payload.refund_id, tx] },
+express.paymentWebhook<{ 'payment.refunded': Refunded }>(
+  { secret, events },
+  { 'payment.succeeded': handler, 'payment.refunded': ({ payload }) => payload.refund_id },
 );
-express.paymentWebhook<typeof events, 'pass'>({ secret, events, unrecognized: 'pass' });
+express.paymentWebhook<typeof events>({ secret, events, unrecognized: 'pass' });
 
 // Kinds on a condition.
 declare const refunds: boolean;
@@ -64,15 +68,36 @@ express.paymentWebhook({ secret, events: { ...(refunds && events) } }, (event) =
 createReceiver({ secret, events: refunds ? events : {} }, handler);
 export const maybe = express.paymentWebhook({ secret, events: refunds ? events : {} });
 
-// @ts-expect-error what is no schema
+// One function gives the secret and says whose it is.
+express.paymentWebhook(
+  { secret: async ({ req }) => ({ secret: '', tenant: String(req.params['merchant']) }) },
+  payments,
+);
+
+// @ts-expect-error a value that is no schema
 express.paymentWebhook({ secret, events: { 'payment.refunded': 42 } }, handler);
 // @ts-expect-error a schema that may be missing
-express.paymentWebhook({ secret, events: { 'payment.refunded': refunds ? events['payment.refunded'] : undefined } }, handler);
+express.paymentWebhook(
+  { secret, events: { 'payment.refunded': refunds ? events['payment.refunded'] : undefined } },
+  handler,
+);
 // @ts-expect-error a schema of another payload
-express.paymentWebhook<{ 'payment.refunded': { readonly other: string } }>({ secret, events }, handler);
-// @ts-expect-error a handler's own types configure no payment
-express.paymentWebhook({ secret }, (_event, { payment }: { readonly payment: Payment }) => payment);
-// @ts-expect-error nor a store
-express.paymentWebhook({ secret }, (_event, { tx }: Tx) => tx);
+express.paymentWebhook<{ 'payment.refunded': { readonly other: string } }>(
+  { secret, events },
+  handler,
+);
+// @ts-expect-error a handler gets no response
+express.paymentWebhook({ secret }, (_event, { res }) => res);
 // @ts-expect-error a kind without a schema
-express.paymentWebhook({ secret, events }, { 'payment.succeeded': handler, 'payment.failed': handler });
+express.paymentWebhook(
+  { secret, events },
+  { 'payment.succeeded': handler, 'payment.failed': handler },
+);
+// @ts-expect-error a secret function that does not say whose secret it is
+express.paymentWebhook({ secret: () => '' }, handler);
+// @ts-expect-error a credit that does not say how many rows it changed
+createPayments({
+  client: createClient({ baseUrl: '', apiKey: '' }),
+  store: postgresStore(pool),
+  credit: async () => undefined,
+});

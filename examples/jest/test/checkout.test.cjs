@@ -9,9 +9,16 @@ let emulator;
 beforeAll(async () => {
   server = createServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  emulator = await startEmulator({ webhook: { url: `http://127.0.0.1:${server.address().port}/webhooks/payments` } });
+  emulator = await startEmulator({
+    webhook: { url: `http://127.0.0.1:${server.address().port}/webhooks/payments` },
+  });
   const options = { secret: emulator.webhookSecret };
-  server.on('request', paymentWebhook(options, { 'payment.succeeded': async ({ reference }) => void paid.add(reference) }));
+  server.on(
+    'request',
+    paymentWebhook(options, {
+      'payment.succeeded': async ({ reference }) => void paid.add(reference),
+    }),
+  );
 });
 
 afterEach(() => emulator.reset());

@@ -24,7 +24,9 @@ export function createApp({ secret, creditOrder, shadow }: Settings): Express {
   );
   app.post('/webhooks/payments', async (req, res) => {
     const body = req.body as { reference: string };
-    const genuine = createHmac('sha256', secret).update(JSON.stringify(body)).digest('hex') === req.headers['x-service-signature'];
+    const genuine =
+      createHmac('sha256', secret).update(JSON.stringify(body)).digest('hex') ===
+      req.headers['x-service-signature'];
     shadow(genuine, (req as unknown as WithRawBody).rawBody, req.headers);
     if (!genuine) return void res.status(401).send('bad signature');
     await creditOrder(body.reference);

@@ -34,7 +34,11 @@ export function createShadow(makeVerifier: () => Verifier, count: Count) {
     }
   }
 
-  async function compare(old: Verdict, rawBody: Uint8Array, headers: WebhookHeaders): Promise<void> {
+  async function compare(
+    old: Verdict,
+    rawBody: Uint8Array,
+    headers: WebhookHeaders,
+  ): Promise<void> {
     if (underWay === AT_ONCE) return void count(old, 'skipped');
     underWay++;
     const shadow = await verdict(rawBody, headers);

@@ -11,7 +11,11 @@ import { createShadow, type Count } from '../src/shadow.js';
 
 type MakeVerifier = Parameters<typeof createShadow>[0];
 
-const real: MakeVerifier = () => createVerifier({ secret: TEST_SECRET, logger: { warn: () => undefined, error: () => undefined } });
+const real: MakeVerifier = () =>
+  createVerifier({
+    secret: TEST_SECRET,
+    logger: { warn: () => undefined, error: () => undefined },
+  });
 const genuine = signedDelivery({ secret: TEST_SECRET, reference: 'order-1' });
 const forged = signedDelivery({ secret: 'a-secret-of-nobody', reference: 'order-2' });
 const spaced = signedDelivery({ secret: TEST_SECRET, rawBody: '{ "reference": "order-3" }' });
@@ -41,7 +45,11 @@ async function serve(receiver: typeof onRaw, makeVerifier: MakeVerifier, count?:
     counts[pair] = (counts[pair] ?? 0) + 1;
   };
   const creditOrder = (reference: string) => credited.push(reference);
-  const app = receiver.createApp({ secret: TEST_SECRET, creditOrder, shadow: createShadow(makeVerifier, count ?? add) });
+  const app = receiver.createApp({
+    secret: TEST_SECRET,
+    creditOrder,
+    shadow: createShadow(makeVerifier, count ?? add),
+  });
   const server = app.listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
@@ -50,7 +58,10 @@ async function serve(receiver: typeof onRaw, makeVerifier: MakeVerifier, count?:
 }
 
 /** Everything that the sender can see of the answer. */
-async function answerTo({ rawBody, headers }: Pick<SignedDelivery, 'rawBody' | 'headers'>, url: string) {
+async function answerTo(
+  { rawBody, headers }: Pick<SignedDelivery, 'rawBody' | 'headers'>,
+  url: string,
+) {
   const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(rawBody) });
   const seen = Object.fromEntries(response.headers);
   delete seen['date'];
@@ -90,12 +101,21 @@ describe('the shadow', () => {
 
   it('counts that it was given no bytes', async () => {
     const count = vi.fn();
-    createShadow(real, count)(true, JSON.parse('{"reference":"order-1"}') as Uint8Array, genuine.headers);
-    await vi.waitFor(() => expect(count.mock.calls).toEqual([['accepted', 'body_consumed']]), 20_000);
+    createShadow(real, count)(
+      true,
+      JSON.parse('{"reference":"order-1"}') as Uint8Array,
+      genuine.headers,
+    );
+    await vi.waitFor(
+      () => expect(count.mock.calls).toEqual([['accepted', 'body_consumed']]),
+      20_000,
+    );
   });
 
   it('counts a secret that Paylink refuses, and lets the old receiver start', async () => {
-    const { counts, url } = await serve(onRaw, () => createVerifier({ secret: ' blank around it ' }));
+    const { counts, url } = await serve(onRaw, () =>
+      createVerifier({ secret: ' blank around it ' }),
+    );
     expect(await answerTo(genuine, url)).toMatchObject({ status: 200, body: 'ok' });
     expect(counts).toEqual({ 'accepted / error': 1 });
   });
@@ -138,12 +158,18 @@ const failing: [string, MakeVerifier, Count?][] = [
 ];
 
 describe.each(receivers)('the answer of an old receiver on %s', (_name, receiver) => {
-  it.each([['works', real] as const, ...failing])('is not changed by a shadow that %s', async (_case, makeVerifier, count?) => {
-    const alone = await serve({ createApp: (settings) => receiver.createApp({ ...settings, shadow: () => undefined }) }, real);
-    const shadowed = await serve(receiver, makeVerifier, count);
-    expect(await answersOf(shadowed.url)).toEqual(await answersOf(alone.url));
-    expect(shadowed.credited).toEqual(alone.credited);
-    expect(alone.credited).toContain('order-1');
-    expect(alone.counts).toEqual({});
-  });
+  it.each([['works', real] as const, ...failing])(
+    'is not changed by a shadow that %s',
+    async (_case, makeVerifier, count?) => {
+      const alone = await serve(
+        { createApp: (settings) => receiver.createApp({ ...settings, shadow: () => undefined }) },
+        real,
+      );
+      const shadowed = await serve(receiver, makeVerifier, count);
+      expect(await answersOf(shadowed.url)).toEqual(await answersOf(alone.url));
+      expect(shadowed.credited).toEqual(alone.credited);
+      expect(alone.credited).toContain('order-1');
+      expect(alone.counts).toEqual({});
+    },
+  );
 });

@@ -25,8 +25,14 @@ export class NextInstallation {
       cpSync(join(EXAMPLE, part), join(folder, part), { recursive: true });
     }
     // As an installation would: each package alone, so that its peer is the Next.js of this folder.
-    for (const part of ['core', 'node', 'fetch', 'next'].flatMap((one) => [`${one}/dist`, `${one}/package.json`])) {
-      if (this.#folder !== EXAMPLE) cpSync(join(PACKAGES, part), join(folder, 'node_modules/@paylink', part), { recursive: true });
+    for (const part of ['core', 'node', 'fetch', 'next'].flatMap((one) => [
+      `${one}/dist`,
+      `${one}/package.json`,
+    ])) {
+      if (this.#folder !== EXAMPLE)
+        cpSync(join(PACKAGES, part), join(folder, 'node_modules/@paylink', part), {
+          recursive: true,
+        });
     }
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -80,7 +86,10 @@ class NextProcess {
   }
 }
 
-export async function build(app: NextApp, env: Environment = {}): Promise<{ code: number | null; output: string }> {
+export async function build(
+  app: NextApp,
+  env: Environment = {},
+): Promise<{ code: number | null; output: string }> {
   const next = new NextProcess(app, ['build'], env);
   const timer = setTimeout(() => void next.kill(), 150_000);
   await once(next.process, 'close');
@@ -105,12 +114,19 @@ export class NextServer {
   }
 
   /** Runs `next start` or `next dev` on a port that is free, until it answers. */
-  static async run(command: 'start' | 'dev', app: NextApp, env: Environment = {}): Promise<NextServer> {
-    const server = new NextServer(new NextProcess(app, [command, '-p', '0', '-H', '127.0.0.1'], env));
+  static async run(
+    command: 'start' | 'dev',
+    app: NextApp,
+    env: Environment = {},
+  ): Promise<NextServer> {
+    const server = new NextServer(
+      new NextProcess(app, [command, '-p', '0', '-H', '127.0.0.1'], env),
+    );
     const [, url] = await server.log(/Local:\s+(http:\S+)/, 60_000);
     server.url = url!;
     const response = await fetch(url!, { signal: AbortSignal.timeout(60_000) });
-    if (!response.ok) throw new Error(`next ${command} answers ${response.status}: ${server.output}`);
+    if (!response.ok)
+      throw new Error(`next ${command} answers ${response.status}: ${server.output}`);
     await response.arrayBuffer();
     return server;
   }
@@ -124,7 +140,8 @@ export class NextServer {
     for (const end = Date.now() + milliseconds; ;) {
       const match = pattern.exec(this.output);
       if (match !== null) return match;
-      if (this.#next.ended || Date.now() > end) throw new Error(`no ${pattern.source} in: ${this.output}`);
+      if (this.#next.ended || Date.now() > end)
+        throw new Error(`no ${pattern.source} in: ${this.output}`);
       await wait(20);
     }
   }

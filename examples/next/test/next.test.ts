@@ -26,7 +26,11 @@ function genuine(reference = nextReference()): SignedDelivery {
   return signedDelivery({ secret: WEBHOOK_SECRET, reference });
 }
 
-function whole(url: string, { headers, rawBody }: SignedDelivery, more: Record<string, string> = {}): Promise<Answer> {
+function whole(
+  url: string,
+  { headers, rawBody }: SignedDelivery,
+  more: Record<string, string> = {},
+): Promise<Answer> {
   // `next dev` compiles the route first.
   return send(url, { headers: { ...headers, ...more }, body: rawBody, end: true }, 30_000);
 }
@@ -39,10 +43,21 @@ async function credits(server: NextServer, path: string, reference: string): Pro
   return server.credits(reference);
 }
 
-async function expectGenuineCreditedAndForgedRefused(server: NextServer, path: string): Promise<void> {
+async function expectGenuineCreditedAndForgedRefused(
+  server: NextServer,
+  path: string,
+): Promise<void> {
   const [paid, stolen] = [nextReference(), nextReference()];
-  expect(await whole(server.url + path, genuine(paid))).toMatchObject({ status: 200, body: '{"received":true}' });
-  expect(await whole(server.url + path, signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference: stolen }))).toMatchObject({
+  expect(await whole(server.url + path, genuine(paid))).toMatchObject({
+    status: 200,
+    body: '{"received":true}',
+  });
+  expect(
+    await whole(
+      server.url + path,
+      signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference: stolen }),
+    ),
+  ).toMatchObject({
     status: 401,
     body: '{"error":"invalid_signature"}',
     headers: { 'www-authenticate': 'Signature' },
@@ -112,53 +127,85 @@ describe('the example', { timeout: 30_000 }, () => {
       it('credits once for ten deliveries of one payment at once', async () => {
         const reference = nextReference();
         const delivery = genuine(reference);
-        const answers = await Promise.all(Array.from({ length: 10 }, () => whole(server.url + path, delivery)));
+        const answers = await Promise.all(
+          Array.from({ length: 10 }, () => whole(server.url + path, delivery)),
+        );
         expect(answers.map(({ status }) => status)).toEqual(Array<number>(10).fill(200));
         expect(await credits(server, path, reference)).toBe(1);
       });
 
       it('verifies the bytes: the same JSON, written anew by a parser, is 401', async () => {
-        const { headers } = signedDelivery({ secret: WEBHOOK_SECRET, rawBody: '{ "reference": "order-42", "amount": 1.0 }' });
+        const { headers } = signedDelivery({
+          secret: WEBHOOK_SECRET,
+          rawBody: '{ "reference": "order-42", "amount": 1.0 }',
+        });
         const body = JSON.stringify({ reference: 'order-42', amount: 1.0 });
-        expect(await send(server.url + path, { headers, body, end: true })).toMatchObject({ status: 401 });
+        expect(await send(server.url + path, { headers, body, end: true })).toMatchObject({
+          status: 401,
+        });
       });
 
       it('takes bytes as they are: JSON that is not UTF-8 is signed, and 400', async () => {
-        const delivery = signedDelivery({ secret: WEBHOOK_SECRET, rawBody: Buffer.from([0x7b, 0xff, 0x7d]) });
-        expect(await whole(server.url + path, delivery)).toMatchObject({ status: 400, body: '{"error":"invalid_payload"}' });
+        const delivery = signedDelivery({
+          secret: WEBHOOK_SECRET,
+          rawBody: Buffer.from([0x7b, 0xff, 0x7d]),
+        });
+        expect(await whole(server.url + path, delivery)).toMatchObject({
+          status: 400,
+          body: '{"error":"invalid_payload"}',
+        });
       });
 
       it('refuses a compressed body, 415', async () => {
-        const delivery = signedDelivery({ secret: WEBHOOK_SECRET, rawBody: gzipSync('{"reference":"order-42"}') });
-        expect(await whole(server.url + path, delivery, { 'content-encoding': 'gzip' })).toMatchObject({
+        const delivery = signedDelivery({
+          secret: WEBHOOK_SECRET,
+          rawBody: gzipSync('{"reference":"order-42"}'),
+        });
+        expect(
+          await whole(server.url + path, delivery, { 'content-encoding': 'gzip' }),
+        ).toMatchObject({
           status: 415,
           body: '{"error":"unsupported_encoding"}',
         });
       });
 
       it('refuses a body over the limit, declared or not, 413', async () => {
-        const large = signedDelivery({ secret: WEBHOOK_SECRET, rawBody: Buffer.alloc(BODY_LIMIT + 1, 0x20) });
+        const large = signedDelivery({
+          secret: WEBHOOK_SECRET,
+          rawBody: Buffer.alloc(BODY_LIMIT + 1, 0x20),
+        });
         const declared = { 'content-length': String(large.rawBody.length) };
         for (const more of [declared, {}]) {
-          expect(await whole(server.url + path, large, more)).toMatchObject({ status: 413, body: '{"error":"body_too_large"}' });
+          expect(await whole(server.url + path, large, more)).toMatchObject({
+            status: 413,
+            body: '{"error":"body_too_large"}',
+          });
         }
       });
 
       it('answers another method with 405', async () => {
         for (const method of ['GET', 'PUT']) {
-          expect(await send(server.url + path, { method, end: true })).toMatchObject({ status: 405 });
+          expect(await send(server.url + path, { method, end: true })).toMatchObject({
+            status: 405,
+          });
         }
       });
     });
 
-    it.each(STREAMING)('%s: answers a body that is too large before it has ended', async (_name, path) => {
-      const { headers } = genuine();
-      const declared = { headers: { ...headers, 'content-length': BODY_LIMIT + 1 } };
-      const counted = { headers, body: Buffer.alloc(BODY_LIMIT + 1) };
-      for (const unfinished of [declared, counted]) {
-        expect(await send(server.url + path, unfinished)).toMatchObject({ status: 413, body: '{"error":"body_too_large"}' });
-      }
-    });
+    it.each(STREAMING)(
+      '%s: answers a body that is too large before it has ended',
+      async (_name, path) => {
+        const { headers } = genuine();
+        const declared = { headers: { ...headers, 'content-length': BODY_LIMIT + 1 } };
+        const counted = { headers, body: Buffer.alloc(BODY_LIMIT + 1) };
+        for (const unfinished of [declared, counted]) {
+          expect(await send(server.url + path, unfinished)).toMatchObject({
+            status: 413,
+            body: '{"error":"body_too_large"}',
+          });
+        }
+      },
+    );
 
     it('405 on the Pages Router is ours, with Allow; on the App Router it is Next’s, with neither Allow nor body', async () => {
       const ours = { headers: { allow: 'POST' }, body: '{"error":"method_not_allowed"}' };
@@ -171,14 +218,20 @@ describe('the example', { timeout: 30_000 }, () => {
 
     it('gives up on a body that does not come, 408', async () => {
       const { headers } = genuine();
-      expect(await send(`${server.url}/api/webhooks/impatient`, { headers, body: '{' })).toMatchObject({ status: 408 });
+      expect(
+        await send(`${server.url}/api/webhooks/impatient`, { headers, body: '{' }),
+      ).toMatchObject({ status: 408 });
     });
 
     it('gives the secret’s function and the handler the parameters of a dynamic route, and the handler the tenant', async () => {
-      expect(await whole(`${server.url}/api/webhooks/acme`, genuine('order-of-acme'))).toMatchObject({ status: 200 });
+      expect(
+        await whole(`${server.url}/api/webhooks/acme`, genuine('order-of-acme')),
+      ).toMatchObject({ status: 200 });
       const [, told] = await server.log(/^ *told (.*)$/m);
       expect(JSON.parse(told!)).toEqual(['order-of-acme', 'acme', 'acme', '/api/webhooks/acme']);
-      expect(await whole(`${server.url}/api/webhooks/other`, genuine())).toMatchObject({ status: 503 });
+      expect(await whole(`${server.url}/api/webhooks/other`, genuine())).toMatchObject({
+        status: 503,
+      });
     });
 
     it('gives the same status and body as node:http to generated requests, on every router', async () => {
@@ -191,7 +244,9 @@ describe('the example', { timeout: 30_000 }, () => {
         body: '{"error":"body_consumed"}',
       });
       const [line] = await server.log(/^\[paylink\] 500 body_consumed.*$/m);
-      expect(line).toContain('Add to the same file: export const config = { api: { bodyParser: false } };');
+      expect(line).toContain(
+        'Add to the same file: export const config = { api: { bodyParser: false } };',
+      );
       expect(server.output).not.toContain('credited by mistake');
     });
   });
@@ -200,10 +255,14 @@ describe('the example', { timeout: 30_000 }, () => {
     const server = await NextServer.run('start', app);
     for (const [, path] of ROUTES) {
       for (let time = 0; time < 3; time++) {
-        expect(await whole(server.url + path, genuine())).toMatchObject({ status: 500, body: '{"error":"misconfigured"}' });
+        expect(await whole(server.url + path, genuine())).toMatchObject({
+          status: 500,
+          body: '{"error":"misconfigured"}',
+        });
       }
     }
-    for (const [, path] of STREAMING) expect(await send(server.url + path, { body: '{' })).toMatchObject({ status: 500 });
+    for (const [, path] of STREAMING)
+      expect(await send(server.url + path, { body: '{' })).toMatchObject({ status: 500 });
     const line =
       /^\[paylink\] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set\? The route (\S+) reads it\. See \S*docs\/errors\.md#misconfigured$/gm;
     await server.log(new RegExp(`(?:${line.source}[^]*){3}`, 'm'));
@@ -243,36 +302,59 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
   }, 240_000);
   afterAll(stopServers);
 
-  it.each(ROUTES)('%s: credits a genuine delivery once, and refuses a forged one', async (_name, path) => {
-    const delivery = genuine();
-    const { status, headers } = await whole(server.url + path, delivery);
-    expect([status, headers['x-proxy-read']]).toEqual([200, String(delivery.rawBody.length)]);
-    await expectGenuineCreditedAndForgedRefused(server, path);
-  });
+  it.each(ROUTES)(
+    '%s: credits a genuine delivery once, and refuses a forged one',
+    async (_name, path) => {
+      const delivery = genuine();
+      const { status, headers } = await whole(server.url + path, delivery);
+      expect([status, headers['x-proxy-read']]).toEqual([200, String(delivery.rawBody.length)]);
+      await expectGenuineCreditedAndForgedRefused(server, path);
+    },
+  );
 
-  it.each(ROUTES)('%s refuses a genuine body that Next has cut off, and credits nothing (F15)', async (_name, path) => {
-    const reference = nextReference();
-    const padded = { secret: WEBHOOK_SECRET, rawBody: JSON.stringify({ reference }).padEnd(PROXY_LIMIT + 500) };
-    const { rawBody, headers } = signedDelivery(padded);
-    for (const more of [{}, { 'content-length': String(rawBody.length) }]) {
-      const { status } = await send(server.url + path, { headers: { ...headers, ...more }, body: rawBody, end: true });
-      expect([400, 401]).toContain(status);
-    }
-    expect(await credits(server, path, reference)).toBe(0);
-  });
+  it.each(ROUTES)(
+    '%s refuses a genuine body that Next has cut off, and credits nothing (F15)',
+    async (_name, path) => {
+      const reference = nextReference();
+      const padded = {
+        secret: WEBHOOK_SECRET,
+        rawBody: JSON.stringify({ reference }).padEnd(PROXY_LIMIT + 500),
+      };
+      const { rawBody, headers } = signedDelivery(padded);
+      for (const more of [{}, { 'content-length': String(rawBody.length) }]) {
+        const { status } = await send(server.url + path, {
+          headers: { ...headers, ...more },
+          body: rawBody,
+          end: true,
+        });
+        expect([400, 401]).toContain(status);
+      }
+      expect(await credits(server, path, reference)).toBe(0);
+    },
+  );
 
   // CVE-2025-29927: a request could claim that the proxy had run.
-  it.each(ROUTES)('%s refuses a forged delivery that claims to have passed the proxy (F16)', async (_name, path) => {
-    const reference = nextReference();
-    const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
-    const claim = 'proxy:proxy:proxy:proxy:proxy:src/proxy:middleware:middleware:middleware:middleware:middleware';
-    expect(await whole(server.url + path, forged, { 'x-middleware-subrequest': claim })).toMatchObject({ status: 401 });
-    expect(await credits(server, path, reference)).toBe(0);
-  });
+  it.each(ROUTES)(
+    '%s refuses a forged delivery that claims to have passed the proxy (F16)',
+    async (_name, path) => {
+      const reference = nextReference();
+      const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
+      const claim =
+        'proxy:proxy:proxy:proxy:proxy:src/proxy:middleware:middleware:middleware:middleware:middleware';
+      expect(
+        await whole(server.url + path, forged, { 'x-middleware-subrequest': claim }),
+      ).toMatchObject({ status: 401 });
+      expect(await credits(server, path, reference)).toBe(0);
+    },
+  );
 
   it.each(ROUTES)('%s: refuses a body over our limit, 413 (F17)', async (_name, path) => {
     const { headers } = genuine();
-    const declared = { headers: { ...headers, 'content-length': BODY_LIMIT + 1 }, body: Buffer.alloc(BODY_LIMIT + 1), end: true };
+    const declared = {
+      headers: { ...headers, 'content-length': BODY_LIMIT + 1 },
+      body: Buffer.alloc(BODY_LIMIT + 1),
+      end: true,
+    };
     expect(await send(server.url + path, declared)).toMatchObject({ status: 413 });
   });
 

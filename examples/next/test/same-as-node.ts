@@ -3,7 +3,12 @@ import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { SECRET } from '../../../test/adapters/deliveries.js';
-import { LIMIT, piecesOf, requests, type GeneratedRequest } from '../../../test/adapters/generated-requests.js';
+import {
+  LIMIT,
+  piecesOf,
+  requests,
+  type GeneratedRequest,
+} from '../../../test/adapters/generated-requests.js';
 import { nodeHttp } from '../../../test/adapters/hosts/node.js';
 import { exchange } from '../../../test/adapters/wire.js';
 
@@ -32,7 +37,11 @@ const seed = Number(process.env['PAYLINK_SEED'] ?? randomInt(2 ** 31));
 /** @throws with the request and the seed where a router of the application on `port` answers otherwise than node:http. */
 export async function expectSameAsNode(port: number): Promise<void> {
   const options = { secret: SECRET, bodyLimit: LIMIT };
-  const node = await nodeHttp.listen({ options, handler: () => undefined, onError: () => undefined });
+  const node = await nodeHttp.listen({
+    options,
+    handler: () => undefined,
+    onError: () => undefined,
+  });
   const answerOf = async (request: GeneratedRequest, at: number, path?: string) => {
     const { status, body, wire } = await exchange(at, ...piecesOf(request, path));
     wire.reset();
@@ -46,8 +55,10 @@ export async function expectSameAsNode(port: number): Promise<void> {
       ]);
       answers.forEach((answer, index) => {
         // Next reads the whole body before an edge function runs, and so comes to see that it is framed wrongly.
-        const isNexts = PATHS[index] === EDGE && answer.status === 400 && request.framing.includes('than it is');
-        if (!isNexts) expect({ path: PATHS[index], ...answer }).toEqual({ path: PATHS[index], ...expected });
+        const isNexts =
+          PATHS[index] === EDGE && answer.status === 400 && request.framing.includes('than it is');
+        if (!isNexts)
+          expect({ path: PATHS[index], ...answer }).toEqual({ path: PATHS[index], ...expected });
       });
     }),
     { numRuns: runs, seed },

@@ -31,7 +31,10 @@ export function send(
         request.destroy();
       });
     });
-    const timer = setTimeout(() => request.destroy(new Error(`no answer in ${milliseconds} ms`)), milliseconds);
+    const timer = setTimeout(
+      () => request.destroy(new Error(`no answer in ${milliseconds} ms`)),
+      milliseconds,
+    );
     // After the answer the server may reset what is still being sent.
     request.on('error', reject);
     request.flushHeaders();

@@ -9,7 +9,12 @@ import {
   PeriodicExportingMetricReader,
   type DataPoint,
 } from '@opentelemetry/sdk-metrics';
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-node';
+import {
+  InMemorySpanExporter,
+  NodeTracerProvider,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace-node';
 
 /** A merchant's SDK, with exporters that keep in memory what the others would send. */
 export function startTelemetry() {
@@ -33,15 +38,25 @@ export function startTelemetry() {
     reset: () => spans.reset(),
     /** The points of a metric, each with its labels. */
     async points(name: string): Promise<readonly DataPoint<unknown>[]> {
-      const found = (await collect()).flatMap(({ scopeMetrics }) => scopeMetrics).flatMap((scope) => scope.metrics);
+      const found = (await collect())
+        .flatMap(({ scopeMetrics }) => scopeMetrics)
+        .flatMap((scope) => scope.metrics);
       return found
         .filter(({ descriptor }) => descriptor.name === name)
         .flatMap(({ dataPoints }): DataPoint<unknown>[] => dataPoints);
     },
     /** Every value that left, whatever it is called. */
     async everything(): Promise<{ readonly spans: string; readonly metrics: string }> {
-      const whole = { depth: Infinity, maxArrayLength: null, maxStringLength: null, breakLength: Infinity } as const;
-      return { spans: inspect(spans.getFinishedSpans(), whole), metrics: inspect(await collect(), whole) };
+      const whole = {
+        depth: Infinity,
+        maxArrayLength: null,
+        maxStringLength: null,
+        breakLength: Infinity,
+      } as const;
+      return {
+        spans: inspect(spans.getFinishedSpans(), whole),
+        metrics: inspect(await collect(), whole),
+      };
     },
   };
 }

@@ -17,10 +17,12 @@ export async function bundleWorker(outfile: string): Promise<void> {
       {
         name: 'node-modules-of-the-runtime',
         setup(bundler) {
-          bundler.onResolve({ filter: new RegExp(`^(node:)?(${builtinModules.join('|')})$`) }, ({ path, kind }) =>
-            kind === 'require-call' || !path.startsWith('node:')
-              ? { path: path.replace(/^node:/, ''), namespace: 'node' }
-              : undefined,
+          bundler.onResolve(
+            { filter: new RegExp(`^(node:)?(${builtinModules.join('|')})$`) },
+            ({ path, kind }) =>
+              kind === 'require-call' || !path.startsWith('node:')
+                ? { path: path.replace(/^node:/, ''), namespace: 'node' }
+                : undefined,
           );
           bundler.onLoad({ filter: /.*/, namespace: 'node' }, ({ path }) => ({
             contents: `module.exports = process.getBuiltinModule('node:${path}');`,

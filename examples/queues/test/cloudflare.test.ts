@@ -32,7 +32,11 @@ let worker: Awaited<ReturnType<typeof startWorker>>;
 
 async function startWorker() {
   if ('missing' in node22) throw new Error(node22.missing);
-  const bindings = { WEBHOOK_SECRET: TEST_SECRET, PAYLINK_BASE_URL: emulator.baseUrl, PAYLINK_API_KEY: emulator.apiKey };
+  const bindings = {
+    WEBHOOK_SECRET: TEST_SECRET,
+    PAYLINK_BASE_URL: emulator.baseUrl,
+    PAYLINK_API_KEY: emulator.apiKey,
+  };
   const child = spawn(
     node22.executable,
     [
@@ -44,7 +48,12 @@ async function startWorker() {
       postgres.url.replace('postgres@', 'postgres:unused@'),
     ],
     // A Miniflare that is killed leaves its temporary files: they go with the folder.
-    { cwd: folder, env: { ...process.env, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    {
+      cwd: folder,
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    },
   );
   let complaints = '';
   child.stderr.on('data', (text: Buffer) => (complaints += text.toString()));
@@ -97,16 +106,21 @@ async function send(reference: string, { path = '', secret = TEST_SECRET } = {})
 }
 
 async function creditsOf(reference: string): Promise<number> {
-  const { rows } = await pool.query<{ credits: number }>('SELECT credits FROM orders WHERE reference = $1', [reference]);
+  const { rows } = await pool.query<{ credits: number }>(
+    'SELECT credits FROM orders WHERE reference = $1',
+    [reference],
+  );
   return rows[0]!.credits;
 }
 
-const credited = (reference: string) => vi.waitUntil(async () => (await creditsOf(reference)) > 0, PATIENCE);
+const credited = (reference: string) =>
+  vi.waitUntil(async () => (await creditsOf(reference)) > 0, PATIENCE);
 
 /** The connections of so many Workers' runs that have credited and not committed. */
 const atWork = (runs: number) =>
   vi.waitUntil(async () => {
-    const sql = "SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid() AND state = 'active'";
+    const sql =
+      "SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid() AND state = 'active'";
     const { rows } = await pool.query<{ pid: number }>(sql);
     return rows.length === runs && rows.map(({ pid }) => pid);
   }, PATIENCE);
@@ -115,9 +129,14 @@ describe('the example on Cloudflare Queues', () => {
   it('credits once a notification that comes often, of which each message is delivered three times, and a forged one never (H02)', async () => {
     await paidOrder('cf-1');
     await paidOrder('cf-forged');
-    expect(await Promise.all(Array.from({ length: 5 }, () => send('cf-1')))).toEqual(Array(5).fill(200));
+    expect(await Promise.all(Array.from({ length: 5 }, () => send('cf-1')))).toEqual(
+      Array(5).fill(200),
+    );
     expect(await send('cf-forged', { secret: 'a-secret-of-nobody' })).toBe(401);
-    await vi.waitUntil(async () => (await (await fetch(`${worker.url}acknowledged`)).json()) === 5, PATIENCE);
+    await vi.waitUntil(
+      async () => (await (await fetch(`${worker.url}acknowledged`)).json()) === 5,
+      PATIENCE,
+    );
     expect([await creditsOf('cf-1'), await creditsOf('cf-forged')]).toEqual([1, 0]);
   }, 90_000);
 
@@ -153,6 +172,8 @@ describe('the example on Cloudflare Queues', () => {
     // Cloudflare's queue delivers again. Miniflare's was in the process that was killed, so the test takes its part.
     expect(await send('cf-interrupted-2')).toBe(200);
     await credited('cf-interrupted-2');
-    expect([await creditsOf('cf-interrupted-2'), await creditsOf('cf-interrupted-3')]).toEqual([1, 0]);
+    expect([await creditsOf('cf-interrupted-2'), await creditsOf('cf-interrupted-3')]).toEqual([
+      1, 0,
+    ]);
   }, 120_000);
 });

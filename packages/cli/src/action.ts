@@ -17,7 +17,10 @@ export interface Run<Flags> {
 }
 
 /** Gives a command the common options, and runs it with an output that keeps to them. The number that it gives is the exit code. */
-export function runs<Flags extends CommonFlags>(command: Command, work: (run: Run<Flags>) => Promise<number>): Command {
+export function runs<Flags extends CommonFlags>(
+  command: Command,
+  work: (run: Run<Flags>) => Promise<number>,
+): Command {
   return (
     command
       // Not --env-file: Node 20 takes that for itself, wherever it stands, and obeys all of the file.
@@ -31,7 +34,11 @@ export function runs<Flags extends CommonFlags>(command: Command, work: (run: Ru
         const output = new Output(flags.json === true);
         try {
           await loadDotenv(flags.dotenv);
-          process.exitCode = await work({ flags, args: command.processedArgs as (string | undefined)[], output });
+          process.exitCode = await work({
+            flags,
+            args: command.processedArgs as (string | undefined)[],
+            output,
+          });
         } catch (error) {
           process.exitCode = report(error, output);
         }
@@ -52,6 +59,8 @@ function report(error: unknown, output: Output): number {
     output.error(error.message);
     return EXIT.usage;
   }
-  output.error(error instanceof Error ? error.message : String(error), ['DEBUG=1 in the environment shows where this comes from']);
+  output.error(error instanceof Error ? error.message : String(error), [
+    'DEBUG=1 in the environment shows where this comes from',
+  ]);
   return EXIT.failed;
 }

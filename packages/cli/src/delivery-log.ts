@@ -42,11 +42,16 @@ export function watchDeliveries(
     const deliveries = emulator.deliveries();
     const fresh = deliveries.flatMap((delivery) =>
       delivery.attempts
-        .filter(({ number, startedAt }) => startedAt >= since && reported.get(delivery.id)?.has(number) !== true)
+        .filter(
+          ({ number, startedAt }) =>
+            startedAt >= since && reported.get(delivery.id)?.has(number) !== true,
+        )
         .map((attempt) => ({ delivery, attempt })),
     );
     // What the emulator has forgotten is forgotten here too.
-    reported = new Map(deliveries.map(({ id, attempts }) => [id, new Set(attempts.map(({ number }) => number))]));
+    reported = new Map(
+      deliveries.map(({ id, attempts }) => [id, new Set(attempts.map(({ number }) => number))]),
+    );
     fresh.sort((a, b) => endOf(a.attempt) - endOf(b.attempt));
     for (const { delivery, attempt } of fresh) onAttempt(summarize(delivery, attempt));
   };
@@ -64,10 +69,12 @@ function endOf({ startedAt, durationMs }: DeliveryAttempt): number {
 function summarize(delivery: EmulatorDelivery, attempt: DeliveryAttempt): LoggedAttempt {
   const { id, event, reference, fault, attempts, nextAttemptAt } = delivery;
   const { number, startedAt, durationMs, response, error } = attempt;
-  const reply = response === undefined ? undefined : { ...response, headers: joined(response.headers) };
+  const reply =
+    response === undefined ? undefined : { ...response, headers: joined(response.headers) };
   const code = reply === undefined ? undefined : codeOf(reply);
   const isFirst = number === 1 && fault === undefined;
-  const advice = isFirst && reply !== undefined ? adviceFor(reply, new URL(delivery.url)) : undefined;
+  const advice =
+    isFirst && reply !== undefined ? adviceFor(reply, new URL(delivery.url)) : undefined;
   const isLast = number === attempts.at(-1)?.number;
   return {
     at: startedAt.toISOString(),
@@ -81,11 +88,15 @@ function summarize(delivery: EmulatorDelivery, attempt: DeliveryAttempt): Logged
     ...(error === undefined ? {} : { error }),
     durationMs: Math.round(durationMs),
     acknowledged: response !== undefined && response.status >= 200 && response.status <= 299,
-    ...(isLast && nextAttemptAt !== undefined ? { retryInMs: Math.max(0, nextAttemptAt.getTime() - Date.now()) } : {}),
+    ...(isLast && nextAttemptAt !== undefined
+      ? { retryInMs: Math.max(0, nextAttemptAt.getTime() - Date.now()) }
+      : {}),
     ...(advice === undefined ? {} : { advice }),
   };
 }
 
-function joined(headers: Readonly<Record<string, string | readonly string[]>>): Record<string, string> {
+function joined(
+  headers: Readonly<Record<string, string | readonly string[]>>,
+): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

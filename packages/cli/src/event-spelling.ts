@@ -10,11 +10,18 @@ export async function confirmEvent(kind: string): Promise<void> {
   if (process.stdin.isTTY && process.stderr.isTTY) {
     if (await agreesTo(`${JSON.stringify(kind)}: ${question} Send it as it is?`)) return;
   }
-  throw usageFailure(`the event ${JSON.stringify(kind)} is not one of the contract: ${question}`, '--any-event sends it as it is');
+  throw usageFailure(
+    `the event ${JSON.stringify(kind)} is not one of the contract: ${question}`,
+    '--any-event sends it as it is',
+  );
 }
 
 function isMisspelt(kind: string): boolean {
-  if (kind === PAYMENT_SUCCEEDED || /^payment\.(failed|refunded|cancelled|pending|tested)$/.test(kind)) return false;
+  if (
+    kind === PAYMENT_SUCCEEDED ||
+    /^payment\.(failed|refunded|cancelled|pending|tested)$/.test(kind)
+  )
+    return false;
   return kind === 'payment.success' || distance(kind.toLowerCase(), PAYMENT_SUCCEEDED) <= 3;
 }
 
@@ -24,7 +31,9 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      next.push(
+        Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)),
+      );
     }
     row = next;
   }

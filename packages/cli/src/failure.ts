@@ -29,5 +29,9 @@ export function failure(message: string, ...fixes: (string | undefined)[]): Fail
 
 /** The set-up mistakes of the packages, by their code, since each could bring a copy of the class of its own. */
 export function isConfigurationError(error: unknown): error is Error & { readonly option: string } {
-  return error instanceof Error && (error as { code?: unknown }).code === 'misconfigured' && 'option' in error;
+  return (
+    error instanceof Error &&
+    (error as { code?: unknown }).code === 'misconfigured' &&
+    'option' in error
+  );
 }

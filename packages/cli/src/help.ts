@@ -8,7 +8,10 @@ interface Lesson {
 }
 
 /** Puts under a command's options what one needs at the first use: examples, variables, exit codes. */
-export function teach(command: Command, { examples, environment = [], exitCodes }: Lesson): Command {
+export function teach(
+  command: Command,
+  { examples, environment = [], exitCodes }: Lesson,
+): Command {
   const sections = [
     section(
       'Examples',
@@ -16,7 +19,10 @@ export function teach(command: Command, { examples, environment = [], exitCodes 
     ),
     section(
       'Environment',
-      aligned([...environment, ['NO_COLOR, FORCE_COLOR', 'no colours, or colours also where stdout is no terminal']]),
+      aligned([
+        ...environment,
+        ['NO_COLOR, FORCE_COLOR', 'no colours, or colours also where stdout is no terminal'],
+      ]),
     ),
     section('Exit codes', aligned(exitCodes.map(([code, meaning]) => [String(code), meaning]))),
   ];

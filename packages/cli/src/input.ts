@@ -12,7 +12,9 @@ export async function readBytes(path: string, option: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw usageFailure(`${option}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`);
+    throw usageFailure(
+      `${option}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`,
+    );
   }
 }
 
@@ -54,10 +56,16 @@ export function collect(value: string, before: readonly string[] = []): string[]
 export function readUrl(value: string, option: string): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw usageFailure(`${option} must be an http or https URL`, 'for example http://localhost:3000/webhooks/payments');
+    throw usageFailure(
+      `${option} must be an http or https URL`,
+      'for example http://localhost:3000/webhooks/payments',
+    );
   }
   if (url.username !== '' || url.password !== '') {
-    throw usageFailure(`${option} must not hold a user or password`, "send them with --header 'Authorization: Basic …'");
+    throw usageFailure(
+      `${option} must not hold a user or password`,
+      "send them with --header 'Authorization: Basic …'",
+    );
   }
   url.hash = '';
   return url;
@@ -65,7 +73,11 @@ export function readUrl(value: string, option: string): URL {
 
 /** The address of a webhook, by --to. */
 export function requireTarget(to: string | undefined): URL {
-  if (to === undefined) throw usageFailure('no --to: which server?', 'for example --to http://localhost:3000/webhooks/payments');
+  if (to === undefined)
+    throw usageFailure(
+      'no --to: which server?',
+      'for example --to http://localhost:3000/webhooks/payments',
+    );
   return readUrl(to, '--to');
 }
 
@@ -84,7 +96,9 @@ export function readHeaders(values: readonly string[] = []): Record<string, stri
       new Headers([[name, content]]);
     } catch {
       // Not with what was given, which can be a password.
-      throw usageFailure('--header must have the form "Name: value", in characters that a header can have');
+      throw usageFailure(
+        '--header must have the form "Name: value", in characters that a header can have',
+      );
     }
     return [name.toLowerCase(), content];
   });
@@ -92,7 +106,10 @@ export function readHeaders(values: readonly string[] = []): Record<string, stri
 }
 
 /** What no output may hold of a request: its query and its headers, whole and in the parts that a server may send back alone. */
-export function secretsOf({ search, searchParams }: URL, headers: Readonly<Record<string, string>>): string[] {
+export function secretsOf(
+  { search, searchParams }: URL,
+  headers: Readonly<Record<string, string>>,
+): string[] {
   const query = search.slice(1);
   const encoded = query.split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
   const values = Object.values(headers);
@@ -103,7 +120,8 @@ export function secretsOf({ search, searchParams }: URL, headers: Readonly<Recor
 
 /** Stdin as a stream, for the one option that has it. */
 export function takeStdin(option: string): NodeJS.ReadStream {
-  if (stdinTakenBy !== undefined) throw usageFailure(`${stdinTakenBy} and ${option} cannot both be read from stdin`);
+  if (stdinTakenBy !== undefined)
+    throw usageFailure(`${stdinTakenBy} and ${option} cannot both be read from stdin`);
   stdinTakenBy = option;
   return process.stdin;
 }

@@ -17,14 +17,18 @@ export interface KeptSecrets {
 
 export function readKeptSecrets(): KeptSecrets {
   const values = existsSync(KEPT_SECRETS) ? parseEnv(readFileSync(KEPT_SECRETS, 'utf8')) : {};
-  const valueOf = (name: string): string | undefined => (values[name] === '' ? undefined : values[name]);
+  const valueOf = (name: string): string | undefined =>
+    values[name] === '' ? undefined : values[name];
   return { apiKey: valueOf(API_KEY_VARIABLE), webhookSecret: valueOf(SECRET_VARIABLE) };
 }
 
 /** Writes both for the owner's eyes only, in a folder that git ignores. @throws Error when the folder cannot be written */
 export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promise<void> {
   await makePrivateFolder(FOLDER);
-  await writeWhole(KEPT_SECRETS, `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`);
+  await writeWhole(
+    KEPT_SECRETS,
+    `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`,
+  );
 }
 
 /**

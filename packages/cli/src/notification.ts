@@ -22,10 +22,17 @@ export interface NotificationFlags {
 }
 
 /** Signs the exact bytes of a file, or a body made of a reference and fields. */
-export async function makeNotification(flags: NotificationFlags, type: string, secret: string): Promise<SignedDelivery> {
+export async function makeNotification(
+  flags: NotificationFlags,
+  type: string,
+  secret: string,
+): Promise<SignedDelivery> {
   const { body, reference, field } = flags;
   if (!isHeaderValue(type))
-    throw usageFailure('the event must be printable ASCII, as a header can hold', `for example ${PAYMENT_SUCCEEDED}`);
+    throw usageFailure(
+      'the event must be printable ASCII, as a header can hold',
+      `for example ${PAYMENT_SUCCEEDED}`,
+    );
   if (body !== undefined) {
     if (reference !== undefined || field !== undefined) {
       throw usageFailure('--body is the whole body: leave out --reference and --field');
@@ -42,11 +49,18 @@ export async function makeNotification(flags: NotificationFlags, type: string, s
 }
 
 /** Fields of the form name=value; a value that is JSON is taken as such. */
-export function readFields(fields: readonly string[] = [], option = '--field'): Record<string, unknown> {
+export function readFields(
+  fields: readonly string[] = [],
+  option = '--field',
+): Record<string, unknown> {
   return Object.fromEntries(
     fields.map((field) => {
       const equals = field.indexOf('=');
-      if (equals < 1) throw usageFailure(`${option} must have the form name=value`, `for example ${option} amount=15000`);
+      if (equals < 1)
+        throw usageFailure(
+          `${option} must have the form name=value`,
+          `for example ${option} amount=15000`,
+        );
       return [field.slice(0, equals), jsonOrText(field.slice(equals + 1))];
     }),
   );

@@ -53,7 +53,9 @@ export class Output {
     const write = async (part: string): Promise<void> => {
       if (!process.stdout.write(part)) await once(process.stdout, 'drain');
     };
-    await write(`${safeJson(this.#redactDeep(head), 2).slice(0, -2)},\n  ${JSON.stringify(name)}: [`);
+    await write(
+      `${safeJson(this.#redactDeep(head), 2).slice(0, -2)},\n  ${JSON.stringify(name)}: [`,
+    );
     let separator = '';
     for await (const item of list) {
       await write(`${separator}\n    ${safeJson(this.#redactDeep(item))}`);
@@ -108,7 +110,9 @@ export class Output {
     if (typeof value === 'string') return this.redact(value);
     if (Array.isArray(value)) return value.map((item) => this.#redactDeep(item));
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.#redactDeep(item)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, this.#redactDeep(item)]),
+    );
   }
 }
 

@@ -11,7 +11,10 @@ const BODY_READ = 16_384;
 /** Sends a request and reads its answer. A redirect is an answer: its target was not named. @throws Error when there is none. */
 export async function post(request: Request, timeout: number): Promise<Answer> {
   const started = performance.now();
-  const response = await fetch(request, { redirect: 'manual', signal: AbortSignal.timeout(timeout) });
+  const response = await fetch(request, {
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeout),
+  });
   const body = await readStart(response);
   return {
     status: response.status,
@@ -47,11 +50,13 @@ export function explainNoAnswer(error: unknown, url: URL): string {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `there is no host ${url.hostname}`;
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET' || code === 'EPIPE')
     return 'the server closed the connection without an answer';
-  if (/^(ERR_SSL|EPROTO)/.test(code)) return `no TLS is spoken at ${url.host}: did you mean http://?`;
+  if (/^(ERR_SSL|EPROTO)/.test(code))
+    return `no TLS is spoken at ${url.host}: did you mean http://?`;
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
     return `its certificate is not trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS`;
   }
   if (code.startsWith('HPE_')) return `what answers at ${showUrl(url)} does not speak HTTP`;
-  if (message === 'bad port') return `fetch connects to no server at port ${url.port}, as browsers do not`;
+  if (message === 'bad port')
+    return `fetch connects to no server at port ${url.port}, as browsers do not`;
   return message ?? (error instanceof Error ? error.message : String(error));
 }

@@ -36,7 +36,9 @@ const COMMANDS = [
 /** The whole of `paylink`. */
 export function createProgram(): Command {
   const program = new Command('paylink')
-    .description('Build and test an integration of the Payment Link Service: on your own machine, without an account.')
+    .description(
+      'Build and test an integration of the Payment Link Service: on your own machine, without an account.',
+    )
     .version(readVersion(), '-V, --version', 'print the version')
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', START);
@@ -76,7 +78,8 @@ function configure(command: Command): void {
     .configureOutput({
       getOutHasColors: () => wantsColor(process.stdout),
       getErrHasColors: () => wantsColor(process.stderr),
-      outputError: (message, write) => write(`${withoutValue(message.trimEnd()).split('\n').map(escapeText).join('\n')}\n`),
+      outputError: (message, write) =>
+        write(`${withoutValue(message.trimEnd()).split('\n').map(escapeText).join('\n')}\n`),
     });
   const heading = createPaint(true).bold;
   command.configureHelp({ styleTitle: (title) => heading(title).value });

@@ -7,7 +7,9 @@ const SELDOM = 10_000;
 const OFTEN = 100;
 
 /** Shows how far long work is: on a terminal in place, in a pipe by a line now and then. */
-export function showProgress(output: Output): (inTerminal: () => Printable, inPipe: () => Printable) => void {
+export function showProgress(
+  output: Output,
+): (inTerminal: () => Printable, inPipe: () => Printable) => void {
   const { isTTY } = process.stderr;
   let last = isTTY ? -Infinity : performance.now();
   return (inTerminal, inPipe) => {

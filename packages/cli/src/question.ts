@@ -5,7 +5,9 @@ import { Failure, INTERRUPTED } from './failure.js';
 export async function agreesTo(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // A terminal that is closed gives no answer, and the question would wait for ever.
-  const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
+  const closed = new Promise<undefined>((resolve) =>
+    terminal.once('close', () => resolve(undefined)),
+  );
   const asked = terminal.question(`${question} [y/N] `).catch((error: unknown) => {
     if ((error as Error).name === 'AbortError') return undefined;
     throw error;

@@ -43,7 +43,10 @@ export async function openRecorder(folder: string, limit: number): Promise<Recor
     const text = `${JSON.stringify({ format: FORMAT, ...delivery, body: body.toString('base64') }, null, 2)}\n`;
     if (held + Buffer.byteLength(text) > limit) return undefined;
     held += Buffer.byteLength(text);
-    const path = join(folder, `${delivery.receivedAt.replace(/[:.]/g, '-')}-${randomBytes(3).toString('hex')}.json`);
+    const path = join(
+      folder,
+      `${delivery.receivedAt.replace(/[:.]/g, '-')}-${randomBytes(3).toString('hex')}.json`,
+    );
     await writeWhole(path, text);
     return path;
   };
@@ -53,12 +56,25 @@ export async function openRecorder(folder: string, limit: number): Promise<Recor
 export async function readRecorded(path: string): Promise<RecordedDelivery> {
   const text = await readText(path, '--replay');
   try {
-    const { format, receivedAt, method, headers, body } = JSON.parse(text) as Record<string, unknown>;
+    const { format, receivedAt, method, headers, body } = JSON.parse(text) as Record<
+      string,
+      unknown
+    >;
     const areLines =
       Array.isArray(headers) &&
-      headers.every((line) => Array.isArray(line) && line.length === 2 && line.every((part) => typeof part === 'string'));
+      headers.every(
+        (line) =>
+          Array.isArray(line) &&
+          line.length === 2 &&
+          line.every((part) => typeof part === 'string'),
+      );
     if (format === FORMAT && typeof method === 'string' && areLines && typeof body === 'string') {
-      return { receivedAt: String(receivedAt), method, headers: headers as [string, string][], body: Buffer.from(body, 'base64') };
+      return {
+        receivedAt: String(receivedAt),
+        method,
+        headers: headers as [string, string][],
+        body: Buffer.from(body, 'base64'),
+      };
     }
   } catch {
     // No JSON: refused below, as JSON of another form is.

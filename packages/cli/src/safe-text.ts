@@ -24,7 +24,9 @@ export function safeJson(value: unknown, indent?: number): string {
     // JSON.stringify has escaped those within strings: a bare one is its own indentation.
     characters === '\n'
       ? characters
-      : Array.from({ length: characters.length }, (_, at) => unicodeEscape(characters.charCodeAt(at))).join(''),
+      : Array.from({ length: characters.length }, (_, at) =>
+          unicodeEscape(characters.charCodeAt(at)),
+        ).join(''),
   );
 }
 
@@ -53,7 +55,10 @@ export function toSafe(part: Printable): SafeText {
 /** A template whose parts are escaped: text`paid ${reference}`. */
 export function text(fixed: TemplateStringsArray, ...parts: Printable[]): SafeText {
   const safe = parts.map(toSafe);
-  const width = [...fixed.map(lengthOf), ...safe.map((part) => part.width)].reduce((sum, length) => sum + length, 0);
+  const width = [...fixed.map(lengthOf), ...safe.map((part) => part.width)].reduce(
+    (sum, length) => sum + length,
+    0,
+  );
   return new SafeText(String.raw({ raw: fixed }, ...safe.map(({ value }) => value)), width);
 }
 

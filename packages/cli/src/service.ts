@@ -1,6 +1,11 @@
 /** How the commands that ask the service find it, and how they say what it refused. */
 import type { Command } from 'commander';
-import { createClient, isPaylinkError, type PaylinkClient, type PaylinkError } from '@paylink/client';
+import {
+  createClient,
+  isPaylinkError,
+  type PaylinkClient,
+  type PaylinkError,
+} from '@paylink/client';
 import { isLocalHost } from './audit/local-host.js';
 import { failure, isConfigurationError, usageFailure, type Failure } from './failure.js';
 import { showUrl } from './input.js';
@@ -20,7 +25,9 @@ export interface ServiceFlags extends ApiKeyFlags {
 }
 
 export function addServiceOptions(command: Command): Command {
-  return addApiKeyOptions(command.option('--base-url <url>', 'where the service is, without the /v1 at the end'));
+  return addApiKeyOptions(
+    command.option('--base-url <url>', 'where the service is, without the /v1 at the end'),
+  );
 }
 
 /** @throws Failure when the address or the key is missing, or cannot be one. */
@@ -47,7 +54,12 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
     apiKey: apiKey.source,
   };
   // The .env of a cloned project could name any address, and be sent the key.
-  if (url !== undefined && !isHere && isOfProject(sources['baseUrl']!) && !isOfProject(apiKey.source)) {
+  if (
+    url !== undefined &&
+    !isHere &&
+    isOfProject(sources['baseUrl']!) &&
+    !isOfProject(apiKey.source)
+  ) {
     throw usageFailure(
       `the key of ${apiKey.source} would go to ${showUrl(url)}, which only the .env of this folder names`,
       'if that is right, give --base-url, or --dotenv .env',
@@ -57,7 +69,9 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
     return createClient({ baseUrl, apiKey: apiKey.value });
   } catch (error) {
     if (!isConfigurationError(error)) throw error;
-    throw usageFailure(`${sources[error.option] ?? error.option}${error.message.slice(error.option.length)}`);
+    throw usageFailure(
+      `${sources[error.option] ?? error.option}${error.message.slice(error.option.length)}`,
+    );
   }
 }
 
@@ -72,7 +86,12 @@ export async function askService<Reply>(output: Output, call: Promise<Reply>): P
 }
 
 /** Nothing was sent. */
-const REFUSED_HERE = new Set(['invalid_link', 'invalid_reference', 'invalid_idempotency_key', 'misconfigured']);
+const REFUSED_HERE = new Set([
+  'invalid_link',
+  'invalid_reference',
+  'invalid_idempotency_key',
+  'misconfigured',
+]);
 
 function explain(error: PaylinkError, output: Output): Failure {
   const { code, message, requestId, idempotencyKey, mayHaveCreated } = error;

@@ -14,7 +14,10 @@ export const API_KEY_VARIABLE = 'PAYLINK_API_KEY';
 export const BASE_URL_VARIABLE = 'PAYLINK_BASE_URL';
 export const DATABASE_VARIABLE = 'DATABASE_URL';
 
-export const SECRET_ENVIRONMENT = ['PAYLINK_WEBHOOK_SECRET, WEBHOOK_SECRET', 'the webhook secret; the first that is set'] as const;
+export const SECRET_ENVIRONMENT = [
+  'PAYLINK_WEBHOOK_SECRET, WEBHOOK_SECRET',
+  'the webhook secret; the first that is set',
+] as const;
 export const API_ENVIRONMENT = [
   [API_KEY_VARIABLE, 'the API key'],
   [BASE_URL_VARIABLE, 'the address of the service, ending before /v1'],
@@ -32,13 +35,19 @@ export interface ApiKeyFlags {
 
 export function addSecretOptions(command: Command): Command {
   return command
-    .option('--secret <secret>', 'the webhook secret; the environment or --secret-file keep it out of the shell history')
+    .option(
+      '--secret <secret>',
+      'the webhook secret; the environment or --secret-file keep it out of the shell history',
+    )
     .option('--secret-file <path>', 'a file that holds the webhook secret; - is stdin');
 }
 
 export function addApiKeyOptions(command: Command): Command {
   return command
-    .option('--api-key <key>', 'the API key; the environment or --api-key-file keep it out of the shell history')
+    .option(
+      '--api-key <key>',
+      'the API key; the environment or --api-key-file keep it out of the shell history',
+    )
     .option('--api-key-file <path>', 'a file that holds the API key; - is stdin');
 }
 
@@ -66,7 +75,12 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
   if (path === undefined && !existsSync('.env')) return;
   const values = parseEnv(await readText(path ?? '.env', path === undefined ? '.env' : '--dotenv'));
   const isSecretGiven = SECRET_VARIABLES.some((name) => process.env[name]);
-  for (const name of [...SECRET_VARIABLES, API_KEY_VARIABLE, BASE_URL_VARIABLE, DATABASE_VARIABLE]) {
+  for (const name of [
+    ...SECRET_VARIABLES,
+    API_KEY_VARIABLE,
+    BASE_URL_VARIABLE,
+    DATABASE_VARIABLE,
+  ]) {
     if (process.env[name] || !values[name]) continue;
     // The environment's secret goes before the file's, whichever of the two names it has.
     if (isSecretGiven && (SECRET_VARIABLES as readonly string[]).includes(name)) continue;
@@ -93,7 +107,10 @@ export async function findSecret(flags: SecretFlags, output: Output): Promise<st
 }
 
 /** As `findSecret`, without what the emulator keeps. */
-export async function findGivenSecret(flags: SecretFlags, output: Output): Promise<Setting | undefined> {
+export async function findGivenSecret(
+  flags: SecretFlags,
+  output: Output,
+): Promise<Setting | undefined> {
   const found = await lookForSecret(flags, output);
   if (found !== undefined) await checkSecret(found);
   return found;
@@ -118,23 +135,42 @@ function keptSecret(output: Output): string | undefined {
   return webhookSecret;
 }
 
-async function lookForSecret({ secret, secretFile }: SecretFlags, output: Output): Promise<Setting | undefined> {
+async function lookForSecret(
+  { secret, secretFile }: SecretFlags,
+  output: Output,
+): Promise<Setting | undefined> {
   return find(
-    { what: 'the webhook secret', flag: ['--secret', secret], file: ['--secret-file', secretFile], variables: SECRET_VARIABLES },
+    {
+      what: 'the webhook secret',
+      flag: ['--secret', secret],
+      file: ['--secret-file', secretFile],
+      variables: SECRET_VARIABLES,
+    },
     output,
   );
 }
 
 /** The API key, hidden from the output from now on; what the emulator keeps is not among it. */
-export async function findGivenApiKey({ apiKey, apiKeyFile }: ApiKeyFlags, output: Output): Promise<Setting | undefined> {
+export async function findGivenApiKey(
+  { apiKey, apiKeyFile }: ApiKeyFlags,
+  output: Output,
+): Promise<Setting | undefined> {
   return find(
-    { what: 'the API key', flag: ['--api-key', apiKey], file: ['--api-key-file', apiKeyFile], variables: [API_KEY_VARIABLE] },
+    {
+      what: 'the API key',
+      flag: ['--api-key', apiKey],
+      file: ['--api-key-file', apiKeyFile],
+      variables: [API_KEY_VARIABLE],
+    },
     output,
   );
 }
 
 /** As `findGivenApiKey`, else the one that the emulator keeps: only for an emulator on this machine. */
-export async function findEmulatorApiKey(flags: ApiKeyFlags, output: Output): Promise<Setting | undefined> {
+export async function findEmulatorApiKey(
+  flags: ApiKeyFlags,
+  output: Output,
+): Promise<Setting | undefined> {
   const found = await findGivenApiKey(flags, output);
   const { apiKey } = readKeptSecrets();
   if (found !== undefined || apiKey === undefined) return found;
@@ -155,19 +191,28 @@ async function find(places: Places, output: Output): Promise<Setting | undefined
   return found;
 }
 
-async function look({ what, flag, file, variables }: Places, output: Output): Promise<Setting | undefined> {
+async function look(
+  { what, flag, file, variables }: Places,
+  output: Output,
+): Promise<Setting | undefined> {
   const [flagName, value] = flag;
   const [fileName, path] = file;
-  if (value !== undefined && path !== undefined) throw usageFailure(`${flagName} and ${fileName} cannot both be given`);
+  if (value !== undefined && path !== undefined)
+    throw usageFailure(`${flagName} and ${fileName} cannot both be given`);
   if (value !== undefined) {
-    if (value === '') throw usageFailure(`${flagName} is empty`, 'is the shell variable set that it was taken from?');
+    if (value === '')
+      throw usageFailure(
+        `${flagName} is empty`,
+        'is the shell variable set that it was taken from?',
+      );
     output.advise(
       `${flagName} stays in the shell history and shows in the process list; ${variables.at(-1)!} in the environment does not`,
     );
     return { value, source: flagName };
   }
   // Editors and echo end a file with a line break, and no secret of the portal does.
-  if (path !== undefined) return { value: (await readText(path, fileName)).replace(/\r?\n$/, ''), source: fileName };
+  if (path !== undefined)
+    return { value: (await readText(path, fileName)).replace(/\r?\n$/, ''), source: fileName };
   const variable = variables.find((name) => process.env[name]);
   if (variable === undefined) return undefined;
   if (isOfProject(variable)) output.advise(`${what} is that of .env`);

@@ -12,7 +12,11 @@ const env = { WEBHOOK_SECRET: SECRET };
 interface Report {
   readonly url: string;
   readonly passed: boolean;
-  readonly results: readonly { readonly id: string; readonly name: string; readonly passed: boolean }[];
+  readonly results: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly passed: boolean;
+  }[];
   readonly findings: readonly { readonly id: string; readonly advice: string }[];
   readonly causes: readonly { readonly id: string; readonly title: string; readonly fix: string }[];
   readonly stopped?: { readonly reason: string };
@@ -27,7 +31,11 @@ async function openCarelessShop(): Promise<string> {
       try {
         const body = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()));
         const signature = createHmac('sha256', SECRET).update(body).digest('hex');
-        res.writeHead(String(req.headers['x-service-signature']).toLowerCase() === signature ? 200 : 401).end();
+        res
+          .writeHead(
+            String(req.headers['x-service-signature']).toLowerCase() === signature ? 200 : 401,
+          )
+          .end();
       } catch {
         res.writeHead(500).end('\u001b[2JSyntaxError');
       }
@@ -41,7 +49,10 @@ vi.setConfig({ testTimeout: 120_000 });
 describe('paylink audit', () => {
   it('finds nothing in a shop on Paylink', async () => {
     const shop = await openShop();
-    const { code, stdout, stderr } = await paylink(['audit', '--to', shop.url, '--reference', 'order-42'], { env });
+    const { code, stdout, stderr } = await paylink(
+      ['audit', '--to', shop.url, '--reference', 'order-42'],
+      { env },
+    );
     expect(code).toBe(0);
     // In a pipe its progress is a line now and then.
     expect(stderr).toMatch(/^(audit: \d+ of \d+\n)*$/);
@@ -59,12 +70,16 @@ describe('paylink audit', () => {
     const report = JSON.parse(json.stdout) as Report;
     expect(report).toMatchObject({ url: `${url}/`, passed: false });
     expect(json.stdout).not.toMatch(/[0-9a-f]{64}/);
-    expect(report.causes.map(({ id }) => id)).toEqual(expect.arrayContaining(['reserializes', 'several_spellings', 'no_deadline']));
+    expect(report.causes.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['reserializes', 'several_spellings', 'no_deadline']),
+    );
     expect(report.results.filter(({ passed }) => !passed)).toHaveLength(report.findings.length);
 
     const folder = newFolder();
     const files = ['--junit', join(folder, 'junit.xml'), '--sarif', join(folder, 'audit.sarif')];
-    const { code, stdout } = await paylink(['audit', '--to', url, '--timeout', '2', ...files], { env });
+    const { code, stdout } = await paylink(['audit', '--to', url, '--timeout', '2', ...files], {
+      env,
+    });
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /^critical {2}verifies re-serialised JSON \(\d+ findings\)\n {2}\S.*\n {2}Fix: Verify the bytes as received/m,
@@ -75,19 +90,25 @@ describe('paylink audit', () => {
     expect(stdout).not.toMatch(/bodyLimit|requestHeaders|confirm: true/);
 
     const junit = await readFile(files[1]!, 'utf8');
-    expect(junit).toMatch(/<testsuite name="paylink audit [^"]+" tests="\d+" failures="[1-9]\d*" errors="0"/);
+    expect(junit).toMatch(
+      /<testsuite name="paylink audit [^"]+" tests="\d+" failures="[1-9]\d*" errors="0"/,
+    );
     expect(junit.match(/<failure /g)).toHaveLength(Number(/failures="(\d+)"/.exec(junit)![1]));
     const sarif = JSON.parse(await readFile(files[3]!, 'utf8')) as {
       version: string;
       runs: { results: { ruleId: string; level: string }[] }[];
     };
     expect(sarif.version).toBe('2.1.0');
-    expect(sarif.runs[0]!.results).toContainEqual(expect.objectContaining({ ruleId: 'reserializes', level: 'error' }));
+    expect(sarif.runs[0]!.results).toContainEqual(
+      expect.objectContaining({ ruleId: 'reserializes', level: 'error' }),
+    );
   });
 
   it('stops at once on a wrong secret, and names the secret as the cause', async () => {
     const shop = await openShop();
-    const { code, stdout } = await paylink(['audit', '--to', shop.url], { env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' } });
+    const { code, stdout } = await paylink(['audit', '--to', shop.url], {
+      env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' },
+    });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^stopped {2}.*same secret on both sides/m);
   });
@@ -96,12 +117,16 @@ describe('paylink audit', () => {
     const counts = new Map<string, number>();
     const shop = await serve((req, res) => {
       const asked = /^\/credits\/(.*)$/.exec(req.url!)?.[1];
-      if (asked !== undefined) return void res.end(String(counts.get(decodeURIComponent(asked)) ?? 0));
+      if (asked !== undefined)
+        return void res.end(String(counts.get(decodeURIComponent(asked)) ?? 0));
       const chunks: Buffer[] = [];
       req.on('data', (chunk: Buffer) => chunks.push(chunk));
       req.on('end', () => {
         const raw = Buffer.concat(chunks);
-        if (req.headers['x-service-signature'] !== createHmac('sha256', SECRET).update(raw).digest('hex'))
+        if (
+          req.headers['x-service-signature'] !==
+          createHmac('sha256', SECRET).update(raw).digest('hex')
+        )
           return void res.writeHead(401).end();
         const named = /"reference":"([^"]*)"/.exec(raw.toString())?.[1] ?? 'undefined';
         counts.set(named, (counts.get(named) ?? 0) + 1);
@@ -112,10 +137,24 @@ describe('paylink audit', () => {
     const ask = `node -e 'fetch(process.argv[1] + "/credits/" + encodeURIComponent(process.argv[2])).then((r) => r.text()).then(console.log)' ${shop} {reference}`;
     for (const credits of [`${shop}/credits/{reference}`, ask]) {
       counts.clear();
-      const args = ['audit', '--to', `${shop}/hook`, '--reference', reference, '--credits', credits, '--timeout', '1', '--json'];
+      const args = [
+        'audit',
+        '--to',
+        `${shop}/hook`,
+        '--reference',
+        reference,
+        '--credits',
+        credits,
+        '--timeout',
+        '1',
+        '--json',
+      ];
       const running = start(args, env);
       // The verdict on credits comes after the first delivery and five replays; the rest of the audit is not awaited.
-      await vi.waitFor(() => expect(counts.get(reference)).toBeGreaterThan(6), { timeout: 60_000, interval: 100 });
+      await vi.waitFor(() => expect(counts.get(reference)).toBeGreaterThan(6), {
+        timeout: 60_000,
+        interval: 100,
+      });
       running.child.kill('SIGINT');
       const { code, stdout } = await running.result();
       expect([1, 130]).toContain(code);
@@ -125,7 +164,12 @@ describe('paylink audit', () => {
   });
 
   it.each([
-    ['a number', "node -e 'console.log(process.argv[1])' {reference}", 1, /must give a whole number/],
+    [
+      'a number',
+      "node -e 'console.log(process.argv[1])' {reference}",
+      1,
+      /must give a whole number/,
+    ],
     ['a failing command', "node -e 'process.exit(3)' {reference}", 1, /the command failed \(3\)/],
     ['no place', 'node count.js', 2, /must hold \{reference\}/],
     ['an open quote', "node 'count.js {reference}", 2, /without its end/],
@@ -139,7 +183,10 @@ describe('paylink audit', () => {
   it('gives a credit the time that --settle names', async () => {
     const shop = await openShop();
     const credits = ['--credits', "node -e 'console.log(0)' {reference}"];
-    const { code, stdout } = await paylink(['audit', '--to', shop.url, ...credits, '--settle', '0.2'], { env });
+    const { code, stdout } = await paylink(
+      ['audit', '--to', shop.url, ...credits, '--settle', '0.2'],
+      { env },
+    );
     expect(code).toBe(1);
     expect(stdout).toMatch(/^stopped {2}.*was not credited.*later than 200 ms/m);
   });
@@ -147,15 +194,22 @@ describe('paylink audit', () => {
   it('audits no host but this machine, unless it is named', async () => {
     const refused = await paylink(['audit', '--to', 'https://shop.example/webhooks'], { env });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/shop\.example is not this machine[^]*--allow-host shop\.example/);
-    const allowed = await paylink(['audit', '--to', 'https://shop.invalid/', '--allow-host', 'shop.invalid'], { env });
+    expect(refused.stderr).toMatch(
+      /shop\.example is not this machine[^]*--allow-host shop\.example/,
+    );
+    const allowed = await paylink(
+      ['audit', '--to', 'https://shop.invalid/', '--allow-host', 'shop.invalid'],
+      { env },
+    );
     expect(allowed.code).toBe(1);
     expect(allowed.stderr).toMatch(/no connection to https:\/\/shop\.invalid/);
   });
 
   it('shows its progress in a terminal, and prints what it knows at Ctrl-C', async () => {
     const shop = await openShop();
-    const { code, output } = await inTerminal(['audit', '--to', shop.url], env, [{ after: /\d\d of \d+ /, send: '\u0003' }]);
+    const { code, output } = await inTerminal(['audit', '--to', shop.url], env, [
+      { after: /\d\d of \d+ /, send: '\u0003' },
+    ]);
     expect(output).toMatch(/\d+ of [12]\d\d {2}/);
     expect(output).toMatch(/stopped.*ended early/);
     expect(output).toMatch(/\d+ tried(, \d+ not)?: no finding so far/);
@@ -164,7 +218,9 @@ describe('paylink audit', () => {
 
   it('finds a server that takes everything', async () => {
     const url = await serve((req, res) => req.resume().on('end', () => res.end()));
-    const { code, stdout } = await paylink(['audit', '--to', url, '--timeout', '2', '--json'], { env });
+    const { code, stdout } = await paylink(['audit', '--to', url, '--timeout', '2', '--json'], {
+      env,
+    });
     expect(code).toBe(1);
     expect((JSON.parse(stdout) as Report).findings.map(({ id }) => id)).toContain('A01');
   });
@@ -175,7 +231,10 @@ describe('paylink audit', () => {
       if (req.headers['x-tunnel'] !== 'opens-the-tunnel') return void res.writeHead(511).end();
       res.writeHead(307, { location: shop.url }).end();
     });
-    const { stdout } = await paylink(['audit', '--to', gate, '--header', 'X-Tunnel: opens-the-tunnel', '--json'], { env });
+    const { stdout } = await paylink(
+      ['audit', '--to', gate, '--header', 'X-Tunnel: opens-the-tunnel', '--json'],
+      { env },
+    );
     expect(stdout).not.toContain('511');
     expect(stdout).toContain('307');
     expect(stdout).not.toContain('opens-the-tunnel');
@@ -184,13 +243,23 @@ describe('paylink audit', () => {
   it('ends with 1 where nothing listens, and names the address', async () => {
     const result = await paylink(['audit', '--to', 'http://127.0.0.1:9/'], { env });
     expect(result.code).toBe(1);
-    expect(result.stderr).toMatch(/^error: no connection to http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\): nothing listens there/);
+    expect(result.stderr).toMatch(
+      /^error: no connection to http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\): nothing listens there/,
+    );
     expect(result.stderr).not.toMatch(/DEBUG|\n {4}at /);
   });
 
   it.each([
-    ['a folder that is missing', ['--junit', 'missing/junit.xml'], /^error: missing\/junit\.xml cannot be written \(ENOENT\)/],
-    ['a folder', ['--junit', 'junit.xml', '--sarif', '.'], /^error: \. cannot be written \(EISDIR\)/],
+    [
+      'a folder that is missing',
+      ['--junit', 'missing/junit.xml'],
+      /^error: missing\/junit\.xml cannot be written \(ENOENT\)/,
+    ],
+    [
+      'a folder',
+      ['--junit', 'junit.xml', '--sarif', '.'],
+      /^error: \. cannot be written \(EISDIR\)/,
+    ],
   ])('sends nothing and ends with 2 where a report is to be %s', async (_, args, message) => {
     let requests = 0;
     const url = await serve((req, res) => {
@@ -207,13 +276,18 @@ describe('paylink audit', () => {
   it('leaves no empty report where the audit cannot begin, and writes over one that is there', async () => {
     const cwd = newFolder();
     const args = ['--junit', 'junit.xml', '--sarif', 'audit.sarif'];
-    const unreachable = await paylink(['audit', '--to', 'http://127.0.0.1:9/', ...args], { env, cwd });
+    const unreachable = await paylink(['audit', '--to', 'http://127.0.0.1:9/', ...args], {
+      env,
+      cwd,
+    });
     expect(unreachable.code).toBe(1);
     expect(readdirSync(cwd)).toEqual([]);
     writeFileSync(join(cwd, 'junit.xml'), 'of before');
     const url = await serve((req, res) => req.resume().on('end', () => res.writeHead(401).end()));
     await paylink(['audit', '--to', url, ...args], { env, cwd });
-    expect(await readFile(join(cwd, 'junit.xml'), 'utf8')).toContain('<testsuite name="paylink audit');
+    expect(await readFile(join(cwd, 'junit.xml'), 'utf8')).toContain(
+      '<testsuite name="paylink audit',
+    );
   });
 
   it('says that the audit ran where its report cannot be written afterwards', async () => {
@@ -222,7 +296,10 @@ describe('paylink audit', () => {
       rmSync(folder, { recursive: true, force: true });
       req.resume().on('end', () => res.writeHead(401).end());
     });
-    const { code, stderr } = await paylink(['audit', '--to', url, '--junit', join(folder, 'junit.xml')], { env });
+    const { code, stderr } = await paylink(
+      ['audit', '--to', url, '--junit', join(folder, 'junit.xml')],
+      { env },
+    );
     expect(code).toBe(1);
     expect(stderr).toMatch(/junit\.xml cannot be written \(ENOENT\)\n +the audit ran/);
   });

@@ -6,8 +6,14 @@ describe('the command of --credits', () => {
     ['node count.js {reference}', ['node', 'count.js', '{reference}']],
     ['  node\tcount.js ', ['node', 'count.js']],
     [String.raw`C:\tools\count.exe {reference}`, [String.raw`C:\tools\count.exe`, '{reference}']],
-    [String.raw`"C:\Program Files\count.exe" {reference}`, [String.raw`C:\Program Files\count.exe`, '{reference}']],
-    [String.raw`'C:\Program Files\count.exe' {reference}`, [String.raw`C:\Program Files\count.exe`, '{reference}']],
+    [
+      String.raw`"C:\Program Files\count.exe" {reference}`,
+      [String.raw`C:\Program Files\count.exe`, '{reference}'],
+    ],
+    [
+      String.raw`'C:\Program Files\count.exe' {reference}`,
+      [String.raw`C:\Program Files\count.exe`, '{reference}'],
+    ],
     [String.raw`count\ all.sh {reference}`, ['count all.sh', '{reference}']],
     [String.raw`a\\b a\"b a\'b`, [String.raw`a\b`, 'a"b', "a'b"]],
     [String.raw`"a\"b\\c" 'a\"b'`, [String.raw`a"b\c`, String.raw`a\"b`]],

@@ -11,7 +11,10 @@ export interface CurlOptions {
 }
 
 /** Pastes a curl line into a shell, and gives what it prints. Where there is no curl, the shell splits it and fetch sends it. */
-export async function pasteCurl(line: string, { env = {}, cwd }: CurlOptions = {}): Promise<string> {
+export async function pasteCurl(
+  line: string,
+  { env = {}, cwd }: CurlOptions = {},
+): Promise<string> {
   const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], ...env };
   const options = { env: environment as NodeJS.ProcessEnv, cwd };
   if (hasCurl) return (await run('sh', ['-c', line], options)).stdout;
@@ -29,6 +32,10 @@ async function sendAs(words: readonly string[]): Promise<string> {
   const [data] = after('-d');
   const body = file === undefined ? data : await readFile(file.slice(1));
   const url = words.find((word) => word.startsWith('http'))!;
-  const response = await fetch(url, { method: after('-X')[0] ?? 'GET', headers, ...(body === undefined ? {} : { body }) });
+  const response = await fetch(url, {
+    method: after('-X')[0] ?? 'GET',
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
   return response.text();
 }

@@ -6,7 +6,12 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function attempt(number: number, startedAt: number, durationMs: number): DeliveryAttempt {
-  return { number, startedAt: new Date(startedAt), durationMs, error: 'none' } as unknown as DeliveryAttempt;
+  return {
+    number,
+    startedAt: new Date(startedAt),
+    durationMs,
+    error: 'none',
+  } as unknown as DeliveryAttempt;
 }
 
 function delivery(id: string, attempts: DeliveryAttempt[]): EmulatorDelivery {
@@ -16,7 +21,9 @@ function delivery(id: string, attempts: DeliveryAttempt[]): EmulatorDelivery {
 it('tells of every attempt once, also where they end in another order than they began', () => {
   let deliveries: EmulatorDelivery[] = [];
   const reported: string[] = [];
-  const stop = watchDeliveries({ deliveries: () => deliveries }, ({ id, number }) => reported.push(`${id}${number}`));
+  const stop = watchDeliveries({ deliveries: () => deliveries }, ({ id, number }) =>
+    reported.push(`${id}${number}`),
+  );
   deliveries = [delivery('a', [attempt(3, 0, 10)]), delivery('b', [attempt(1, 0, 5)])];
   vi.advanceTimersByTime(250);
   expect(reported).toEqual(['b1', 'a3']);

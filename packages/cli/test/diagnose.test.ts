@@ -4,7 +4,8 @@ import { API_KEY, paylink, SECRET } from './paylink.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 const BODY = '{"reference": "order-42", "note": "é"}';
-const hmac = (body: string | Uint8Array, secret = SECRET): string => createHmac('sha256', secret).update(body).digest('hex');
+const hmac = (body: string | Uint8Array, secret = SECRET): string =>
+  createHmac('sha256', secret).update(body).digest('hex');
 const diagnose = (signature: string, stdin: string | Uint8Array, ...extra: string[]) =>
   paylink(['diagnose', '--signature', signature, ...extra], { env, stdin });
 
@@ -25,22 +26,31 @@ describe('paylink diagnose', () => {
     ['secret_api_key', hmac(BODY), BODY, ['--secret', API_KEY]],
     ['signature_missing', '', BODY, []],
     ['unknown', hmac(BODY, 'another-secret'), BODY, []],
-  ])('tells %s, ends with 1, and prints neither the signature nor the body', async (cause, signature, body, extra) => {
-    const json = await diagnose(signature, body, ...extra, '--json');
-    expect(json).toMatchObject({ code: 1, stderr: '' });
-    const sha256 = createHash('sha256').update(body).digest('hex');
-    expect(JSON.parse(json.stdout)).toMatchObject({ matches: false, cause, body: { bytes: Buffer.byteLength(body), sha256 } });
-    const { code, stdout } = await diagnose(signature, body, ...extra);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(new RegExp(`^${cause}  \\S`));
-    for (const output of [stdout, json.stdout]) {
-      expect(output).not.toContain('order-42');
-      if (signature !== '') expect(output).not.toContain(signature);
-    }
-  });
+  ])(
+    'tells %s, ends with 1, and prints neither the signature nor the body',
+    async (cause, signature, body, extra) => {
+      const json = await diagnose(signature, body, ...extra, '--json');
+      expect(json).toMatchObject({ code: 1, stderr: '' });
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      expect(JSON.parse(json.stdout)).toMatchObject({
+        matches: false,
+        cause,
+        body: { bytes: Buffer.byteLength(body), sha256 },
+      });
+      const { code, stdout } = await diagnose(signature, body, ...extra);
+      expect(code).toBe(1);
+      expect(stdout).toMatch(new RegExp(`^${cause}  \\S`));
+      for (const output of [stdout, json.stdout]) {
+        expect(output).not.toContain('order-42');
+        if (signature !== '') expect(output).not.toContain(signature);
+      }
+    },
+  );
 
   it('says whether a cause is proven', async () => {
-    expect((await diagnose(hmac(BODY), `${BODY}\n`)).stdout).toContain('with that undone, the signature matches');
+    expect((await diagnose(hmac(BODY), `${BODY}\n`)).stdout).toContain(
+      'with that undone, the signature matches',
+    );
     expect((await diagnose(hmac(BODY, 'another-secret'), BODY)).stdout).toContain('Not certain');
   });
 

@@ -7,14 +7,18 @@ import { paylink, SECRET } from './paylink.js';
 import { openShop, serve } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
-const doctor = (url: string, ...args: string[]) => paylink(['doctor', '--to', url, ...args], { env });
+const doctor = (url: string, ...args: string[]) =>
+  paylink(['doctor', '--to', url, ...args], { env });
 
 /** Express with something in front of the webhook. */
 async function openBehind(...before: express.RequestHandler[]): Promise<string> {
   const app = express();
   for (const each of before) app.use(each);
   const logger = { warn: () => undefined, error: () => undefined };
-  app.post('/hook', paymentWebhook({ secret: SECRET, logger }, { 'payment.succeeded': () => undefined }));
+  app.post(
+    '/hook',
+    paymentWebhook({ secret: SECRET, logger }, { 'payment.succeeded': () => undefined }),
+  );
   return `${await serve(app as RequestListener)}/hook`;
 }
 
@@ -26,16 +30,21 @@ function openProxy(shop: string, change: (body: string) => string | undefined): 
     req.on('end', () => {
       const body = change(Buffer.concat(chunks).toString());
       if (body === undefined) return void res.destroy();
-      const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => /^(x-service|content-type)/.test(name)));
-      void fetch(shop, { method: 'POST', headers: headers as Record<string, string>, body }).then(({ status }) =>
-        res.writeHead(status).end(),
+      const headers = Object.fromEntries(
+        Object.entries(req.headers).filter(([name]) => /^(x-service|content-type)/.test(name)),
+      );
+      void fetch(shop, { method: 'POST', headers: headers as Record<string, string>, body }).then(
+        ({ status }) => res.writeHead(status).end(),
       );
     });
   });
 }
 
 /** A webhook that verifies by hand, and answers as it is told. */
-function openHandWritten(answer: (isRight: boolean, event: string) => number, body = ''): Promise<string> {
+function openHandWritten(
+  answer: (isRight: boolean, event: string) => number,
+  body = '',
+): Promise<string> {
   return serve((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -64,7 +73,13 @@ describe('paylink doctor', () => {
     expect(stdout).toMatch(/ok +store +payment\.succeeded is acknowledged/);
     expect(code).toBe(0);
     expect(shop.credited).toEqual(['order-42']);
-    const away = await doctor('https://shop.example/hook', '--allow-host', 'shop.example', '--deliver', 'order-42');
+    const away = await doctor(
+      'https://shop.example/hook',
+      '--allow-host',
+      'shop.example',
+      '--deliver',
+      'order-42',
+    );
     expect(away.code).toBe(2);
     expect(away.stderr).toMatch(/only goes to this machine/);
   });
@@ -77,14 +92,18 @@ describe('paylink doctor', () => {
 
   it('names a wrong secret', async () => {
     const shop = await openShop();
-    const { code, stdout } = await paylink(['doctor', '--to', shop.url], { env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' } });
+    const { code, stdout } = await paylink(['doctor', '--to', shop.url], {
+      env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' },
+    });
     expect(stdout).toMatch(/FAILED +secret +a signed event is refused: is it the same secret/);
     expect(code).toBe(1);
   });
 
   it('names a proxy that writes the JSON again', async () => {
     const shop = await openShop();
-    const { code, stdout } = await doctor(await openProxy(shop.url, (body) => JSON.stringify(JSON.parse(body))));
+    const { code, stdout } = await doctor(
+      await openProxy(shop.url, (body) => JSON.stringify(JSON.parse(body))),
+    );
     expect(stdout).toMatch(/ok +secret/);
     expect(stdout).toMatch(/FAILED +body +.*a parser or a proxy writes the JSON again/);
     expect(code).toBe(1);
@@ -92,15 +111,21 @@ describe('paylink doctor', () => {
 
   it('does not blame a parser where the pretty-printed delivery gets no answer', async () => {
     const shop = await openShop();
-    const { code, stdout } = await doctor(await openProxy(shop.url, (body) => (body.includes(' ') ? undefined : body)));
+    const { code, stdout } = await doctor(
+      await openProxy(shop.url, (body) => (body.includes(' ') ? undefined : body)),
+    );
     expect(stdout).toMatch(/FAILED +body +the server closed the connection without an answer/);
     expect(stdout).not.toMatch(/writes the JSON again/);
     expect(code).toBe(1);
   });
 
   it('names a webhook that does not verify, and says nothing of its secret', async () => {
-    const { stdout, code } = await doctor(await serve((req, res) => req.resume().on('end', () => res.end('{"received":true}'))));
-    expect(stdout).toMatch(/FAILED +bad signature +is accepted \(200\): the webhook does not verify\n/);
+    const { stdout, code } = await doctor(
+      await serve((req, res) => req.resume().on('end', () => res.end('{"received":true}'))),
+    );
+    expect(stdout).toMatch(
+      /FAILED +bad signature +is accepted \(200\): the webhook does not verify\n/,
+    );
     expect(stdout).not.toMatch(/secret {2}|is the same/);
     expect(code).toBe(1);
   });
@@ -112,13 +137,16 @@ describe('paylink doctor', () => {
     [429, /FAILED +rate limit +answers 429: a rate limiter .* That is no refusal/],
     [502, /FAILED +bad signature +answers 502/],
   ])('says what a %i means', async (status, message) => {
-    const { stdout, code } = await doctor(await serve((_req, res) => res.writeHead(status, { location: '/other' }).end()));
+    const { stdout, code } = await doctor(
+      await serve((_req, res) => res.writeHead(status, { location: '/other' }).end()),
+    );
     expect(stdout).toMatch(message);
     expect(stdout).not.toMatch(/ok +bad signature/);
     expect(code).toBe(1);
   });
 
-  const page = (text: string) => `<!doctype html><title>${text}</title><p>${text} ${'x'.repeat(20)}</p>`;
+  const page = (text: string) =>
+    `<!doctype html><title>${text}</title><p>${text} ${'x'.repeat(20)}</p>`;
   it.each<[string, number, Record<string, string>, string, RegExp]>([
     [
       'a login page',
@@ -127,9 +155,27 @@ describe('paylink doctor', () => {
       page('Sign in'),
       /403, text\/html, server: gate.*a login page/,
     ],
-    ['a login page with 200', 200, { 'content-type': 'text/html' }, page('Log in'), /is accepted .*something else .*a login page/],
-    ['HTTP authentication', 401, { 'www-authenticate': 'Basic realm="shop"' }, '', /www-authenticate: Basic.*a login \(WWW/],
-    ['a CSRF check', 403, { 'content-type': 'application/json' }, '{"error":"invalid_csrf_token"}', /something else.*a CSRF check/],
+    [
+      'a login page with 200',
+      200,
+      { 'content-type': 'text/html' },
+      page('Log in'),
+      /is accepted .*something else .*a login page/,
+    ],
+    [
+      'HTTP authentication',
+      401,
+      { 'www-authenticate': 'Basic realm="shop"' },
+      '',
+      /www-authenticate: Basic.*a login \(WWW/,
+    ],
+    [
+      'a CSRF check',
+      403,
+      { 'content-type': 'application/json' },
+      '{"error":"invalid_csrf_token"}',
+      /something else.*a CSRF check/,
+    ],
     [
       'a gateway',
       403,
@@ -137,13 +183,33 @@ describe('paylink doctor', () => {
       '{"error":"forbidden"}',
       /get the same reply, which is not Paylink's/,
     ],
-    ['a bot challenge', 403, { 'content-type': 'text/html', 'cf-mitigated': 'challenge' }, page('Wait'), /a bot challenge/],
-    ['a bot challenge', 503, { 'content-type': 'text/html' }, page('Just a moment'), /answers 503, text\/html.*a bot challenge/],
-    ['a catch-all', 200, { 'content-type': 'text/html' }, page('Shop'), /is accepted .*something else .*a catch-all/],
+    [
+      'a bot challenge',
+      403,
+      { 'content-type': 'text/html', 'cf-mitigated': 'challenge' },
+      page('Wait'),
+      /a bot challenge/,
+    ],
+    [
+      'a bot challenge',
+      503,
+      { 'content-type': 'text/html' },
+      page('Just a moment'),
+      /answers 503, text\/html.*a bot challenge/,
+    ],
+    [
+      'a catch-all',
+      200,
+      { 'content-type': 'text/html' },
+      page('Shop'),
+      /is accepted .*something else .*a catch-all/,
+    ],
   ])('does not take %s for the webhook (%i)', async (_, status, headers, body, message) => {
     let count = 0;
     // Tokens and ids in a page make each reply another one.
-    const url = await serve((_req, res) => res.writeHead(status, headers).end(body.includes('<') ? `${body}${count++}` : body));
+    const url = await serve((_req, res) =>
+      res.writeHead(status, headers).end(body.includes('<') ? `${body}${count++}` : body),
+    );
     const { stdout, code } = await doctor(url);
     expect(stdout).toMatch(message);
     expect(stdout).not.toMatch(/ok +secret|FAILED +secret|xxxxx/);
@@ -152,8 +218,12 @@ describe('paylink doctor', () => {
 
   it('shows where a redirect to a login leads, without its query', async () => {
     const location = 'https://id.example/login?state=t0ken-of-the-login';
-    const { stdout } = await doctor(await serve((_req, res) => res.writeHead(302, { location }).end()));
-    expect(stdout).toMatch(/answers 302, a redirect to https:\/\/id\.example\/login\?…: a login stands in front/);
+    const { stdout } = await doctor(
+      await serve((_req, res) => res.writeHead(302, { location }).end()),
+    );
+    expect(stdout).toMatch(
+      /answers 302, a redirect to https:\/\/id\.example\/login\?…: a login stands in front/,
+    );
     expect(stdout).not.toContain('t0ken');
   });
 
@@ -163,23 +233,39 @@ describe('paylink doctor', () => {
   ])('finds the webhook at %s where %s was asked', async (mounted, asked) => {
     const app = express();
     const logger = { warn: () => undefined, error: () => undefined };
-    app.post(mounted, paymentWebhook({ secret: SECRET, logger }, { 'payment.succeeded': () => undefined }));
+    app.post(
+      mounted,
+      paymentWebhook({ secret: SECRET, logger }, { 'payment.succeeded': () => undefined }),
+    );
     const origin = await serve(app as RequestListener);
     const { stdout, code } = await doctor(`${origin}${asked}`);
-    expect(stdout).toContain(`answers 404, and a webhook of Paylink is at ${origin}${mounted}: the app has a prefix`);
+    expect(stdout).toContain(
+      `answers 404, and a webhook of Paylink is at ${origin}${mounted}: the app has a prefix`,
+    );
     expect(code).toBe(1);
   });
 
   it('explains unsupported_encoding as compression', async () => {
-    const { stdout } = await doctor(await openHandWritten(() => 415, '{"error":"unsupported_encoding"}'));
-    expect(stdout).toMatch(/answers 415 \(unsupported_encoding\): The body arrived compressed .* a proxy or tunnel/);
+    const { stdout } = await doctor(
+      await openHandWritten(() => 415, '{"error":"unsupported_encoding"}'),
+    );
+    expect(stdout).toMatch(
+      /answers 415 \(unsupported_encoding\): The body arrived compressed .* a proxy or tunnel/,
+    );
     expect(stdout).not.toMatch(/content type/);
   });
 
   it.each([
     ['two spaces', (body: string) => JSON.stringify(JSON.parse(body), undefined, 2)],
-    ['four spaces and a line break', (body: string) => `${JSON.stringify(JSON.parse(body), undefined, 4)}\n`],
-    ['the spaces of Python', (body: string) => body.replace(/\s*:\s*/, ': ').replace(/^\{\s+|\s+\}\s*$/g, (brace) => brace.trim())],
+    [
+      'four spaces and a line break',
+      (body: string) => `${JSON.stringify(JSON.parse(body), undefined, 4)}\n`,
+    ],
+    [
+      'the spaces of Python',
+      (body: string) =>
+        body.replace(/\s*:\s*/, ': ').replace(/^\{\s+|\s+\}\s*$/g, (brace) => brace.trim()),
+    ],
   ])('names a proxy that prints the JSON with %s', async (_, change) => {
     const shop = await openShop();
     const { stdout, code } = await doctor(await openProxy(shop.url, change));
@@ -200,7 +286,9 @@ describe('paylink doctor', () => {
     });
     await doctor(url);
     const [[body, signature]] = bodies as [[string, string]];
-    expect(signature).toBe(createHmac('sha256', SECRET).update(`${body}\npaylink doctor probe`).digest('hex'));
+    expect(signature).toBe(
+      createHmac('sha256', SECRET).update(`${body}\npaylink doctor probe`).digest('hex'),
+    );
   });
 
   it('says that inside is not outside', async () => {
@@ -212,26 +300,47 @@ describe('paylink doctor', () => {
   });
 
   it.each([
-    [400, /FAILED +signed event +a signed event of the kind paylink\.doctor is answered 400.*200\. The server .* refused it/],
-    [422, /FAILED +signed event +.* is answered 422.*200\. The server .* refused it: its log says why/],
+    [
+      400,
+      /FAILED +signed event +a signed event of the kind paylink\.doctor is answered 400.*200\. The server .* refused it/,
+    ],
+    [
+      422,
+      /FAILED +signed event +.* is answered 422.*200\. The server .* refused it: its log says why/,
+    ],
     [429, /FAILED +rate limit +answers 429/],
-    [500, /FAILED +signed event +.* is answered 500.*200\. The server failed on its own side: its log says why/],
-  ])('fails where a bad signature is refused with 401 and a signed event is answered %i', async (status, message) => {
-    const { stdout, code } = await doctor(await openHandWritten((isRight) => (isRight ? status : 401)));
-    expect(stdout).toMatch(message);
-    expect(stdout).toMatch(/\n1 of \d checks failed\n$/);
-    expect(code).toBe(1);
-  });
+    [
+      500,
+      /FAILED +signed event +.* is answered 500.*200\. The server failed on its own side: its log says why/,
+    ],
+  ])(
+    'fails where a bad signature is refused with 401 and a signed event is answered %i',
+    async (status, message) => {
+      const { stdout, code } = await doctor(
+        await openHandWritten((isRight) => (isRight ? status : 401)),
+      );
+      expect(stdout).toMatch(message);
+      expect(stdout).toMatch(/\n1 of \d checks failed\n$/);
+      expect(code).toBe(1);
+    },
+  );
 
-  it.each([400, 401, 422])('names two causes where a webhook by hand refuses every signature with %i', async (status) => {
-    const { stdout, code } = await doctor(await openHandWritten(() => status));
-    expect(stdout).toMatch(/FAILED +webhook +.*something else answers.* If you verify by hand: is it the same secret\?/);
-    expect(code).toBe(1);
-  });
+  it.each([400, 401, 422])(
+    'names two causes where a webhook by hand refuses every signature with %i',
+    async (status) => {
+      const { stdout, code } = await doctor(await openHandWritten(() => status));
+      expect(stdout).toMatch(
+        /FAILED +webhook +.*something else answers.* If you verify by hand: is it the same secret\?/,
+      );
+      expect(code).toBe(1);
+    },
+  );
 
   it('does not blame the secret where every request is refused for another reason', async () => {
     const { stdout, code } = await doctor(await openHandWritten(() => 415));
-    expect(stdout).toMatch(/FAILED +signed event +.* is answered 415.*The server refuses the content type/);
+    expect(stdout).toMatch(
+      /FAILED +signed event +.* is answered 415.*The server refuses the content type/,
+    );
     expect(code).toBe(1);
   });
 
@@ -251,7 +360,9 @@ describe('paylink doctor', () => {
     );
     const { stdout, code } = await doctor(url, '--deliver', 'order-42', '--json');
     expect(code).toBe(1);
-    const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean | null; message: string }[] };
+    const { checks } = JSON.parse(stdout) as {
+      checks: { name: string; ok: boolean | null; message: string }[];
+    };
     expect(checks.find(({ name }) => name === 'store')).toMatchObject({
       ok: false,
       message: expect.stringMatching(/migrated/) as string,

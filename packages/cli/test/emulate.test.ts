@@ -50,13 +50,22 @@ describe('paylink emulate', () => {
     await running.until(READY);
     const output = running.stdout();
     const [create, read] = curlLines(output);
-    expect(JSON.parse(await pasteCurl(create))).toMatchObject({ status: 'pending', reference: 'order-42' });
+    expect(JSON.parse(await pasteCurl(create))).toMatchObject({
+      status: 'pending',
+      reference: 'order-42',
+    });
     // Pasted twice, the same link: the key says that it is the same attempt.
-    expect(JSON.parse(await pasteCurl(create))).toMatchObject({ status: 'pending', reference: 'order-42' });
+    expect(JSON.parse(await pasteCurl(create))).toMatchObject({
+      status: 'pending',
+      reference: 'order-42',
+    });
     expect(JSON.parse(await pasteCurl(read))).toMatchObject({ status: 'pending', amount: 15000 });
 
     const headers = { 'x-api-key': variable(output, 'PAYLINK_API_KEY') };
-    expect((await fetch(`${variable(output, 'PAYLINK_BASE_URL')}/v1/payments/order-42`, { headers })).status).toBe(200);
+    expect(
+      (await fetch(`${variable(output, 'PAYLINK_BASE_URL')}/v1/payments/order-42`, { headers }))
+        .status,
+    ).toBe(200);
     expect(variable(output, 'WEBHOOK_SECRET')).toMatch(/^[0-9a-f]{64}$/);
     const dashboard = /Dashboard +(\S+)/.exec(output)?.[1];
     expect((await fetch(dashboard!)).status).toBe(200);
@@ -65,7 +74,9 @@ describe('paylink emulate', () => {
 
   it('logs each notification in a line, and what the server answered', async () => {
     const shop = await openShop();
-    const running = start(['emulate', '--port', '0', '--webhook', shop.url], { WEBHOOK_SECRET: SECRET });
+    const running = start(['emulate', '--port', '0', '--webhook', shop.url], {
+      WEBHOOK_SECRET: SECRET,
+    });
     await running.until(READY);
     const [create] = curlLines(running.stdout());
     await pay((JSON.parse(await pasteCurl(create)) as { url: string }).url);
@@ -81,15 +92,23 @@ describe('paylink emulate', () => {
       await running.until(READY);
       const pasted = /For your \.env:\n([^]*?)\n\n/.exec(running.stdout())![1]!;
       writeFileSync(join(folder, '.env'), pasted);
-      const printed = await promisify(execFile)('sh', ['-ec', 'set -a; . ./.env; echo "$PAYLINK_BASE_URL $PAYLINK_API_KEY"'], {
-        cwd: folder,
-      });
+      const printed = await promisify(execFile)(
+        'sh',
+        ['-ec', 'set -a; . ./.env; echo "$PAYLINK_BASE_URL $PAYLINK_API_KEY"'],
+        {
+          cwd: folder,
+        },
+      );
       expect(printed.stderr).toBe('');
       const [baseUrl = '', apiKey = ''] = printed.stdout.trim().split(' ');
-      expect((await fetch(`${baseUrl}/v1/payments/x`, { headers: { 'x-api-key': apiKey } })).status).toBe(404);
+      expect(
+        (await fetch(`${baseUrl}/v1/payments/x`, { headers: { 'x-api-key': apiKey } })).status,
+      ).toBe(404);
       const read = await paylink(['payments', 'get', 'x'], { cwd: folder });
       expect(read.stderr).toMatch(/not_found|no payment/);
-      expect(parseEnv(pasted)['WEBHOOK_SECRET']).toEqual(args.length === 0 ? expect.stringMatching(/^[0-9a-f]{64}$/) : undefined);
+      expect(parseEnv(pasted)['WEBHOOK_SECRET']).toEqual(
+        args.length === 0 ? expect.stringMatching(/^[0-9a-f]{64}$/) : undefined,
+      );
       await stop(running);
     }
   });
@@ -100,13 +119,25 @@ describe('paylink emulate', () => {
     [503, /its log says why/],
   ])('says under a %i what trigger says of it, once for a delivery', async (status, advice) => {
     const url = await serve((_req, res) => res.writeHead(status).end());
-    const running = start(['emulate', '--port', '0', '--webhook', url, '--assume', 'firstRetryDelay=20']);
+    const running = start([
+      'emulate',
+      '--port',
+      '0',
+      '--webhook',
+      url,
+      '--assume',
+      'firstRetryDelay=20',
+    ]);
     await running.until(READY);
     await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
     await running.until(new RegExp(`order-42 \\(2\\) → ${status}`));
-    expect(running.stdout()).toMatch(new RegExp(`order-42 → ${status} .*\\n {10}.*${advice.source}`));
+    expect(running.stdout()).toMatch(
+      new RegExp(`order-42 → ${status} .*\\n {10}.*${advice.source}`),
+    );
     expect(running.stdout().match(new RegExp(advice.source, 'g'))).toHaveLength(1);
-    const sent = await paylink(['trigger', '--to', url, '--reference', 'order-42'], { env: { WEBHOOK_SECRET: SECRET } });
+    const sent = await paylink(['trigger', '--to', url, '--reference', 'order-42'], {
+      env: { WEBHOOK_SECRET: SECRET },
+    });
     expect(sent.stdout).toMatch(advice);
     await stop(running);
   });
@@ -114,9 +145,12 @@ describe('paylink emulate', () => {
   it('logs a server that is down and then comes, attempt by attempt', async () => {
     let status = 500;
     const url = await serve((_req, res) => res.writeHead(status).end('\u001b[31m'));
-    const running = start(['emulate', '--port', '0', '--webhook', url, '--assume', 'firstRetryDelay=20', '--json'], {
-      WEBHOOK_SECRET: SECRET,
-    });
+    const running = start(
+      ['emulate', '--port', '0', '--webhook', url, '--assume', 'firstRetryDelay=20', '--json'],
+      {
+        WEBHOOK_SECRET: SECRET,
+      },
+    );
     const started = JSON.parse((await running.until(/^.*\n/))[0]) as Record<string, string>;
     expect(started).toMatchObject({ type: 'started' });
     expect(started).not.toHaveProperty('webhookSecret');
@@ -171,17 +205,31 @@ describe('paylink emulate', () => {
     const running = start(['emulate', '--port', '0', ...args], {}, folder);
     await running.until(READY);
     const [create, read] = curlLines(running.stdout());
-    expect(JSON.parse(await pasteCurl(create, { cwd: folder }))).toMatchObject({ reference: 'order-42' });
-    expect(JSON.parse(await pasteCurl(read, { cwd: folder }))).toMatchObject({ reference: 'order-42' });
+    expect(JSON.parse(await pasteCurl(create, { cwd: folder }))).toMatchObject({
+      reference: 'order-42',
+    });
+    expect(JSON.parse(await pasteCurl(read, { cwd: folder }))).toMatchObject({
+      reference: 'order-42',
+    });
     await stop(running);
   });
 
   it('shows the code of a reply', async () => {
-    const url = await serve((_req, res) => res.writeHead(503).end('{"error":"confirm_unavailable"}'));
-    const running = start(['emulate', '--port', '0', '--webhook', url.replace('127.0.0.1', 'shop.localhost')]);
+    const url = await serve((_req, res) =>
+      res.writeHead(503).end('{"error":"confirm_unavailable"}'),
+    );
+    const running = start([
+      'emulate',
+      '--port',
+      '0',
+      '--webhook',
+      url.replace('127.0.0.1', 'shop.localhost'),
+    ]);
     await running.until(READY);
     await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
-    await running.until(/order-42 → 503 \(confirm_unavailable\) .*\n +The webhook could not ask the service/);
+    await running.until(
+      /order-42 → 503 \(confirm_unavailable\) .*\n +The webhook could not ask the service/,
+    );
     await stop(running);
   });
 
@@ -189,7 +237,9 @@ describe('paylink emulate', () => {
     const running = start(['emulate', '--port', '0', '--webhook', await serveSelfSigned()]);
     await running.until(READY);
     await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
-    await running.until(/order-42 → the certificate of 127\.0\.0\.1:\d+ is not trusted .*NODE_EXTRA_CA_CERTS/);
+    await running.until(
+      /order-42 → the certificate of 127\.0\.0\.1:\d+ is not trusted .*NODE_EXTRA_CA_CERTS/,
+    );
     await stop(running);
   });
 
@@ -197,7 +247,17 @@ describe('paylink emulate', () => {
     const folder = newFolder();
     let isUp = false;
     const shop = await serve((_req, res) => res.writeHead(isUp ? 200 : 500).end());
-    const args = ['emulate', '--port', '0', '--webhook', shop, '--state', 'state', '--assume', 'firstRetryDelay=20'];
+    const args = [
+      'emulate',
+      '--port',
+      '0',
+      '--webhook',
+      shop,
+      '--state',
+      'state',
+      '--assume',
+      'firstRetryDelay=20',
+    ];
     const before = start(args, {}, folder);
     await before.until(READY);
     await pay((JSON.parse(await pasteCurl(curlLines(before.stdout())[0])) as { url: string }).url);
@@ -208,7 +268,9 @@ describe('paylink emulate', () => {
     const after = start(args, {}, folder);
     await after.until(/order-42 \(\d+\) → 200/);
     expect(after.stdout()).not.toContain('→ 500');
-    expect(JSON.parse(await pasteCurl(curlLines(after.stdout())[1]))).toMatchObject({ status: 'success' });
+    expect(JSON.parse(await pasteCurl(curlLines(after.stdout())[1]))).toMatchObject({
+      status: 'success',
+    });
     await stop(after);
   });
 
@@ -218,14 +280,18 @@ describe('paylink emulate', () => {
     for (let round = 0; round < 2; round++) {
       const running = start(['emulate', '--port', '0'], {}, folder);
       await running.until(READY);
-      secrets.push(['PAYLINK_API_KEY', 'WEBHOOK_SECRET'].map((name) => variable(running.stdout(), name)));
+      secrets.push(
+        ['PAYLINK_API_KEY', 'WEBHOOK_SECRET'].map((name) => variable(running.stdout(), name)),
+      );
       await stop(running);
     }
     expect(secrets[1]).toEqual(secrets[0]);
     const file = join(folder, '.paylink', 'secrets.env');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, '.paylink', '.gitignore'), 'utf8')).toBe('*\n');
-    expect(readFileSync(file, 'utf8')).toBe(`PAYLINK_API_KEY=${secrets[0]![0]}\nWEBHOOK_SECRET=${secrets[0]![1]}\n`);
+    expect(readFileSync(file, 'utf8')).toBe(
+      `PAYLINK_API_KEY=${secrets[0]![0]}\nWEBHOOK_SECRET=${secrets[0]![1]}\n`,
+    );
   });
 
   it('reads the secrets of a .env without a flag, and stores none of them', async () => {
@@ -234,7 +300,9 @@ describe('paylink emulate', () => {
     const running = start(['emulate', '--port', '0'], {}, folder);
     await running.until(READY);
     const baseUrl = variable(running.stdout(), 'PAYLINK_BASE_URL');
-    expect((await fetch(`${baseUrl}/v1/payments/x`, { headers: { 'x-api-key': API_KEY } })).status).toBe(404);
+    expect(
+      (await fetch(`${baseUrl}/v1/payments/x`, { headers: { 'x-api-key': API_KEY } })).status,
+    ).toBe(404);
     await stop(running);
     expect(existsSync(join(folder, '.paylink'))).toBe(false);
   });
@@ -254,21 +322,32 @@ describe('paylink emulate', () => {
     await create(API_KEY, 2);
     await running.until(/POST \/api\/v1\/payment-links → 401: the API key is missing or wrong\n/);
     await running.until(/POST \/api\/v1\/payment-links order-42 → 201\n/);
-    await running.until(/POST \/api\/v1\/payment-links order-42 → 409: another payment link has this reference\n/);
+    await running.until(
+      /POST \/api\/v1\/payment-links order-42 → 409: another payment link has this reference\n/,
+    );
     expect(running.stdout()).not.toMatch(/private|sk_live_wrong/);
     await stop(running);
   });
 
   it('limits the rate of requests where the flag says so', async () => {
     const rate = 'rateLimit={"requests":1,"seconds":60}';
-    const running = start(['emulate', '--port', '0', '--assume', rate], { PAYLINK_API_KEY: API_KEY });
+    const running = start(['emulate', '--port', '0', '--assume', rate], {
+      PAYLINK_API_KEY: API_KEY,
+    });
     await running.until(READY);
-    const env = { PAYLINK_API_KEY: API_KEY, PAYLINK_BASE_URL: variable(running.stdout(), 'PAYLINK_BASE_URL') };
-    for (const text of [/404/, /rate_limited/]) expect((await paylink(['payments', 'get', 'x'], { env })).stderr).toMatch(text);
+    const env = {
+      PAYLINK_API_KEY: API_KEY,
+      PAYLINK_BASE_URL: variable(running.stdout(), 'PAYLINK_BASE_URL'),
+    };
+    for (const text of [/404/, /rate_limited/])
+      expect((await paylink(['payments', 'get', 'x'], { env })).stderr).toMatch(text);
     await running.until(/GET \/api\/v1\/payments\/x → 429: too many requests/);
     await stop(running);
     const wrong = await paylink(['emulate', '--port', '0', '--assume', 'rateLimit=5']);
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringMatching(/--assume rateLimit must be 'off' or/) as string });
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--assume rateLimit must be 'off' or/) as string,
+    });
   });
 
   it('says that its port is taken, and which option takes another', async () => {
@@ -305,7 +384,11 @@ describe('paylink emulate', () => {
     ['a webhook that is none', ['--webhook', 'shop'], /--webhook must be an http or https URL/],
     ['a switch that there is not (M04)', ['--assume', 'sorcery=1'], /--assume sorcery/],
     ['a port that is none', ['--port', '65536'], /from 0 to 65535/],
-    ['an API key that is none', ['--api-key', 'a-key-of-another-service'], /--api-key must have the form sk_live_/],
+    [
+      'an API key that is none',
+      ['--api-key', 'a-key-of-another-service'],
+      /--api-key must have the form sk_live_/,
+    ],
   ])('refuses %s with 2, naming the option and the way on', async (_, args, message) => {
     const result = await paylink(['emulate', '--port', '0', ...args]);
     expect(result).toMatchObject({ code: 2, stdout: '' });

@@ -2,7 +2,18 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { paylink, start } from './paylink.js';
 
-const COMMANDS = ['init', 'emulate', 'trigger', 'audit', 'doctor', 'diagnose', 'sign', 'links create', 'payments get', 'prove'];
+const COMMANDS = [
+  'init',
+  'emulate',
+  'trigger',
+  'audit',
+  'doctor',
+  'diagnose',
+  'sign',
+  'links create',
+  'payments get',
+  'prove',
+];
 
 async function helpOf(command: string): Promise<string> {
   const { code, stdout, stderr } = await paylink([...command.split(' '), '--help']);
@@ -13,7 +24,8 @@ async function helpOf(command: string): Promise<string> {
 describe('the help', () => {
   it('says where to start, what the commands are and what the exit codes mean', async () => {
     const { stdout: help } = await paylink(['--help']);
-    for (const command of COMMANDS) expect(help).toMatch(new RegExp(`^  ${command.split(' ')[0]!} `, 'm'));
+    for (const command of COMMANDS)
+      expect(help).toMatch(new RegExp(`^  ${command.split(' ')[0]!} `, 'm'));
     expect(help).toContain('paylink emulate --webhook http://localhost:3000/webhooks/payments');
     expect(help).toMatch(/Exit codes:\n {2}0 {2}.*\n {2}1 {2}.*\n {2}2 {2}/);
   });
@@ -29,7 +41,9 @@ describe('the help', () => {
 
   it.each(COMMANDS)('of %s shows only options that there are', async (command) => {
     const help = await helpOf(command);
-    const known = new Set(Array.from(help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm), ([, name]) => name));
+    const known = new Set(
+      Array.from(help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm), ([, name]) => name),
+    );
     const lines = Array.from(help.matchAll(/^ {2}\$ .*?(paylink .*)$/gm), ([, line]) => line!);
     expect(lines.length).toBeGreaterThan(1);
     for (const line of lines) {
@@ -45,17 +59,35 @@ describe('the help', () => {
   });
 
   it('knows its version', async () => {
-    const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
-    expect(await paylink(['--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+    const manifest = JSON.parse(
+      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+    ) as { version: string };
+    expect(await paylink(['--version'])).toEqual({
+      code: 0,
+      stdout: `${manifest.version}\n`,
+      stderr: '',
+    });
   });
 });
 
 describe('a mistake on the command line', () => {
   it.each([
-    [['emualte'], /unknown command 'emualte'\n\(Did you mean emulate\?\)\npaylink --help has examples/],
-    [['trigger', '--sceret', 'x'], /unknown option '--sceret'\n\(Did you mean --secret\?\)\npaylink trigger --help has examples/],
-    [['links', 'create', '--amount', '1.5'], /'--amount <n>' argument '1.5' is invalid. It must be a whole number/],
-    [['payments', 'get'], /missing required argument 'reference'\npaylink payments get --help has examples/],
+    [
+      ['emualte'],
+      /unknown command 'emualte'\n\(Did you mean emulate\?\)\npaylink --help has examples/,
+    ],
+    [
+      ['trigger', '--sceret', 'x'],
+      /unknown option '--sceret'\n\(Did you mean --secret\?\)\npaylink trigger --help has examples/,
+    ],
+    [
+      ['links', 'create', '--amount', '1.5'],
+      /'--amount <n>' argument '1.5' is invalid. It must be a whole number/,
+    ],
+    [
+      ['payments', 'get'],
+      /missing required argument 'reference'\npaylink payments get --help has examples/,
+    ],
   ])('%j ends with 2 and a way on', async (args, message) => {
     const result = await paylink(args);
     expect(result).toMatchObject({ code: 2, stdout: '' });
@@ -82,12 +114,22 @@ describe('a mistake on the command line', () => {
 });
 
 describe('colours', () => {
-  const args = ['trigger', '--to', 'http://127.0.0.1:9/', '--reference', 'a', '--secret', 'abcdefgh12345678'];
+  const args = [
+    'trigger',
+    '--to',
+    'http://127.0.0.1:9/',
+    '--reference',
+    'a',
+    '--secret',
+    'abcdefgh12345678',
+  ];
 
   it('are for terminals: none in a pipe, and none by NO_COLOR', async () => {
     for (const env of [{}, { CI: '1' }, { FORCE_COLOR: '1', NO_COLOR: '1' }]) {
       const { stdout, stderr } = await paylink(args, { env });
-      expect(`${stdout}${stderr}${(await paylink(['--help'], { env })).stdout}`).not.toContain('\u001b');
+      expect(`${stdout}${stderr}${(await paylink(['--help'], { env })).stdout}`).not.toContain(
+        '\u001b',
+      );
     }
   });
 

@@ -13,17 +13,30 @@ vi.setConfig({ testTimeout: 120_000 });
 const run = promisify(execFile);
 // The packages of the tests stand for those that a user has installed.
 const MODULES = fileURLToPath(new URL('../../../test/node_modules', import.meta.url));
-const JEST = join(fileURLToPath(new URL('../../../examples/jest', import.meta.url)), 'node_modules/jest');
+const JEST = join(
+  fileURLToPath(new URL('../../../examples/jest', import.meta.url)),
+  'node_modules/jest',
+);
 
 /** Runs the line that `init` has printed for the test, as it is printed. */
-async function runPrinted(stdout: string, cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+async function runPrinted(
+  stdout: string,
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const line = /^ {2}((?:node|npx) .*)$/m.exec(stdout)![1]!;
   const environment = { PATH: process.env['PATH'], HOME: newFolder(), TMPDIR: newFolder(), ...env };
-  const said = await promisify(exec)(line, { cwd, env: environment as unknown as NodeJS.ProcessEnv });
+  const said = await promisify(exec)(line, {
+    cwd,
+    env: environment as unknown as NodeJS.ProcessEnv,
+  });
   return said.stdout + said.stderr;
 }
 
-async function project(manifest: object, files: Readonly<Record<string, string>> = {}): Promise<string> {
+async function project(
+  manifest: object,
+  files: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-init-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await symlink(MODULES, join(folder, 'node_modules'));
@@ -31,8 +44,15 @@ async function project(manifest: object, files: Readonly<Record<string, string>>
   return folder;
 }
 
-async function writeFiles(folder: string, manifest: object, files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, content] of Object.entries({ 'package.json': `${JSON.stringify(manifest, undefined, 2)}\n`, ...files })) {
+async function writeFiles(
+  folder: string,
+  manifest: object,
+  files: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [path, content] of Object.entries({
+    'package.json': `${JSON.stringify(manifest, undefined, 2)}\n`,
+    ...files,
+  })) {
     await mkdir(join(folder, path, '..'), { recursive: true });
     await writeFile(join(folder, path), content);
   }
@@ -61,7 +81,11 @@ const TSCONFIG = JSON.stringify({
 
 const inFolder = (folder: string, args: string[]) => paylink(['init', ...args], { cwd: folder });
 
-const HOSTS: readonly (readonly [framework: string, dependencies: object, files: Readonly<Record<string, string>>])[] = [
+const HOSTS: readonly (readonly [
+  framework: string,
+  dependencies: object,
+  files: Readonly<Record<string, string>>,
+])[] = [
   ['express', { express: '^5.0.0' }, {}],
   ['fastify', { fastify: '^5.0.0' }, { 'src/index.ts': 'export {};\n' }],
   ['koa', { koa: '^3.0.0' }, {}],
@@ -80,18 +104,27 @@ describe('paylink init', () => {
     const tests = await Promise.all(
       HOSTS.map(async ([framework, dependencies, files]) => {
         const folder = join(root, framework);
-        await writeFiles(folder, { type: 'module', dependencies }, { 'tsconfig.json': TSCONFIG, ...files });
+        await writeFiles(
+          folder,
+          { type: 'module', dependencies },
+          { 'tsconfig.json': TSCONFIG, ...files },
+        );
         const { code, stdout, stderr } = await inFolder(folder, ['--yes']);
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
         expect(stdout).toContain(`${framework}, TypeScript\n`);
         return { folder, stdout };
       }),
     );
-    await run(process.execPath, [join(MODULES, 'typescript/bin/tsc')], { ...options, cwd: root }).catch((error: unknown) => {
+    await run(process.execPath, [join(MODULES, 'typescript/bin/tsc')], {
+      ...options,
+      cwd: root,
+    }).catch((error: unknown) => {
       throw new Error((error as { stdout: string }).stdout);
     });
     for (const { folder, stdout } of tests) {
-      expect(await runPrinted(stdout, folder, { NODE_OPTIONS: '--conditions=@paylink/source' })).toMatch(/# pass 2\n# fail 0/);
+      expect(
+        await runPrinted(stdout, folder, { NODE_OPTIONS: '--conditions=@paylink/source' }),
+      ).toMatch(/# pass 2\n# fail 0/);
     }
   });
 
@@ -103,7 +136,10 @@ describe('paylink init', () => {
     ['lambda', 'ES modules', { type: 'module' }],
   ])('writes JavaScript for %s in %s that passes its test', async (framework, _, type) => {
     const files = framework === 'lambda' ? { 'serverless.yml': '' } : {};
-    const folder = await project({ ...type, dependencies: framework === 'lambda' ? {} : { [framework]: '*' } }, files);
+    const folder = await project(
+      { ...type, dependencies: framework === 'lambda' ? {} : { [framework]: '*' } },
+      files,
+    );
     const { code, stdout } = await inFolder(folder, ['--yes']);
     expect(code).toBe(0);
     expect(await runPrinted(stdout, folder)).toMatch(/# pass 2\n# fail 0/);
@@ -115,10 +151,15 @@ describe('paylink init', () => {
   ])('prints a line that runs the test in jest, in %s', async (_, type) => {
     const folder = newFolder();
     await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
-    for (const name of ['express', '@paylink']) await symlink(join(MODULES, name), join(folder, 'node_modules', name));
+    for (const name of ['express', '@paylink'])
+      await symlink(join(MODULES, name), join(folder, 'node_modules', name));
     await symlink(JEST, join(folder, 'node_modules/jest'));
     await symlink(join(JEST, 'bin/jest.js'), join(folder, 'node_modules/.bin/jest'));
-    await writeFiles(folder, { ...type, dependencies: { express: '*' }, devDependencies: { jest: '*' } }, {});
+    await writeFiles(
+      folder,
+      { ...type, dependencies: { express: '*' }, devDependencies: { jest: '*' } },
+      {},
+    );
     const { stdout } = await inFolder(folder, ['--yes']);
     expect(await runPrinted(stdout, folder)).toMatch(/^Tests: +2 passed, 2 total$/m);
   });
@@ -127,11 +168,17 @@ describe('paylink init', () => {
     ['vitest', 'npx vitest run src/payment-webhook.test.ts'],
     ['jest', 'npx jest src/payment-webhook.test.ts'],
     ['tsx', 'node --import tsx --test src/payment-webhook.test.ts'],
-  ])('prints a line that names the test where a TypeScript project has %s', async (runner, line) => {
-    const files = { 'tsconfig.json': TSCONFIG, 'src/index.ts': 'export {};\n' };
-    const folder = await project({ dependencies: { hono: '4' }, devDependencies: { [runner]: '*' } }, files);
-    expect((await inFolder(folder, ['--dry-run'])).stdout.split('\n')).toContain(`  ${line}`);
-  });
+  ])(
+    'prints a line that names the test where a TypeScript project has %s',
+    async (runner, line) => {
+      const files = { 'tsconfig.json': TSCONFIG, 'src/index.ts': 'export {};\n' };
+      const folder = await project(
+        { dependencies: { hono: '4' }, devDependencies: { [runner]: '*' } },
+        files,
+      );
+      expect((await inFolder(folder, ['--dry-run'])).stdout.split('\n')).toContain(`  ${line}`);
+    },
+  );
 
   it('adds to .env, .gitignore and package.json what is missing, prints no secret, and changes nothing at the second run', async () => {
     const env = 'WEBHOOK_SECRET=mine-and-kept-0123456789\n# a comment';
@@ -147,7 +194,10 @@ describe('paylink init', () => {
     expect(stdout).not.toContain('sk_live_');
     expect(await readFile(join(folder, '.gitignore'), 'utf8')).toBe('dist\n.env\n');
     expect(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))).toMatchObject({
-      scripts: { start: 'node .', payments: expect.stringContaining('paylink emulate --dotenv .env') as string },
+      scripts: {
+        start: 'node .',
+        payments: expect.stringContaining('paylink emulate --dotenv .env') as string,
+      },
     });
     expect((await inFolder(folder, ['--yes'])).stdout).toContain('Nothing to write.');
     expect(await readFile(join(folder, '.env'), 'utf8')).toBe(written);
@@ -157,7 +207,9 @@ describe('paylink init', () => {
     const folder = await project({ dependencies: { koa: '3' } });
     const dry = await inFolder(folder, ['--dry-run']);
     expect(dry.code).toBe(0);
-    expect(dry.stdout).toMatch(/^new payment-webhook\.js\n {2}\+ const \{ paymentWebhook \} = require\('@paylink\/koa'\);$/m);
+    expect(dry.stdout).toMatch(
+      /^new payment-webhook\.js\n {2}\+ const \{ paymentWebhook \} = require\('@paylink\/koa'\);$/m,
+    );
     const piped = await inFolder(folder, []);
     expect(piped.code).toBe(2);
     expect(piped.stderr).toMatch(/no terminal to ask at/);
@@ -165,8 +217,16 @@ describe('paylink init', () => {
   });
 
   it('asks at a terminal before it overwrites', async () => {
-    const folder = await project({ dependencies: { koa: '3' } }, { 'payment-webhook.js': '// mine\n' });
-    const no = await inTerminal(['init'], {}, [{ after: /over your payment-webhook\.js\? \[y\/N\]/, send: 'n\r' }], folder);
+    const folder = await project(
+      { dependencies: { koa: '3' } },
+      { 'payment-webhook.js': '// mine\n' },
+    );
+    const no = await inTerminal(
+      ['init'],
+      {},
+      [{ after: /over your payment-webhook\.js\? \[y\/N\]/, send: 'n\r' }],
+      folder,
+    );
     expect(no.code).toBe(1);
     expect(await readFile(join(folder, 'payment-webhook.js'), 'utf8')).toBe('// mine\n');
     const yes = await inTerminal(['init'], {}, [{ after: /\[y\/N\]/, send: 'y\r' }], folder);
@@ -177,14 +237,24 @@ describe('paylink init', () => {
   it.each([
     ['no package.json', undefined, [], /no package\.json here/],
     ['no framework', {}, [], /--framework/],
-    ['two frameworks', { dependencies: { koa: '3', express: '5' } }, [], /express and koa[^]*--framework express\|koa/],
+    [
+      'two frameworks',
+      { dependencies: { koa: '3', express: '5' } },
+      [],
+      /express and koa[^]*--framework express\|koa/,
+    ],
     [
       'Nest in plain JavaScript',
       { dependencies: { '@nestjs/core': '11' } },
       [],
       /no tsconfig\.json here[^]*TypeScript, with decorators/,
     ],
-    ['an unknown framework', {}, ['--framework', 'rails'], /unknown framework rails\. Valid names: next, express/],
+    [
+      'an unknown framework',
+      {},
+      ['--framework', 'rails'],
+      /unknown framework rails\. Valid names: next, express/,
+    ],
   ])('ends with 2 on %s', async (_, manifest, args, message) => {
     const folder = manifest === undefined ? newFolder() : await project(manifest);
     const result = await inFolder(folder, args);

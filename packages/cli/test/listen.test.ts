@@ -9,19 +9,28 @@ import { newFolder, paylink, SECRET, start } from './paylink.js';
 import { openShop, serve, serveSelfSigned } from './servers.js';
 
 const BODY = '{"reference":"order-42","note":"private words"}';
-const sign = (body: string | Buffer): string => createHmac('sha256', SECRET).update(body).digest('hex');
+const sign = (body: string | Buffer): string =>
+  createHmac('sha256', SECRET).update(body).digest('hex');
 
 function deliver(url: string, body: string, signature: string): Promise<Response> {
-  const headers = { 'X-Service-Event': 'payment.succeeded', 'X-Service-Signature': signature, 'Content-Type': 'application/json' };
+  const headers = {
+    'X-Service-Event': 'payment.succeeded',
+    'X-Service-Signature': signature,
+    'Content-Type': 'application/json',
+  };
   return fetch(url, { method: 'POST', headers, body });
 }
 
-async function listen(forwardTo: string, env: Readonly<Record<string, string>> = { WEBHOOK_SECRET: SECRET }) {
+async function listen(
+  forwardTo: string,
+  env: Readonly<Record<string, string>> = { WEBHOOK_SECRET: SECRET },
+) {
   const folder = newFolder();
   const running = start(['listen', '--forward-to', forwardTo, '--port', '0'], env, folder);
   const [, url = ''] = await running.until(/Listening at (\S+),/);
   await running.until(/Ctrl-C stops it\.\n/);
-  const recorded = (): string[] => readdirSync(join(folder, '.paylink/deliveries')).filter((name) => name.endsWith('.json'));
+  const recorded = (): string[] =>
+    readdirSync(join(folder, '.paylink/deliveries')).filter((name) => name.endsWith('.json'));
   return { running, url, folder, recorded };
 }
 
@@ -32,7 +41,9 @@ describe('paylink listen', () => {
     const answer = await deliver(url, BODY, sign(BODY));
     expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
     expect(shop.credited).toEqual(['order-42']);
-    await running.until(/payment\.succeeded \(47 bytes\) → 200 {2}\.paylink\/deliveries\/\S+\.json\n/);
+    await running.until(
+      /payment\.succeeded \(47 bytes\) → 200 {2}\.paylink\/deliveries\/\S+\.json\n/,
+    );
     const [name = ''] = recorded();
     const file = join(folder, '.paylink/deliveries', name);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -42,7 +53,9 @@ describe('paylink listen', () => {
 
     running.child.kill('SIGINT');
     expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
-    const replayed = await paylink(['listen', '--forward-to', shop.url, '--replay', file], { env: { WEBHOOK_SECRET: SECRET } });
+    const replayed = await paylink(['listen', '--forward-to', shop.url, '--replay', file], {
+      env: { WEBHOOK_SECRET: SECRET },
+    });
     expect(replayed).toMatchObject({ code: 0, stderr: '' });
     expect(replayed.stdout).toMatch(/→ 200/);
     expect(shop.credited).toEqual(['order-42', 'order-42']);
@@ -53,12 +66,23 @@ describe('paylink listen', () => {
     const folder = newFolder();
     writeFileSync(join(folder, '2026-01-31T12-00-00-000Z-0a1b2c.json'), ' '.repeat(400_000));
     writeFileSync(join(folder, 'package.json'), ' '.repeat(2_000_000));
-    const args = ['listen', '--forward-to', shop.url, '--port', '0', '--record', '.', '--record-limit', '1'];
+    const args = [
+      'listen',
+      '--forward-to',
+      shop.url,
+      '--port',
+      '0',
+      '--record',
+      '.',
+      '--record-limit',
+      '1',
+    ];
     const running = start(args, { WEBHOOK_SECRET: SECRET }, folder);
     const [, url = ''] = await running.until(/Listening at (\S+),/);
     // 533,336 bytes as base64, of which one has room beside what was there.
     const large = 'x'.repeat(400_000);
-    for (let time = 0; time < 2; time++) expect((await deliver(url, large, sign(large))).status).toBe(413);
+    for (let time = 0; time < 2; time++)
+      expect((await deliver(url, large, sign(large))).status).toBe(413);
     await running.until(
       /\(400000 bytes\) → 413 \(body_too_large\) {2}not recorded: it does not fit into the folder, see --record-limit\n/,
     );
@@ -85,7 +109,9 @@ describe('paylink listen', () => {
   it('says why a signature does not match, and lets the server behind it refuse', async () => {
     const shop = await openShop();
     const { url, running } = await listen(shop.url);
-    expect((await deliver(url, JSON.stringify(JSON.parse(BODY), null, 2), sign(BODY))).status).toBe(401);
+    expect((await deliver(url, JSON.stringify(JSON.parse(BODY), null, 2), sign(BODY))).status).toBe(
+      401,
+    );
     await running.until(/→ 401.*\n +signature: A JSON parser/);
     expect((await fetch(url, { method: 'POST', body: BODY })).status).toBe(401);
     await running.until(/signature: the delivery has no X-Service-Signature header/);
@@ -98,7 +124,11 @@ describe('paylink listen', () => {
       const chunks: Buffer[] = [];
       req.on('data', (chunk: Buffer) => chunks.push(chunk));
       req.on('end', () => {
-        seen.push({ headers: req.headers, rawHeaders: req.rawHeaders, body: Buffer.concat(chunks) });
+        seen.push({
+          headers: req.headers,
+          rawHeaders: req.rawHeaders,
+          body: Buffer.concat(chunks),
+        });
         res.end();
       });
     });
@@ -122,7 +152,12 @@ describe('paylink listen', () => {
     const packed = gzipSync('{"received":true}');
     const target = await serve((req, res) => {
       req.resume().on('end', () => {
-        const headers = { 'Retry-After': '7', 'Content-Encoding': 'gzip', 'Set-Cookie': ['a=1', 'b=2'], 'Keep-Alive': 'timeout=9' };
+        const headers = {
+          'Retry-After': '7',
+          'Content-Encoding': 'gzip',
+          'Set-Cookie': ['a=1', 'b=2'],
+          'Keep-Alive': 'timeout=9',
+        };
         res.writeHead(503, headers).end(packed);
       });
     });
@@ -151,13 +186,21 @@ describe('paylink listen', () => {
     const { url, running, recorded } = await listen(`http://127.0.0.1:${port}/`);
     const answer = await deliver(url, BODY, sign(BODY));
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60']);
-    await running.until(new RegExp(`→ nothing listens at 127\\.0\\.0\\.1:${port}: is the server running`));
+    await running.until(
+      new RegExp(`→ nothing listens at 127\\.0\\.0\\.1:${port}: is the server running`),
+    );
     expect(recorded()).toHaveLength(1);
   });
 
   it('shows the code of a reply and what to do about it, as trigger does', async () => {
     const target = await serve((req, res) => {
-      req.resume().on('end', () => res.writeHead(503, { 'content-type': 'application/json' }).end('{"error":"store_unavailable"}'));
+      req
+        .resume()
+        .on('end', () =>
+          res
+            .writeHead(503, { 'content-type': 'application/json' })
+            .end('{"error":"store_unavailable"}'),
+        );
     });
     const { url, running } = await listen(target.replace('127.0.0.1', 'shop.localhost'));
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
@@ -181,10 +224,18 @@ describe('paylink listen', () => {
     const body = Buffer.from(BODY).toString('base64');
     writeFileSync(
       file,
-      JSON.stringify({ format: 'paylink delivery 1', receivedAt: '2030-01-01T00:00:00Z', method: 'POST', headers, body }),
+      JSON.stringify({
+        format: 'paylink delivery 1',
+        receivedAt: '2030-01-01T00:00:00Z',
+        method: 'POST',
+        headers,
+        body,
+      }),
     );
     const options = { env: { WEBHOOK_SECRET: SECRET } };
-    expect(await paylink(['listen', '--forward-to', shop.url, '--replay', file], options)).toMatchObject({ code: 1, stderr: '' });
+    expect(
+      await paylink(['listen', '--forward-to', shop.url, '--replay', file], options),
+    ).toMatchObject({ code: 1, stderr: '' });
     writeFileSync(file, '{"format":"mine"}');
     const refused = await paylink(['listen', '--forward-to', shop.url, '--replay', file], options);
     expect(refused).toMatchObject({ code: 2, stdout: '' });

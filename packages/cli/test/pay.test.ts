@@ -7,31 +7,53 @@ import { openShop } from './servers.js';
 async function emulate(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const folder = newFolder();
   const running = start(['emulate', '--port', '0', '--json', ...args], env, folder);
-  const started = JSON.parse((await running.until(/^.*\n/))[0]) as Record<'baseUrl' | 'apiKey', string>;
+  const started = JSON.parse((await running.until(/^.*\n/))[0]) as Record<
+    'baseUrl' | 'apiKey',
+    string
+  >;
   const createLink = async (fields: object): Promise<void> => {
     const response = await fetch(`${started.baseUrl}/v1/payment-links`, {
       method: 'POST',
-      headers: { 'x-api-key': started.apiKey ?? env['PAYLINK_API_KEY'], 'content-type': 'application/json' },
+      headers: {
+        'x-api-key': started.apiKey ?? env['PAYLINK_API_KEY'],
+        'content-type': 'application/json',
+      },
       body: JSON.stringify({ description: 'A basket', ...fields }),
     });
     expect(response.status).toBe(201);
   };
-  const tell = (...command: string[]) => paylink([...command, '--base-url', started.baseUrl], { cwd: folder });
+  const tell = (...command: string[]) =>
+    paylink([...command, '--base-url', started.baseUrl], { cwd: folder });
   return { running, folder, started, createLink, tell };
 }
 
 describe('paylink pay, fail and cancel', () => {
   it('act as the customer on a running emulator, with the key that it keeps', async () => {
     const shop = await openShop();
-    const { createLink, tell, running } = await emulate(['--webhook', shop.url], { WEBHOOK_SECRET: SECRET });
+    const { createLink, tell, running } = await emulate(['--webhook', shop.url], {
+      WEBHOOK_SECRET: SECRET,
+    });
     await createLink({ amount: 15_000, reference: 'order-1', single_use: true });
     await createLink({ amount_min: 5, amount_max: 10, reference: 'gift' });
     await createLink({ amount: 1, reference: 'order-3' });
-    expect(await tell('fail', 'order-1')).toMatchObject({ code: 0, stdout: 'order-1: failed, 15000 XOF\n', stderr: '' });
-    expect(await tell('pay', 'order-1')).toMatchObject({ code: 0, stdout: 'order-1: success, 15000 XOF\n' });
-    expect(await tell('pay', 'gift', '--amount', '7')).toMatchObject({ code: 0, stdout: 'gift: success, 7 XOF\n' });
+    expect(await tell('fail', 'order-1')).toMatchObject({
+      code: 0,
+      stdout: 'order-1: failed, 15000 XOF\n',
+      stderr: '',
+    });
+    expect(await tell('pay', 'order-1')).toMatchObject({
+      code: 0,
+      stdout: 'order-1: success, 15000 XOF\n',
+    });
+    expect(await tell('pay', 'gift', '--amount', '7')).toMatchObject({
+      code: 0,
+      stdout: 'gift: success, 7 XOF\n',
+    });
     const { code, stdout } = await tell('cancel', 'order-3', '--json');
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { reference: 'order-3', status: 'cancelled' }]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      0,
+      { reference: 'order-3', status: 'cancelled' },
+    ]);
     await running.until(/"reference":"gift".*"acknowledged":true/);
     expect(shop.credited.sort()).toEqual(['gift', 'order-1']);
   });
@@ -59,29 +81,46 @@ describe('paylink pay, fail and cancel', () => {
     const { started } = await emulate([], { PAYLINK_API_KEY: API_KEY });
     const args = ['pay', 'order-1', '--base-url', started.baseUrl];
     const without = await paylink(args);
-    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('no API key of an emulator') as string });
+    expect(without).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no API key of an emulator') as string,
+    });
     const wrong = await paylink(args, { env: { PAYLINK_API_KEY: 'sk_live_wrong.key' } });
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('(unauthorized)') as string });
+    expect(wrong).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('(unauthorized)') as string,
+    });
     const { origin } = new URL(started.baseUrl);
     const body = JSON.stringify({ reference: 'order-1' });
     expect((await fetch(`${origin}/control/pay`, { method: 'POST', body })).status).toBe(401);
     const headers = { Authorization: `Bearer ${API_KEY}` };
-    expect((await fetch(`${origin}/control/refund`, { method: 'POST', body, headers })).status).toBe(404);
-    expect((await fetch(`${origin}/control/pay`, { method: 'POST', body: 'x', headers })).status).toBe(400);
+    expect(
+      (await fetch(`${origin}/control/refund`, { method: 'POST', body, headers })).status,
+    ).toBe(404);
+    expect(
+      (await fetch(`${origin}/control/pay`, { method: 'POST', body: 'x', headers })).status,
+    ).toBe(400);
   });
 
-  it.each(['https://pay.example/api', 'http://127.0.0.1.evil.example/api', 'http://10.0.0.1:4010/api', 'nothing'])(
-    'refuse %s, which is no emulator on this machine',
-    async (baseUrl) => {
-      const folder = newFolder();
-      const result = await paylink(['pay', 'order-1', '--base-url', baseUrl], { env: { PAYLINK_API_KEY: API_KEY }, cwd: folder });
-      expect(result).toMatchObject({ code: 2, stdout: '' });
-      expect(existsSync(`${folder}/.paylink`)).toBe(false);
-    },
-  );
+  it.each([
+    'https://pay.example/api',
+    'http://127.0.0.1.evil.example/api',
+    'http://10.0.0.1:4010/api',
+    'nothing',
+  ])('refuse %s, which is no emulator on this machine', async (baseUrl) => {
+    const folder = newFolder();
+    const result = await paylink(['pay', 'order-1', '--base-url', baseUrl], {
+      env: { PAYLINK_API_KEY: API_KEY },
+      cwd: folder,
+    });
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(existsSync(`${folder}/.paylink`)).toBe(false);
+  });
 
   it('say that no emulator answers', async () => {
-    const result = await paylink(['pay', 'order-1', '--base-url', 'http://127.0.0.1:9/api'], { env: { PAYLINK_API_KEY: API_KEY } });
+    const result = await paylink(['pay', 'order-1', '--base-url', 'http://127.0.0.1:9/api'], {
+      env: { PAYLINK_API_KEY: API_KEY },
+    });
     expect(result).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no emulator answers at http://127.0.0.1:9') as string,

@@ -23,7 +23,9 @@ beforeAll(async () => {
     format: 'esm',
     conditions: ['@paylink/source', 'module'],
     // commander is CommonJS, and loads Node's modules by `require`.
-    banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    },
   });
 });
 
@@ -52,7 +54,10 @@ export interface RunOptions {
 }
 
 /** Runs it to its end. @throws Error when its output holds a secret of the tests. */
-export async function paylink(args: readonly string[], { env = {}, stdin = '', cwd }: RunOptions = {}): Promise<Result> {
+export async function paylink(
+  args: readonly string[],
+  { env = {}, stdin = '', cwd }: RunOptions = {},
+): Promise<Result> {
   const running = start(args, env, cwd);
   running.child.stdin.on('error', () => undefined).end(stdin);
   return running.result();
@@ -76,10 +81,21 @@ export function newFolder(): string {
 }
 
 /** Starts it, and ends it with the test. */
-export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd: string = newFolder()): Running {
+export function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd: string = newFolder(),
+): Running {
   // Nothing of the environment that the tests run in.
-  const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], TMPDIR: newFolder(), ...env };
-  const child = spawn(process.execPath, [COMMAND, ...args], { env: environment as NodeJS.ProcessEnv, cwd });
+  const environment: Record<string, string | undefined> = {
+    PATH: process.env['PATH'],
+    TMPDIR: newFolder(),
+    ...env,
+  };
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    env: environment as NodeJS.ProcessEnv,
+    cwd,
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';
@@ -94,7 +110,8 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
         const match = pattern.exec(stdout);
         if (match !== null) return match;
         const next = await Promise.race([once(child.stdout, 'data'), closed.then(() => 'closed')]);
-        if (next === 'closed' && !pattern.test(stdout)) throw new Error(`it ended without ${pattern}: ${stdout}${stderr}`);
+        if (next === 'closed' && !pattern.test(stdout))
+          throw new Error(`it ended without ${pattern}: ${stdout}${stderr}`);
       }
     },
     async result() {

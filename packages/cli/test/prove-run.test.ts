@@ -21,7 +21,10 @@ const FILES = ['--orders', 'orders.csv', '--credits', 'credits.csv'];
 function writeOrders(count: number, credited: number): string {
   const folder = newFolder();
   const numbers = Array.from({ length: count }, (_, number) => `order-${number}`);
-  writeFileSync(join(folder, 'orders.csv'), ['reference,amount', ...numbers.map((name) => `${name},100`)].join('\n'));
+  writeFileSync(
+    join(folder, 'orders.csv'),
+    ['reference,amount', ...numbers.map((name) => `${name},100`)].join('\n'),
+  );
   writeFileSync(
     join(folder, 'credits.csv'),
     ['reference,amount', ...numbers.slice(0, credited).map((name) => `${name},100`)].join('\n'),
@@ -35,7 +38,10 @@ function write(files: Readonly<Record<string, string | Uint8Array>>): string {
   return folder;
 }
 
-function deferred(): { readonly promise: Promise<undefined>; readonly resolve: (value: undefined) => void } {
+function deferred(): {
+  readonly promise: Promise<undefined>;
+  readonly resolve: (value: undefined) => void;
+} {
   let resolve!: (value: undefined) => void;
   const promise = new Promise<undefined>((settle) => (resolve = settle));
   return { promise, resolve };
@@ -67,16 +73,27 @@ describe('a run that is stopped', () => {
     const known = reportOf(first);
     expect(first.code).toBe(130);
     expect(first.stderr).toContain('the same command line goes on');
-    expect(known).toMatchObject({ complete: false, stopped: 'interrupted', verdicts: { not_asked: 300 - known.asked } });
+    expect(known).toMatchObject({
+      complete: false,
+      stopped: 'interrupted',
+      verdicts: { not_asked: 300 - known.asked },
+    });
     expect(known.asked).toBeGreaterThan(90);
 
     const other = await paylink([...args, '--partial'], { env: service.env, cwd: folder });
-    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('had other inputs') as string });
+    expect(other).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('had other inputs') as string,
+    });
 
     service.goOn();
     const before = service.asked.length;
     const second = await paylink(args, { env: service.env, cwd: folder });
-    expect(reportOf(second)).toMatchObject({ complete: true, asked: 300, verdicts: { right: 299, lost: 1, not_asked: 0 } });
+    expect(reportOf(second)).toMatchObject({
+      complete: true,
+      asked: 300,
+      verdicts: { right: 299, lost: 1, not_asked: 0 },
+    });
     expect(second.code).toBe(1);
     expect(service.asked.length - before).toBe(300 - known.asked);
     expect(readdirSync(join(folder, 'state'))).toEqual([]);
@@ -93,17 +110,27 @@ describe('a run that is stopped', () => {
     service.goOn();
     const second = await paylink(args, { env: service.env, cwd: folder });
     expect(second.stderr).toContain('going on: the books were read at');
-    expect(reportOf(second)).toMatchObject({ complete: true, asked: 300, verdicts: { right: 299, lost: 1 } });
+    expect(reportOf(second)).toMatchObject({
+      complete: true,
+      asked: 300,
+      verdicts: { right: 299, lost: 1 },
+    });
   });
 
   it('keeps what is known where the report cannot be written, and asks nothing again', async () => {
     const service = await startService(() => 'success');
     const folder = writeOrders(20, 19);
     const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state'];
-    const failed = await paylink([...args, '--csv', 'missing/findings.csv'], { env: service.env, cwd: folder });
+    const failed = await paylink([...args, '--csv', 'missing/findings.csv'], {
+      env: service.env,
+      cwd: folder,
+    });
     expect(failed.code).toBeGreaterThan(0);
     expect(service.asked).toHaveLength(20);
-    const second = await paylink([...args, '--csv', 'findings.csv'], { env: service.env, cwd: folder });
+    const second = await paylink([...args, '--csv', 'findings.csv'], {
+      env: service.env,
+      cwd: folder,
+    });
     expect(second.stderr).toContain('going on: the books were read at');
     expect(service.asked).toHaveLength(20);
     expect(readFileSync(join(folder, 'findings.csv'), 'utf8')).toContain('order-19');
@@ -118,21 +145,38 @@ describe('a run that is stopped', () => {
       join(folder, 'state', '.paylink-prove-answers.jsonl'),
       '{"finding":{"finding":"lost","reference":"ghost","reason":"x"}}\n',
     );
-    const result = await paylink(['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'], {
-      env: service.env,
-      cwd: folder,
+    const result = await paylink(
+      ['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'],
+      {
+        env: service.env,
+        cwd: folder,
+      },
+    );
+    expect(reportOf(result)).toMatchObject({
+      complete: true,
+      verdicts: { right: 3 },
+      findings: [],
     });
-    expect(reportOf(result)).toMatchObject({ complete: true, verdicts: { right: 3 }, findings: [] });
   });
 
   it('touches no file of the user in the folder that it is given', async () => {
     const folder = writeOrders(3, 3);
-    const names = ['rows', 'lock', 'books.json', 'questions.jsonl', 'settled.jsonl', 'answers.jsonl', 'final.jsonl'];
+    const names = [
+      'rows',
+      'lock',
+      'books.json',
+      'questions.jsonl',
+      'settled.jsonl',
+      'answers.jsonl',
+      'final.jsonl',
+    ];
     for (const name of names.slice(1)) writeFileSync(join(folder, name), name);
     mkdirSync(join(folder, 'rows'));
     writeFileSync(join(folder, 'rows', 'mine.csv'), 'mine');
     const before = readdirSync(folder);
-    const { code } = await paylink(['prove', ...FILES, '--ask', 'none', '--state', '.'], { cwd: folder });
+    const { code } = await paylink(['prove', ...FILES, '--ask', 'none', '--state', '.'], {
+      cwd: folder,
+    });
     expect(code).toBe(0);
     expect(readdirSync(folder)).toEqual(before);
     expect(readFileSync(join(folder, 'rows', 'mine.csv'), 'utf8')).toBe('mine');
@@ -143,7 +187,11 @@ describe('a run that is stopped', () => {
     const folder = writeOrders(3, 3);
     const args = ['prove', ...FILES, '--state', 'state'];
     const locking = 'mkdir state && echo $$ > state/.paylink-prove-lock && exec "$0" "$@"';
-    const { status } = spawnSync('sh', ['-c', locking, process.execPath, COMMAND, ...args, '--ask', 'none'], { cwd: folder });
+    const { status } = spawnSync(
+      'sh',
+      ['-c', locking, process.execPath, COMMAND, ...args, '--ask', 'none'],
+      { cwd: folder },
+    );
     expect(status).toBe(0);
   });
 
@@ -172,14 +220,31 @@ describe('a run that is stopped', () => {
     });
     const folder = writeOrders(200, 200);
     // One at a time: those that are under way together arrive in any order, and the thirty that are answered would not be the first.
-    const args = ['prove', ...FILES, '--ask', 'all', '--concurrency', '1', '--state', 'state', '--json'];
+    const args = [
+      'prove',
+      ...FILES,
+      '--ask',
+      'all',
+      '--concurrency',
+      '1',
+      '--state',
+      'state',
+      '--json',
+    ];
     const first = await paylink(args, { env: service.env, cwd: folder });
     expect(first.code).toBe(1);
-    expect(reportOf(first)).toMatchObject({ complete: false, asked: 30, verdicts: { right: 30, unknown: 0, not_asked: 170 } });
+    expect(reportOf(first)).toMatchObject({
+      complete: false,
+      asked: 30,
+      verdicts: { right: 30, unknown: 0, not_asked: 170 },
+    });
     expect(reportOf(first).stopped).toContain('forbidden');
     isAway = false;
     const second = await paylink(args, { env: service.env, cwd: folder });
-    expect(reportOf(second)).toMatchObject({ complete: true, verdicts: { right: 200, not_asked: 0 } });
+    expect(reportOf(second)).toMatchObject({
+      complete: true,
+      verdicts: { right: 200, not_asked: 0 },
+    });
     expect(second.code).toBe(0);
   });
 
@@ -188,7 +253,10 @@ describe('a run that is stopped', () => {
       response.writeHead(401).end();
       return undefined;
     });
-    const { code, stdout } = await paylink(['prove', ...FILES, '--ask', 'all'], { env: service.env, cwd: writeOrders(100, 100) });
+    const { code, stdout } = await paylink(['prove', ...FILES, '--ask', 'all'], {
+      env: service.env,
+      cwd: writeOrders(100, 100),
+    });
     expect(code).toBe(1);
     expect(stdout).toContain('unauthorized');
     expect(service.asked.length).toBeLessThan(10);
@@ -209,12 +277,22 @@ describe('the service', () => {
       response.writeHead(429, { 'retry-after': '1' }).end(() => (early.length = 0));
       return undefined;
     });
-    const { stdout } = await paylink(['prove', ...FILES, '--ask', 'all', '--concurrency', '1', '--json'], {
-      env: service.env,
-      cwd: writeOrders(100, 100),
+    const { stdout } = await paylink(
+      ['prove', ...FILES, '--ask', 'all', '--concurrency', '1', '--json'],
+      {
+        env: service.env,
+        cwd: writeOrders(100, 100),
+      },
+    );
+    expect(reportOf({ stdout } as Result)).toMatchObject({
+      complete: true,
+      verdicts: { right: 100 },
     });
-    expect(reportOf({ stdout } as Result)).toMatchObject({ complete: true, verdicts: { right: 100 } });
-    expect({ refusals, early, asked: service.asked.length }).toEqual({ refusals: 2, early: [], asked: 102 });
+    expect({ refusals, early, asked: service.asked.length }).toEqual({
+      refusals: 2,
+      early: [],
+      asked: 102,
+    });
   });
 
   it('that knows none of the payments makes no order right', async () => {
@@ -222,7 +300,10 @@ describe('the service', () => {
       response.writeHead(404).end();
       return undefined;
     });
-    const result = await paylink(['prove', ...FILES, '--json'], { env: service.env, cwd: writeOrders(3, 0) });
+    const result = await paylink(['prove', ...FILES, '--json'], {
+      env: service.env,
+      cwd: writeOrders(3, 0),
+    });
     expect(reportOf(result).verdicts).toMatchObject({ right: 0, unknown: 3 });
     expect(result.code).toBe(1);
   });
@@ -236,8 +317,16 @@ describe('the service', () => {
       'orders.csv': 'reference,amount\norder-0,100\norder-1,100\norder-2,100\n',
       'credits.csv': 'reference,amount,by_hand\norder-0,100,\norder-1,9,\norder-2,9,true\n',
     });
-    const result = await paylink(['prove', ...FILES, '--ask', 'all', '--json'], { env: service.env, cwd: folder });
-    expect(reportOf(result).verdicts).toMatchObject({ right: 0, unknown: 1, credited_without_payment: 0, amount_differs: 2 });
+    const result = await paylink(['prove', ...FILES, '--ask', 'all', '--json'], {
+      env: service.env,
+      cwd: folder,
+    });
+    expect(reportOf(result).verdicts).toMatchObject({
+      right: 0,
+      unknown: 1,
+      credited_without_payment: 0,
+      amount_differs: 2,
+    });
     expect(result.code).toBe(1);
   });
 
@@ -262,13 +351,20 @@ describe('the service', () => {
   it('behind a proxy that answers 404 with a page proves nothing by that', async () => {
     const service = await startService((reference, response) => {
       if (reference === 'order-2') return 'success';
-      response.writeHead(404, { 'Content-Type': 'text/html' }).end('<!DOCTYPE html><title>404 Not Found</title>');
+      response
+        .writeHead(404, { 'Content-Type': 'text/html' })
+        .end('<!DOCTYPE html><title>404 Not Found</title>');
       return undefined;
     });
-    const result = await paylink(['prove', ...FILES, '--ask', 'all', '--json'], { env: service.env, cwd: writeOrders(3, 3) });
+    const result = await paylink(['prove', ...FILES, '--ask', 'all', '--json'], {
+      env: service.env,
+      cwd: writeOrders(3, 3),
+    });
     const { verdicts, findings } = reportOf(result);
     expect(verdicts).toMatchObject({ right: 1, unknown: 2, credited_without_payment: 0 });
-    expect(findings.map(({ reason }) => reason)).toEqual(Array(2).fill(expect.stringContaining('with a page of HTML')));
+    expect(findings.map(({ reason }) => reason)).toEqual(
+      Array(2).fill(expect.stringContaining('with a page of HTML')),
+    );
     expect(result.code).toBe(1);
   });
 
@@ -284,10 +380,15 @@ describe('the service', () => {
         'orders.csv': 'reference,amount\norder-1,100\nshop/2,100\nshop/3,100\n',
         'credits.csv': 'reference\norder-1\n',
       });
-      const result = await paylink(['prove', ...FILES, '--json'], { env: service.env, cwd: folder });
+      const result = await paylink(['prove', ...FILES, '--json'], {
+        env: service.env,
+        cwd: folder,
+      });
       expect(reportOf(result)).toMatchObject({
         verdicts: { right: 2, unknown: 1 },
-        findings: [{ reference: 'shop/2', reason: expect.stringContaining('without JSON') as string }],
+        findings: [
+          { reference: 'shop/2', reason: expect.stringContaining('without JSON') as string },
+        ],
       });
       expect(result.code).toBe(1);
     },
@@ -299,15 +400,24 @@ describe('the service', () => {
       response.writeHead(404).end();
       return undefined;
     });
-    const folder = write({ 'orders.csv': 'reference,amount\norder-0,100\norder-1,100\n', 'credits.csv': 'reference\norder-1\n' });
+    const folder = write({
+      'orders.csv': 'reference,amount\norder-0,100\norder-1,100\n',
+      'credits.csv': 'reference\norder-1\n',
+    });
     const result = await paylink(['prove', ...FILES, '--json'], { env: service.env, cwd: folder });
     expect(reportOf(result)).toMatchObject({ verdicts: { right: 2, unknown: 0 }, findings: [] });
     expect(result.code).toBe(0);
   });
 
   it('is not asked by --ask none, and then nothing is right', async () => {
-    const result = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: writeOrders(5, 5) });
-    expect(reportOf(result)).toMatchObject({ complete: true, asked: 0, verdicts: { right: 0, not_asked: 5 } });
+    const result = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], {
+      cwd: writeOrders(5, 5),
+    });
+    expect(reportOf(result)).toMatchObject({
+      complete: true,
+      asked: 0,
+      verdicts: { right: 0, not_asked: 5 },
+    });
     expect(result.code).toBe(0);
   });
 });
@@ -317,10 +427,26 @@ describe('an input that cannot be read', () => {
   it.each([
     ['is missing', {}, /--orders: orders\.csv cannot be read \(ENOENT\)/],
     ['is empty', { 'orders.csv': '' }, /--orders: orders\.csv is empty/],
-    ['is in another encoding', { 'orders.csv': Buffer.from('reference,amount\nd\xe9j\xe0,100\n', 'latin1') }, /is not UTF-8/],
-    ['has a quote without an end', { 'orders.csv': 'reference,amount\n"order-1,100\n' }, /is not CSV: quote not closed/],
-    ['has no references', { 'orders.csv': 'number,amount\n1,100\n' }, /names no column reference\n.*reference, amount, amount_min/],
-    ['has no amounts', { 'orders.csv': 'reference\norder-1\n' }, /names no column amount or amount_min/],
+    [
+      'is in another encoding',
+      { 'orders.csv': Buffer.from('reference,amount\nd\xe9j\xe0,100\n', 'latin1') },
+      /is not UTF-8/,
+    ],
+    [
+      'has a quote without an end',
+      { 'orders.csv': 'reference,amount\n"order-1,100\n' },
+      /is not CSV: quote not closed/,
+    ],
+    [
+      'has no references',
+      { 'orders.csv': 'number,amount\n1,100\n' },
+      /names no column reference\n.*reference, amount, amount_min/,
+    ],
+    [
+      'has no amounts',
+      { 'orders.csv': 'reference\norder-1\n' },
+      /names no column amount or amount_min/,
+    ],
     [
       'has two columns of one name',
       { 'orders.csv': 'reference,amount,amount\norder-1,1,2\n' },
@@ -331,7 +457,11 @@ describe('an input that cannot be read', () => {
       { 'credits.csv': 'reference, reference\na,b\n', 'orders.csv': fine },
       /--credits: .* two columns reference/,
     ],
-    ['has more cells than columns', { 'orders.csv': 'reference,amount\norder-1,1,000\n' }, /is not CSV/],
+    [
+      'has more cells than columns',
+      { 'orders.csv': 'reference,amount\norder-1,1,000\n' },
+      /is not CSV/,
+    ],
   ])('ends with 2 where it %s', async (_, files, message) => {
     const folder = write({ 'credits.csv': fine, ...files });
     const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
@@ -348,18 +478,30 @@ describe('an input that cannot be read', () => {
     });
     expect(result.stdout).not.toContain('no finding');
     const json = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: folder });
-    expect([json.code, reportOf(json)]).toEqual([3, expect.objectContaining({ complete: true, orders: 0 })]);
+    expect([json.code, reportOf(json)]).toEqual([
+      3,
+      expect.objectContaining({ complete: true, orders: 0 }),
+    ]);
   });
 
   it('takes stdin for one input, and not for two', async () => {
     const folder = write({ 'credits.csv': fine });
-    const one = await paylink(['prove', '--orders', '-', '--credits', 'credits.csv', '--ask', 'none', '--json'], {
+    const one = await paylink(
+      ['prove', '--orders', '-', '--credits', 'credits.csv', '--ask', 'none', '--json'],
+      {
+        cwd: folder,
+        stdin: fine,
+      },
+    );
+    expect(reportOf(one).verdicts).toMatchObject({ not_asked: 1 });
+    const two = await paylink(['prove', '--orders', '-', '--credits', '-', '--ask', 'none'], {
       cwd: folder,
       stdin: fine,
     });
-    expect(reportOf(one).verdicts).toMatchObject({ not_asked: 1 });
-    const two = await paylink(['prove', '--orders', '-', '--credits', '-', '--ask', 'none'], { cwd: folder, stdin: fine });
-    expect(two).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot both be read from stdin') as string });
+    expect(two).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cannot both be read from stdin') as string,
+    });
   });
 
   it('tells the delimiter of stdin by the whole first line, though a pipe gives it in parts', () => {
@@ -371,23 +513,31 @@ describe('an input that cannot be read', () => {
   });
 
   it('writes findings as CSV to a terminal with what the terminal would act on escaped, and to a pipe as they are', async () => {
-    const folder = write({ 'orders.csv': 'reference,amount\norder-1,100\n', 'credits.csv': 'reference,amount\nb\u001b[2Jb,100\n' });
+    const folder = write({
+      'orders.csv': 'reference,amount\norder-1,100\n',
+      'credits.csv': 'reference,amount\nb\u001b[2Jb,100\n',
+    });
     const args = ['prove', ...FILES, '--ask', 'none', '--csv'];
     const { output } = await inTerminal(args, {}, [], folder);
     expect(output).toContain('credit_without_order,b\\x1b[2Jb,');
     expect(output).not.toContain('\u001b[2J');
-    expect((await paylink(args, { cwd: folder })).stdout).toContain('credit_without_order,b\u001b[2Jb,');
+    expect((await paylink(args, { cwd: folder })).stdout).toContain(
+      'credit_without_order,b\u001b[2Jb,',
+    );
   });
 
   it('says of a row by its number what is wrong with it, and judges the others', async () => {
     const folder = write({
-      'orders.csv': '\ufeffreference;amount\r\n"a\r\nb";100\r\n;100\r\nc;1e3\r\nc2;9007199254740993\r\nd;-5\r\ne;100\r\ne;200\r\n',
+      'orders.csv':
+        '\ufeffreference;amount\r\n"a\r\nb";100\r\n;100\r\nc;1e3\r\nc2;9007199254740993\r\nd;-5\r\ne;100\r\ne;200\r\n',
       'credits.csv': 'reference\tby_hand\nc\tperhaps\n',
     });
     const result = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: folder });
     const { findings, verdicts } = reportOf(result);
     expect(verdicts).toMatchObject({ unknown: 3, not_asked: 2 });
-    const said = findings.map(({ finding, reference = '', reason }) => `${finding} ${reference}: ${reason}`).sort();
+    const said = findings
+      .map(({ finding, reference = '', reason }) => `${finding} ${reference}: ${reason}`)
+      .sort();
     expect(said).toEqual([
       'input_fault : --orders, row 3 has no reference',
       'reference_repeated e: 2 rows of the orders have this reference: two orders, of which one payment pays one, or a join',

@@ -9,7 +9,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import type { Finding } from '../src/prove/finding.js';
 import { newFolder, paylink, type Result } from './paylink.js';
-import { csvCell, expectationOf, FAULTS, makeBooks, type Story, type SyntheticBooks } from './prove/synthetic-books.js';
+import {
+  csvCell,
+  expectationOf,
+  FAULTS,
+  makeBooks,
+  type Story,
+  type SyntheticBooks,
+} from './prove/synthetic-books.js';
 
 let emulator: Emulator;
 let server: PostgresServer;
@@ -17,9 +24,16 @@ let pool: pg.Pool;
 let service: Record<string, string>;
 
 beforeAll(async () => {
-  [emulator, server] = await Promise.all([startEmulator({ port: 0, assumed: { linksKept: 20_000 } }), startPostgres()]);
+  [emulator, server] = await Promise.all([
+    startEmulator({ port: 0, assumed: { linksKept: 20_000 } }),
+    startPostgres(),
+  ]);
   pool = new pg.Pool({ connectionString: server.url, max: 4 });
-  service = { PAYLINK_BASE_URL: emulator.baseUrl, PAYLINK_API_KEY: emulator.apiKey, DATABASE_URL: server.url };
+  service = {
+    PAYLINK_BASE_URL: emulator.baseUrl,
+    PAYLINK_API_KEY: emulator.apiKey,
+    DATABASE_URL: server.url,
+  };
 });
 
 afterAll(async () => {
@@ -53,10 +67,14 @@ async function keyOf(reference: string): Promise<string> {
   return (await identify({ kind: 'payment.succeeded', reference })).key;
 }
 
-const storiesOf = (books: SyntheticBooks): Story[] => Array.from({ length: books.count }, (_, number) => books.story(number));
+const storiesOf = (books: SyntheticBooks): Story[] =>
+  Array.from({ length: books.count }, (_, number) => books.story(number));
 
 /** What was found, in the form of what is expected. */
-async function foundIn(findings: readonly Finding[], stories: readonly Story[]): Promise<Map<string, string[]>> {
+async function foundIn(
+  findings: readonly Finding[],
+  stories: readonly Story[],
+): Promise<Map<string, string[]>> {
   const unmarked = new Map<string, string>();
   for (const { reference, orders, credits } of stories) {
     if (orders.length + credits.length === 0) unmarked.set(await keyOf(reference), reference);
@@ -76,17 +94,28 @@ describe('books of every kind of fault, against the service of the emulator', ()
     await postgresStore(pool).migrate();
     await pool.query(`CREATE TABLE orders (number text, amount text, least text, most text);
       CREATE TABLE ledger (number text, amount text, by_hand text)`);
-    const orders = stories.flatMap(({ reference, orders: rows }) => rows.map((row) => [reference, ...row]));
+    const orders = stories.flatMap(({ reference, orders: rows }) =>
+      rows.map((row) => [reference, ...row]),
+    );
     await insert('orders', ['number', 'amount', 'least', 'most'], orders);
-    const credits = stories.flatMap(({ reference, credits: rows }) => rows.map((row) => [reference, ...row]));
+    const credits = stories.flatMap(({ reference, credits: rows }) =>
+      rows.map((row) => [reference, ...row]),
+    );
     await insert('ledger', ['number', 'amount', 'by_hand'], credits);
-    const marks = await Promise.all(stories.filter(({ isMarked }) => isMarked).map(({ reference }) => keyOf(reference)));
-    await pool.query(`INSERT INTO paylink_marks (key) SELECT decode(unnest($1::text[]), 'hex')`, [marks]);
+    const marks = await Promise.all(
+      stories.filter(({ isMarked }) => isMarked).map(({ reference }) => keyOf(reference)),
+    );
+    await pool.query(`INSERT INTO paylink_marks (key) SELECT decode(unnest($1::text[]), 'hex')`, [
+      marks,
+    ]);
 
     const result = await paylink(
       [
         'prove',
-        ...['--orders', 'SELECT number AS reference, amount, least AS amount_min, most AS amount_max FROM orders -- all of them'],
+        ...[
+          '--orders',
+          'SELECT number AS reference, amount, least AS amount_min, most AS amount_max FROM orders -- all of them',
+        ],
         ...['--credits', 'SELECT number AS reference, amount, by_hand FROM ledger;'],
         ...['--grace', '0.001', '--json'],
       ],
@@ -112,7 +141,9 @@ describe('books of every kind of fault, against the service of the emulator', ()
     writeFiles(
       folder,
       stories.toReversed(),
-      await Promise.all(stories.filter(({ isMarked }) => isMarked).map(async ({ reference }) => keyOf(reference))),
+      await Promise.all(
+        stories.filter(({ isMarked }) => isMarked).map(async ({ reference }) => keyOf(reference)),
+      ),
     );
     const result = await paylink(
       [
@@ -137,12 +168,19 @@ describe('books of every kind of fault, against the service of the emulator', ()
     expect(report.verdicts).toEqual(expected.verdicts);
     expect(result.code).toBe(1);
     const csv = await readFile(join(folder, 'found.csv'), 'utf8');
-    expect(csv.split('\r\n').filter((line) => line.startsWith('lost,')).length).toBe(expected.verdicts.lost);
+    expect(csv.split('\r\n').filter((line) => line.startsWith('lost,')).length).toBe(
+      expected.verdicts.lost,
+    );
   });
 });
 
 describe('books in PostgreSQL', () => {
-  const query = ['--orders', 'SELECT reference, amount FROM shop', '--credits', 'SELECT reference, amount FROM paid'];
+  const query = [
+    '--orders',
+    'SELECT reference, amount FROM shop',
+    '--credits',
+    'SELECT reference, amount FROM paid',
+  ];
 
   beforeEach(async () => {
     await emulator.reset();
@@ -150,29 +188,47 @@ describe('books in PostgreSQL', () => {
       CREATE TABLE shop (reference text, amount bigint); CREATE TABLE paid (reference text, amount int)`);
   });
 
-  it.each([undefined, 'Käse "GmbH" \\ 1'])('knows the marks that the store of tenant %j has left', async (tenant) => {
-    const store = postgresStore(pool, { logger: { warn: () => undefined, error: () => undefined } });
-    await store.migrate();
-    const references = ['order-1', 'é"\\/\u2028\n\t\u0001\u007f😀', "o'clock", ' blank ', '{"a":1}'];
-    for (const reference of references) {
-      const { key, turn } = await identify({ tenant, kind: 'payment.succeeded', reference });
-      const done = await store.run(
-        key,
-        async (tx) => {
-          await tx.query('INSERT INTO paid (reference, amount) VALUES ($1, 100)', [reference]);
-        },
-        { signal: new AbortController().signal, turn },
+  it.each([undefined, 'Käse "GmbH" \\ 1'])(
+    'knows the marks that the store of tenant %j has left',
+    async (tenant) => {
+      const store = postgresStore(pool, {
+        logger: { warn: () => undefined, error: () => undefined },
+      });
+      await store.migrate();
+      const references = [
+        'order-1',
+        'é"\\/\u2028\n\t\u0001\u007f😀',
+        "o'clock",
+        ' blank ',
+        '{"a":1}',
+      ];
+      for (const reference of references) {
+        const { key, turn } = await identify({ tenant, kind: 'payment.succeeded', reference });
+        const done = await store.run(
+          key,
+          async (tx) => {
+            await tx.query('INSERT INTO paid (reference, amount) VALUES ($1, 100)', [reference]);
+          },
+          { signal: new AbortController().signal, turn },
+        );
+        expect(done).toBe('done');
+        await pool.query('INSERT INTO shop (reference, amount) VALUES ($1, 100)', [reference]);
+      }
+      const flags = tenant === undefined ? [] : ['--tenant', tenant];
+      const result = await paylink(['prove', ...query, ...flags, '--json'], { env: service });
+      // Credited and marked: nothing is left to ask.
+      expect(reportOf(result)).toMatchObject({
+        asked: 0,
+        findings: [],
+        verdicts: { not_asked: references.length },
+      });
+      const other = await paylink(
+        ['prove', ...query, '--tenant', 'another', '--ask', 'none', '--json'],
+        { env: service },
       );
-      expect(done).toBe('done');
-      await pool.query('INSERT INTO shop (reference, amount) VALUES ($1, 100)', [reference]);
-    }
-    const flags = tenant === undefined ? [] : ['--tenant', tenant];
-    const result = await paylink(['prove', ...query, ...flags, '--json'], { env: service });
-    // Credited and marked: nothing is left to ask.
-    expect(reportOf(result)).toMatchObject({ asked: 0, findings: [], verdicts: { not_asked: references.length } });
-    const other = await paylink(['prove', ...query, '--tenant', 'another', '--ask', 'none', '--json'], { env: service });
-    expect(reportOf(other).findings).toHaveLength(references.length);
-  });
+      expect(reportOf(other).findings).toHaveLength(references.length);
+    },
+  );
 
   it('takes nothing for lost that was credited while the service was asked', async () => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('late', 100), ('lost', 100)`);
@@ -181,7 +237,8 @@ describe('books in PostgreSQL', () => {
       await emulator.pay(reference);
     }
     const end = emulator.onRequest(({ path }) => {
-      if (path.endsWith('/late')) void pool.query(`INSERT INTO paid (reference, amount) VALUES ('late', 100)`);
+      if (path.endsWith('/late'))
+        void pool.query(`INSERT INTO paid (reference, amount) VALUES ('late', 100)`);
     });
     const result = await paylink(['prove', ...query, '--grace', '2', '--json'], { env: service });
     end();
@@ -202,8 +259,14 @@ describe('books in PostgreSQL', () => {
     await pool.query('CREATE DATABASE elsewhere');
     const url = new URL(server.url);
     url.pathname = '/elsewhere';
-    const elsewhere = await paylink(args, { env: { ...service, DATABASE_URL: url.href }, cwd: folder });
-    expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('had other inputs') as string });
+    const elsewhere = await paylink(args, {
+      env: { ...service, DATABASE_URL: url.href },
+      cwd: folder,
+    });
+    expect(elsewhere).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('had other inputs') as string,
+    });
     // A password that was changed makes no other database of it.
     url.pathname = new URL(server.url).pathname;
     url.password = 'changed';
@@ -212,22 +275,43 @@ describe('books in PostgreSQL', () => {
   });
 
   it('brings credits of a file together with orders of a query', async () => {
-    await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100), ('b', 100), (NULL, 5)`);
+    await pool.query(
+      `INSERT INTO shop (reference, amount) VALUES ('a', 100), ('b', 100), (NULL, 5)`,
+    );
     const folder = newFolder();
     writeFileSync(join(folder, 'credits.csv'), 'reference,amount\na,100\na,100\n');
     const result = await paylink(
-      ['prove', '--orders', 'SELECT * FROM shop', '--credits', 'credits.csv', '--ask', 'none', '--json'],
+      [
+        'prove',
+        '--orders',
+        'SELECT * FROM shop',
+        '--credits',
+        'credits.csv',
+        '--ask',
+        'none',
+        '--json',
+      ],
       { env: service, cwd: folder },
     );
     expect(reportOf(result)).toMatchObject({ orders: 2, verdicts: { doubled: 1, not_asked: 1 } });
     expect(result.stderr).toContain('there is no table paylink_marks');
-    expect(reportOf(result).findings.map(({ reason }) => reason)).toContain('a row of the orders has no reference');
+    expect(reportOf(result).findings.map(({ reason }) => reason)).toContain(
+      'a row of the orders has no reference',
+    );
   });
 
   it.each([
     ['is no SQL', 'SELECT FROM WHERE', /--orders: PostgreSQL refuses the query: syntax error/],
-    ['writes', 'WITH gone AS (DELETE FROM shop RETURNING *) SELECT * FROM gone', /PostgreSQL refuses the query/],
-    ['calls what writes', 'SELECT reference, amount, setval($$counter$$, 9) FROM shop', /read-only transaction/],
+    [
+      'writes',
+      'WITH gone AS (DELETE FROM shop RETURNING *) SELECT * FROM gone',
+      /PostgreSQL refuses the query/,
+    ],
+    [
+      'calls what writes',
+      'SELECT reference, amount, setval($$counter$$, 9) FROM shop',
+      /read-only transaction/,
+    ],
     [
       'has two columns of one name',
       'SELECT reference, amount, 2 * amount AS amount FROM shop',
@@ -237,10 +321,15 @@ describe('books in PostgreSQL', () => {
   ])('refuses a query that %s, and changes nothing', async (_, orders, message) => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100);
       CREATE SEQUENCE IF NOT EXISTS counter; SELECT setval('counter', 3)`);
-    const result = await paylink(['prove', '--orders', orders, ...query.slice(2), '--ask', 'none'], { env: service });
+    const result = await paylink(
+      ['prove', '--orders', orders, ...query.slice(2), '--ask', 'none'],
+      { env: service },
+    );
     expect(result.code).toBeGreaterThan(0);
     expect(result.stderr).toMatch(message);
-    const { rows } = await pool.query('SELECT (SELECT count(*)::int FROM shop) AS orders, last_value::int AS counter FROM counter');
+    const { rows } = await pool.query(
+      'SELECT (SELECT count(*)::int FROM shop) AS orders, last_value::int AS counter FROM counter',
+    );
     expect(rows).toEqual([{ orders: 1, counter: 3 }]);
   });
 
@@ -255,7 +344,11 @@ describe('books in PostgreSQL', () => {
   });
 });
 
-function pickOthers({ right: _right, not_asked: _notAsked, ...others }: Record<string, number>): Record<string, number> {
+function pickOthers({
+  right: _right,
+  not_asked: _notAsked,
+  ...others
+}: Record<string, number>): Record<string, number> {
   return others;
 }
 
@@ -266,15 +359,25 @@ async function insert(
 ): Promise<void> {
   const lists = columns.map((_, at) => rows.map((row) => row[at] ?? null));
   const values = columns.map((_, at) => `$${at + 1}::text[]`).join(', ');
-  await pool.query(`INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${values})`, lists);
+  await pool.query(
+    `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${values})`,
+    lists,
+  );
 }
 
 function writeFiles(folder: string, stories: readonly Story[], marks: readonly string[]): void {
   const lines = (rows: readonly (readonly (string | undefined)[])[]): string =>
     rows.map((row) => `${row.map((cell = '') => csvCell(cell)).join(',')}\r\n`).join('');
-  const orders = stories.flatMap(({ reference, orders: rows }) => rows.map((row) => [reference, ...row]));
-  const credits = stories.flatMap(({ reference, credits: rows }) => rows.map((row) => [reference, ...row]));
-  writeFileSync(join(folder, 'orders.csv'), `\ufeffreference,amount,amount_min,amount_max\r\n${lines(orders)}`);
+  const orders = stories.flatMap(({ reference, orders: rows }) =>
+    rows.map((row) => [reference, ...row]),
+  );
+  const credits = stories.flatMap(({ reference, credits: rows }) =>
+    rows.map((row) => [reference, ...row]),
+  );
+  writeFileSync(
+    join(folder, 'orders.csv'),
+    `\ufeffreference,amount,amount_min,amount_max\r\n${lines(orders)}`,
+  );
   writeFileSync(join(folder, 'credits.csv'), `reference,amount,by_hand\r\n${lines(credits)}`);
   writeFileSync(join(folder, 'marks.csv'), `key\r\n${lines(marks.map((key) => [`\\x${key}`]))}`);
 }

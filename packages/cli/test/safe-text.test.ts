@@ -7,7 +7,9 @@ import { escapeText, safeJson, text, toSafe } from '../src/safe-text.js';
 const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 // Of every code point, lone surrogates too. fast-check's own takes seconds to set up.
-const anyText = fc.array(fc.integer({ min: 0, max: 0x10ffff })).map((points) => String.fromCodePoint(...points));
+const anyText = fc
+  .array(fc.integer({ min: 0, max: 0x10ffff }))
+  .map((points) => String.fromCodePoint(...points));
 
 describe('text for a terminal', () => {
   it('has no character that a terminal acts on, whatever it was made of', () => {
@@ -59,5 +61,7 @@ describe('colours', () => {
     [false, { FORCE_COLOR: '1' }, true],
     [true, { FORCE_COLOR: '0' }, false],
     [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-  ])('terminal: %s, with %j: %s', (isTTY, env, wanted) => expect(wantsColor({ isTTY }, env)).toBe(wanted));
+  ])('terminal: %s, with %j: %s', (isTTY, env, wanted) =>
+    expect(wantsColor({ isTTY }, env)).toBe(wanted),
+  );
 });

@@ -27,12 +27,25 @@ export async function serveSelfSigned(): Promise<string> {
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'],
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '1',
+      ],
       ...['-subj', '/CN=localhost', '-keyout', key, '-out', cert],
     ],
     { stdio: 'ignore' },
   );
-  const server = createSecureServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_req, res) => res.end());
+  const server = createSecureServer(
+    { key: readFileSync(key), cert: readFileSync(cert) },
+    (_req, res) => res.end(),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;

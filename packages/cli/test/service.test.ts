@@ -21,18 +21,38 @@ function read(stdout: string): Record<string, unknown> {
 
 describe('paylink links create', () => {
   it('creates a link with a fixed amount, and prints where the customer pays first', async () => {
-    const { code, stdout, stderr } = await create('--reference', 'fixed-1', '--amount', '15000', '--single-use');
+    const { code, stdout, stderr } = await create(
+      '--reference',
+      'fixed-1',
+      '--amount',
+      '15000',
+      '--single-use',
+    );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [url, , ...rest] = stdout.split('\n');
     expect((await fetch(url!)).status).toBe(200);
-    expect(rest.join('\n')).toBe('  Reference  fixed-1\n  Amount     15000 XOF\n  Status     pending\n');
+    expect(rest.join('\n')).toBe(
+      '  Reference  fixed-1\n  Amount     15000 XOF\n  Status     pending\n',
+    );
   });
 
   it('creates a link whose amount the customer chooses', async () => {
-    const args = ['--reference', 'free-1', '--amount-min', '500', '--amount-max', '900', '--description', 'A gift', '--json'];
+    const args = [
+      '--reference',
+      'free-1',
+      '--amount-min',
+      '500',
+      '--amount-max',
+      '900',
+      '--description',
+      'A gift',
+      '--json',
+    ];
     const link = read((await create(...args)).stdout);
     expect(link).toMatchObject({ reference: 'free-1', status: 'pending', currency: 'XOF' });
-    expect((await paylink(['payments', 'get', 'free-1'], { env })).stdout).toMatch(/Amount +not chosen yet\n/);
+    expect((await paylink(['payments', 'get', 'free-1'], { env })).stdout).toMatch(
+      /Amount +not chosen yet\n/,
+    );
     expect(await emulator.pay('free-1', { amount: 700 })).toMatchObject({ amount: 700 });
   });
 
@@ -44,7 +64,12 @@ describe('paylink links create', () => {
       req.on('data', (chunk: Buffer) => bodies.push(JSON.parse(chunk.toString())));
       req.on('end', () => res.writeHead(400).end());
     });
-    const pages = ['--return-url', 'https://shop.example/thanks', '--cancel-url', 'https://shop.example/basket'];
+    const pages = [
+      '--return-url',
+      'https://shop.example/thanks',
+      '--cancel-url',
+      'https://shop.example/basket',
+    ];
     const args = [
       '--reference',
       'a',
@@ -72,7 +97,15 @@ describe('paylink links create', () => {
   });
 
   it('makes one link of two calls with the same key', async () => {
-    const args = ['--reference', 'twice-1', '--amount', '1', '--idempotency-key', 'twice-1', '--json'];
+    const args = [
+      '--reference',
+      'twice-1',
+      '--amount',
+      '1',
+      '--idempotency-key',
+      'twice-1',
+      '--json',
+    ];
     const [first, second] = [await create(...args), await create(...args)];
     expect(second).toEqual(first);
     expect(second.code).toBe(0);
@@ -81,7 +114,11 @@ describe('paylink links create', () => {
   it.each([
     ['no reference', ['--amount', '1'], /no --reference/],
     ['no amount', ['--reference', 'a'], /no amount/],
-    ['two kinds of amount', ['--reference', 'a', '--amount', '1', '--amount-min', '1'], /leave out --amount-min/],
+    [
+      'two kinds of amount',
+      ['--reference', 'a', '--amount', '1', '--amount-min', '1'],
+      /leave out --amount-min/,
+    ],
     ['half of a free amount', ['--reference', 'a', '--amount-min', '1'], /needs all three/],
     [
       'bounds the wrong way round',
@@ -90,8 +127,16 @@ describe('paylink links create', () => {
     ],
     ['an amount of nothing', ['--reference', 'a', '--amount', '0'], /whole number from 1/],
     ['an amount with a fraction', ['--reference', 'a', '--amount', '15.5'], /whole number/],
-    ['an address that is none (L05)', ['--reference', 'a', '--amount', '1', '--return-url', '/thanks'], /return_url/],
-    ['a key that no header can hold (L14)', ['--reference', 'a', '--amount', '1', '--idempotency-key', 'é'], /printable ASCII/],
+    [
+      'an address that is none (L05)',
+      ['--reference', 'a', '--amount', '1', '--return-url', '/thanks'],
+      /return_url/,
+    ],
+    [
+      'a key that no header can hold (L14)',
+      ['--reference', 'a', '--amount', '1', '--idempotency-key', 'é'],
+      /printable ASCII/,
+    ],
     [
       'http to another machine (L08)',
       ['--reference', 'a', '--amount', '1', '--base-url', 'http://pay.example/api'],
@@ -106,12 +151,23 @@ describe('paylink links create', () => {
 
   it('shows what the service refused, without what a terminal would act on', async () => {
     const url = await serve((_req, res) => {
-      res.writeHead(422, { 'x-request-id': 'req-7' }).end(`{"error":"\u009b31mtoo low\u202e ${API_KEY}"}`);
+      res
+        .writeHead(422, { 'x-request-id': 'req-7' })
+        .end(`{"error":"\u009b31mtoo low\u202e ${API_KEY}"}`);
     });
-    const { code, stdout, stderr } = await create('--reference', 'a', '--amount', '1', '--base-url', url);
+    const { code, stdout, stderr } = await create(
+      '--reference',
+      'a',
+      '--amount',
+      '1',
+      '--base-url',
+      url,
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     // The client hides the key on its own, before the command would.
-    expect(stderr).toContain(String.raw`the service said: {"error":"\x9b31mtoo low\u202e [API key]"}`);
+    expect(stderr).toContain(
+      String.raw`the service said: {"error":"\x9b31mtoo low\u202e [API key]"}`,
+    );
     expect(stderr).toContain('its request id is req-7');
     expect(stderr).not.toMatch(/--idempotency-key|[\u0080-\u009f\u202e]/);
   });
@@ -120,7 +176,9 @@ describe('paylink links create', () => {
     const url = await serve((req) => req.socket.destroy());
     const { code, stderr } = await create('--reference', 'a', '--amount', '1', '--base-url', url);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/perhaps the link was made: --idempotency-key [0-9a-f-]{36} tries again/);
+    expect(stderr).toMatch(
+      /perhaps the link was made: --idempotency-key [0-9a-f-]{36} tries again/,
+    );
   });
 });
 
@@ -128,10 +186,20 @@ describe('paylink payments get', () => {
   it('reads the status of a payment', async () => {
     await create('--reference', 'read/1?', '--amount', '250');
     const before = await paylink(['payments', 'get', 'read/1?'], { env });
-    expect(before).toEqual({ code: 0, stdout: '  Reference  read/1?\n  Status     pending\n  Amount     250 XOF\n', stderr: '' });
+    expect(before).toEqual({
+      code: 0,
+      stdout: '  Reference  read/1?\n  Status     pending\n  Amount     250 XOF\n',
+      stderr: '',
+    });
     await emulator.pay('read/1?');
     const after = await paylink(['payments', 'get', 'read/1?', '--json'], { env });
-    expect(read(after.stdout)).toEqual({ reference: 'read/1?', type: 'payment', status: 'success', amount: 250, currency: 'XOF' });
+    expect(read(after.stdout)).toEqual({
+      reference: 'read/1?',
+      type: 'payment',
+      status: 'success',
+      amount: 250,
+      currency: 'XOF',
+    });
   });
 
   it('ends with 1 where there is none, and where the key is wrong', async () => {
@@ -148,23 +216,47 @@ describe('paylink payments get', () => {
 
   it.each([
     ['no key', { PAYLINK_API_KEY: '' }, [], /no API key\n {2}set PAYLINK_API_KEY/],
-    ['no address', { PAYLINK_BASE_URL: '' }, [], /no address of the service\n {2}set PAYLINK_BASE_URL/],
-    ['the webhook secret for a key', { PAYLINK_API_KEY: SECRET }, [], /PAYLINK_API_KEY has not the form sk_live_/],
+    [
+      'no address',
+      { PAYLINK_BASE_URL: '' },
+      [],
+      /no address of the service\n {2}set PAYLINK_BASE_URL/,
+    ],
+    [
+      'the webhook secret for a key',
+      { PAYLINK_API_KEY: SECRET },
+      [],
+      /PAYLINK_API_KEY has not the form sk_live_/,
+    ],
     ['a reference that no path can hold', {}, ['..'], /must not be "." or ".."/],
   ])('ends with 2 on %s', async (_, variables, args, message) => {
-    const result = await paylink(['payments', 'get', ...(args.length === 0 ? ['order-42'] : args)], {
-      env: { ...env, ...variables },
-    });
+    const result = await paylink(
+      ['payments', 'get', ...(args.length === 0 ? ['order-42'] : args)],
+      {
+        env: { ...env, ...variables },
+      },
+    );
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
   });
 
   it('shows a status that it does not know, and what it shows is safe for a terminal (L12)', async () => {
-    const payment = { reference: 'a', type: 'payment', amount: 1, currency: 'X\u001b[1m', status: 'paid\r\u202e' };
+    const payment = {
+      reference: 'a',
+      type: 'payment',
+      amount: 1,
+      currency: 'X\u001b[1m',
+      status: 'paid\r\u202e',
+    };
     const url = await serve(
-      (_req, res) => void res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(payment)),
+      (_req, res) =>
+        void res
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify(payment)),
     );
-    const { code, stdout } = await paylink(['payments', 'get', 'a'], { env: { ...env, PAYLINK_BASE_URL: url } });
+    const { code, stdout } = await paylink(['payments', 'get', 'a'], {
+      env: { ...env, PAYLINK_BASE_URL: url },
+    });
     expect(code).toBe(0);
     expect(stdout).toBe(String.raw`  Reference  a
   Status     unknown to this program: paid\x0d\u202e

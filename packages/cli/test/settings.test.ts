@@ -8,7 +8,13 @@ import { openShop, serve } from './servers.js';
 const OTHER = 'another-secret-of-a-portal';
 
 /** A project's folder with its own .env, what an emulator keeps, or both. */
-function folderWith({ dotenv, kept }: { readonly dotenv?: string; readonly kept?: string }): string {
+function folderWith({
+  dotenv,
+  kept,
+}: {
+  readonly dotenv?: string;
+  readonly kept?: string;
+}): string {
   const folder = newFolder();
   if (dotenv !== undefined) writeFileSync(join(folder, '.env'), dotenv);
   if (kept !== undefined) {
@@ -24,13 +30,24 @@ describe('the settings of the commands', () => {
   it.each([
     ['.env', { dotenv: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
     ['what the emulator keeps', { kept: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
-    ['.env before what the emulator keeps', { dotenv: `WEBHOOK_SECRET=${SECRET}\n`, kept: `WEBHOOK_SECRET=${OTHER}\n` }, {}],
-    ['the environment before .env', { dotenv: `PAYLINK_WEBHOOK_SECRET=${OTHER}\n` }, { WEBHOOK_SECRET: SECRET }],
+    [
+      '.env before what the emulator keeps',
+      { dotenv: `WEBHOOK_SECRET=${SECRET}\n`, kept: `WEBHOOK_SECRET=${OTHER}\n` },
+      {},
+    ],
+    [
+      'the environment before .env',
+      { dotenv: `PAYLINK_WEBHOOK_SECRET=${OTHER}\n` },
+      { WEBHOOK_SECRET: SECRET },
+    ],
   ])('trigger, audit and doctor take the webhook secret of %s', async (_, files, env) => {
     const shop = await openShop();
     const cwd = folderWith(files);
     expect(await paylink(trigger(shop.url), { cwd, env })).toMatchObject({ code: 0, stderr: '' });
-    expect(await paylink(['doctor', '--to', shop.url], { cwd, env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await paylink(['doctor', '--to', shop.url], { cwd, env })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
     // A server that refuses whatever is sent ends the audit at its first question, which only one with a secret can ask.
     const closed = await serve((_req, res) => res.writeHead(401).end());
     expect((await paylink(['audit', '--to', closed], { cwd, env })).stdout).toMatch(/^stopped/m);
@@ -41,7 +58,12 @@ describe('the settings of the commands', () => {
     const cwd = folderWith({ kept: `WEBHOOK_SECRET=${SECRET}\n` });
     const kept = await inTerminal(trigger(shop.url), {}, [], cwd);
     expect(kept.output).toContain('the webhook secret is that of .paylink/secrets.env');
-    const dotenv = await inTerminal(trigger(shop.url), {}, [], folderWith({ dotenv: `WEBHOOK_SECRET=${SECRET}\n` }));
+    const dotenv = await inTerminal(
+      trigger(shop.url),
+      {},
+      [],
+      folderWith({ dotenv: `WEBHOOK_SECRET=${SECRET}\n` }),
+    );
     expect(dotenv.output).toContain('the webhook secret is that of .env');
     const given = await inTerminal(trigger(shop.url), { WEBHOOK_SECRET: SECRET }, [], cwd);
     expect(given.output).not.toContain('is that of');
@@ -49,7 +71,9 @@ describe('the settings of the commands', () => {
 
   it('reads nothing else of a .env, and takes --dotenv in its place', async () => {
     const shop = await openShop();
-    const cwd = folderWith({ dotenv: `WEBHOOK_SECRET=${OTHER}\nFORCE_COLOR=1\nNODE_OPTIONS=--nonsense\n` });
+    const cwd = folderWith({
+      dotenv: `WEBHOOK_SECRET=${OTHER}\nFORCE_COLOR=1\nNODE_OPTIONS=--nonsense\n`,
+    });
     writeFileSync(join(cwd, 'test.env'), `WEBHOOK_SECRET=${SECRET}\n`);
     const result = await paylink([...trigger(shop.url), '--dotenv', 'test.env'], { cwd });
     expect(result.code).toBe(0);
@@ -65,8 +89,14 @@ describe('the settings of the commands', () => {
     const cwd = folderWith({ kept: `PAYLINK_API_KEY=${API_KEY}\n` });
     await paylink(['payments', 'get', 'order-42', '--base-url', `${origin}/api`], { cwd });
     expect(keys).toEqual([`Bearer ${API_KEY}`]);
-    const away = await paylink(['payments', 'get', 'order-42', '--base-url', 'https://pay.example/api'], { cwd });
-    expect(away).toMatchObject({ code: 2, stderr: expect.stringContaining('no API key') as string });
+    const away = await paylink(
+      ['payments', 'get', 'order-42', '--base-url', 'https://pay.example/api'],
+      { cwd },
+    );
+    expect(away).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no API key') as string,
+    });
   });
 
   it('sends no key from elsewhere to an address that only the .env of the folder names', async () => {
@@ -78,7 +108,9 @@ describe('the settings of the commands', () => {
       ['--api-key', await paylink([...get, '--api-key', API_KEY], { cwd: strange })],
     ] as const) {
       expect(result.code).toBe(2);
-      expect(result.stderr).toContain(`the key of ${source} would go to https://0.0.0.0:1/api, which only the .env`);
+      expect(result.stderr).toContain(
+        `the key of ${source} would go to https://0.0.0.0:1/api, which only the .env`,
+      );
       expect(result.stderr).not.toContain(API_KEY);
     }
     // Of one file both, or named by the person: it is asked, and nothing listens there.
@@ -89,7 +121,10 @@ describe('the settings of the commands', () => {
       await paylink([...get, '--dotenv', '.env'], { cwd: strange, env }),
       await paylink([...get, '--base-url', 'https://0.0.0.0:1/api'], { cwd: strange, env }),
     ]) {
-      expect(asked).toMatchObject({ code: 1, stderr: expect.not.stringContaining('would go to') as string });
+      expect(asked).toMatchObject({
+        code: 1,
+        stderr: expect.not.stringContaining('would go to') as string,
+      });
     }
     // An emulator is no stranger.
     const here = folderWith({ dotenv: 'PAYLINK_BASE_URL=http://127.0.0.1:9/api\n' });
@@ -106,15 +141,20 @@ describe('the settings of the commands', () => {
     ['postgres://app@localhost:1/shop?%68ost=0.0.0.0'],
     ['postgres:///shop?host=0.0.0.0&port=1'],
     ['postgres://app@localhost:1/shop?host=0.0.0.0&password=its-own-one&password='],
-  ])('lets no password leave for %s, which only the .env of the folder names (O20)', async (url) => {
-    const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
-    expect(await paylink(prove, { cwd, env: password })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('PGPASSWORD would go to 0.0.0.0, which only the .env') as string,
-    });
-    const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });
-    expect(named.stderr).not.toContain('would go to');
-  });
+  ])(
+    'lets no password leave for %s, which only the .env of the folder names (O20)',
+    async (url) => {
+      const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
+      expect(await paylink(prove, { cwd, env: password })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(
+          'PGPASSWORD would go to 0.0.0.0, which only the .env',
+        ) as string,
+      });
+      const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });
+      expect(named.stderr).not.toContain('would go to');
+    },
+  );
 
   it.each([
     ['to this machine', 'postgres://app@127.0.0.1:1/shop', {}],
@@ -124,6 +164,9 @@ describe('the settings of the commands', () => {
   ])('goes %s', async (_, url, env) => {
     const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
     const result = await paylink(prove, { cwd, env: { ...password, ...env } });
-    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('PostgreSQL cannot be reached') as string });
+    expect(result).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('PostgreSQL cannot be reached') as string,
+    });
   });
 });

@@ -20,10 +20,16 @@ describe('at a terminal', () => {
     expect(healthy.output).toMatch(/a handler named "unrecognized" sees those/);
     expect(healthy.output).toContain(`${GREEN}ok`);
     expect(healthy.output).not.toContain(RED);
-    const gone = await inTerminal(['doctor', '--to', await serve((_req, res) => res.writeHead(404).end())], env, []);
+    const gone = await inTerminal(
+      ['doctor', '--to', await serve((_req, res) => res.writeHead(404).end())],
+      env,
+      [],
+    );
     expect(gone.code).toBe(1);
     expect(gone.output).toContain(`${RED}FAILED`);
-    expect((await inTerminal(['doctor', '--to', shop.url], { ...env, NO_COLOR: '1' }, [])).output).not.toContain('\u001b');
+    expect(
+      (await inTerminal(['doctor', '--to', shop.url], { ...env, NO_COLOR: '1' }, [])).output,
+    ).not.toContain('\u001b');
   });
 
   it('emulate logs what pay, fail and cancel of another terminal do, says what a 401 means, and ends at Ctrl-C', async () => {
@@ -35,8 +41,14 @@ describe('at a terminal', () => {
       for (const verb of ['pay', 'fail', 'cancel']) {
         const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
         const body = JSON.stringify({ amount: 1, reference: `${verb}-1`, description: 'A basket' });
-        expect((await fetch(`${baseUrl}/v1/payment-links`, { method: 'POST', headers, body })).status).toBe(201);
-        const told = await inTerminal([verb, `${verb}-1`, '--base-url', baseUrl], { PAYLINK_API_KEY: API_KEY }, []);
+        expect(
+          (await fetch(`${baseUrl}/v1/payment-links`, { method: 'POST', headers, body })).status,
+        ).toBe(201);
+        const told = await inTerminal(
+          [verb, `${verb}-1`, '--base-url', baseUrl],
+          { PAYLINK_API_KEY: API_KEY },
+          [],
+        );
         expect(told.code).toBe(0);
         settled.push(told.output);
       }
@@ -45,13 +57,19 @@ describe('at a terminal', () => {
       ['emulate', '--port', '0', '--webhook', shop.url],
       { WEBHOOK_SECRET: 'another-secret-of-a-portal', PAYLINK_API_KEY: API_KEY },
       [
-        { after: /127\.0\.0\.1:(\d+)\/api[^]*Ctrl-C stops it/, meanwhile: ([, port]) => act(port!), send: '' },
+        {
+          after: /127\.0\.0\.1:(\d+)\/api[^]*Ctrl-C stops it/,
+          meanwhile: ([, port]) => act(port!),
+          send: '',
+        },
         { after: /pay-1 → \S*401[^]*paylink diagnose/, send: CTRL_C },
       ],
       cwd,
     );
     expect(settled).toEqual(
-      ['pay-1: .*success', 'fail-1: .*failed', 'cancel-1: .*cancelled'].map((line) => expect.stringMatching(line) as string),
+      ['pay-1: .*success', 'fail-1: .*failed', 'cancel-1: .*cancelled'].map(
+        (line) => expect.stringMatching(line) as string,
+      ),
     );
     expect(output).toMatch(/POST \/api\/v1\/payment-links pay-1 → \S*201/);
     expect(output).toMatch(/stopped/);
@@ -62,14 +80,22 @@ describe('at a terminal', () => {
     const shop = await openShop();
     const send = async (port: string): Promise<void> => {
       const url = `http://127.0.0.1:${port}/`;
-      expect((await signedDelivery({ secret: SECRET, reference: 'order-42' }).send(url)).status).toBe(200);
-      expect((await signedDelivery({ secret: 'another-secret-of-a-portal' }).send(url)).status).toBe(401);
+      expect(
+        (await signedDelivery({ secret: SECRET, reference: 'order-42' }).send(url)).status,
+      ).toBe(200);
+      expect(
+        (await signedDelivery({ secret: 'another-secret-of-a-portal' }).send(url)).status,
+      ).toBe(401);
     };
     const { code, output } = await inTerminal(
       ['listen', '--port', '0', '--forward-to', shop.url],
       env,
       [
-        { after: /127\.0\.0\.1:(\d+)[^]*Ctrl-C stops it/, meanwhile: ([, port]) => send(port!), send: '' },
+        {
+          after: /127\.0\.0\.1:(\d+)[^]*Ctrl-C stops it/,
+          meanwhile: ([, port]) => send(port!),
+          send: '',
+        },
         { after: /signature:.*\r?\n/, send: CTRL_C },
       ],
       newFolder(),
@@ -82,14 +108,20 @@ describe('at a terminal', () => {
 
   it('trigger shows how far it is, and takes that away again', async () => {
     const shop = await openShop();
-    const { code, output } = await inTerminal(['trigger', '--to', shop.url, '--reference', 'order-42', '--times', '3'], env, []);
+    const { code, output } = await inTerminal(
+      ['trigger', '--to', shop.url, '--reference', 'order-42', '--times', '3'],
+      env,
+      [],
+    );
     expect(code).toBe(0);
     expect(output).toMatch(/\r\u001b\[2K\S*2 of 3/);
     expect(output).toMatch(/3 of 3\S*\r\u001b\[2K +1 /);
   });
 
   it('sign says that it reads from the terminal, and Ctrl-D ends that', async () => {
-    const { code, output } = await inTerminal(['sign'], env, [{ after: /Ctrl-D ends it/, send: `{}\r${CTRL_D}` }]);
+    const { code, output } = await inTerminal(['sign'], env, [
+      { after: /Ctrl-D ends it/, send: `{}\r${CTRL_D}` },
+    ]);
     expect(code).toBe(0);
     const { stdout } = await paylink(['sign'], { env, stdin: '{}\n' });
     expect(output).toContain(stdout.trim());
@@ -97,24 +129,33 @@ describe('at a terminal', () => {
 
   it.each([
     ['init', ['init'], /Write these files\? \[y\/N\] /],
-    ['trigger', ['trigger', 'payment.sucseeded', '--to', 'http://127.0.0.1:9/', '--reference', 'order-42'], /\[y\/N\] /],
-  ])('%s ends at a Ctrl-C or Ctrl-D in place of an answer, and has done nothing', async (_, args, question) => {
-    const cwd = newFolder();
-    writeFileSync(join(cwd, 'package.json'), '{"dependencies":{"koa":"3"}}\n');
-    for (const send of [CTRL_C, CTRL_D]) {
-      const { code, output } = await inTerminal(args, env, [{ after: question, send }], cwd);
-      expect(output).not.toMatch(/Warning|unsettled|\n {4}at /);
-      expect(output).toMatch(/no answer, so nothing was done/);
-      expect(code).toBe(130);
-    }
-    expect(readdirSync(cwd)).toEqual(['package.json']);
-  });
+    [
+      'trigger',
+      ['trigger', 'payment.sucseeded', '--to', 'http://127.0.0.1:9/', '--reference', 'order-42'],
+      /\[y\/N\] /,
+    ],
+  ])(
+    '%s ends at a Ctrl-C or Ctrl-D in place of an answer, and has done nothing',
+    async (_, args, question) => {
+      const cwd = newFolder();
+      writeFileSync(join(cwd, 'package.json'), '{"dependencies":{"koa":"3"}}\n');
+      for (const send of [CTRL_C, CTRL_D]) {
+        const { code, output } = await inTerminal(args, env, [{ after: question, send }], cwd);
+        expect(output).not.toMatch(/Warning|unsettled|\n {4}at /);
+        expect(output).toMatch(/no answer, so nothing was done/);
+        expect(code).toBe(130);
+      }
+      expect(readdirSync(cwd)).toEqual(['package.json']);
+    },
+  );
 });
 
 describe('in a pipe, and by signals', () => {
   it('end in silence where the reader has read enough', async () => {
     const shop = await openShop();
-    const lines = [`"${process.execPath}" "${COMMAND}" trigger --to ${shop.url} --reference a --times 20 | head -n 1`];
+    const lines = [
+      `"${process.execPath}" "${COMMAND}" trigger --to ${shop.url} --reference a --times 20 | head -n 1`,
+    ];
     lines.push(`"${process.execPath}" "${COMMAND}" audit --help | head -n 1`);
     for (const line of lines) {
       const { stdout, stderr } = await promisify(execFile)('sh', ['-c', line], {
@@ -141,7 +182,10 @@ describe('in a pipe, and by signals', () => {
     await expect.poll(() => shop.credited.length, { timeout: 20_000 }).toBeGreaterThan(3);
     running.child.kill('SIGTERM');
     const { code, stdout } = await running.result();
-    expect(JSON.parse(stdout)).toMatchObject({ complete: false, stopped: { reason: 'interrupted' } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      complete: false,
+      stopped: { reason: 'interrupted' },
+    });
     expect(code).toBe(130);
   });
 });

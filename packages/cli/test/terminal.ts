@@ -44,8 +44,15 @@ export async function inTerminal(
   keys: readonly Keys[],
   cwd = process.cwd(),
 ): Promise<{ code: number | null; output: string }> {
-  const environment: Record<string, string | undefined> = { PATH: process.env['PATH'], TERM: 'xterm', ...env };
-  const child = spawn('python3', ['-c', RELAY, process.execPath, COMMAND, ...args], { env: environment as NodeJS.ProcessEnv, cwd });
+  const environment: Record<string, string | undefined> = {
+    PATH: process.env['PATH'],
+    TERM: 'xterm',
+    ...env,
+  };
+  const child = spawn('python3', ['-c', RELAY, process.execPath, COMMAND, ...args], {
+    env: environment as NodeJS.ProcessEnv,
+    cwd,
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   const waiting = [...keys];

@@ -17,7 +17,9 @@ interface Received {
   readonly body: Buffer;
 }
 
-async function record(reply: { status?: number; headers?: Record<string, string>; body?: string } = {}) {
+async function record(
+  reply: { status?: number; headers?: Record<string, string>; body?: string } = {},
+) {
   const received: Received[] = [];
   const url = await serve((req, res) => {
     const chunks: Buffer[] = [];
@@ -33,11 +35,18 @@ async function record(reply: { status?: number; headers?: Record<string, string>
 describe('paylink trigger', () => {
   it('sends a notification that a receiver accepts', async () => {
     const shop = await openShop();
-    const result = await paylink(['trigger', 'payment.succeeded', '--to', shop.url, '--reference', 'order-42'], { env });
+    const result = await paylink(
+      ['trigger', 'payment.succeeded', '--to', shop.url, '--reference', 'order-42'],
+      { env },
+    );
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(shop.credited).toEqual(['order-42']);
-    expect(result.stdout).toContain(`POST ${shop.url}\npayment.succeeded for order-42, 24 bytes, signed\n`);
-    expect(result.stdout).toMatch(/\n {2}1 {2}200 {2}\d+ ms {2}\{"received":true\}\n\n1 of 1 accepted \(2xx\)\n$/);
+    expect(result.stdout).toContain(
+      `POST ${shop.url}\npayment.succeeded for order-42, 24 bytes, signed\n`,
+    );
+    expect(result.stdout).toMatch(
+      /\n {2}1 {2}200 {2}\d+ ms {2}\{"received":true\}\n\n1 of 1 accepted \(2xx\)\n$/,
+    );
   });
 
   it('sends it as often as asked, in turn or at once', async () => {
@@ -46,7 +55,12 @@ describe('paylink trigger', () => {
     for (const extra of [[], ['--concurrent']]) {
       const { code, stdout } = await paylink([...args, ...extra], { env });
       expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ ok: true, accepted: 5, event: 'payment.succeeded', reference: 'order-42' });
+      expect(JSON.parse(stdout)).toMatchObject({
+        ok: true,
+        accepted: 5,
+        event: 'payment.succeeded',
+        reference: 'order-42',
+      });
     }
     expect(shop.credited).toHaveLength(10);
   });
@@ -58,7 +72,10 @@ describe('paylink trigger', () => {
       waiting.push(() => res.end());
       if (waiting.length === 8) waiting.forEach((answer) => answer());
     });
-    const result = await paylink(['trigger', '--to', url, '--reference', 'a', '--times', '8', '--concurrent'], { env });
+    const result = await paylink(
+      ['trigger', '--to', url, '--reference', 'a', '--times', '8', '--concurrent'],
+      { env },
+    );
     expect(result).toMatchObject({ code: 0 });
   });
 
@@ -102,10 +119,15 @@ describe('paylink trigger', () => {
   });
 
   it('says that nothing listens, and gives up on a server that never answers', async () => {
-    const refused = await paylink(['trigger', '--to', 'http://127.0.0.1:1/', '--reference', 'a'], { env });
+    const refused = await paylink(['trigger', '--to', 'http://127.0.0.1:1/', '--reference', 'a'], {
+      env,
+    });
     expect(refused.code).toBe(1);
     const closed = await serve(() => undefined);
-    const hung = await paylink(['trigger', '--to', closed, '--reference', 'a', '--timeout', '0.2'], { env });
+    const hung = await paylink(
+      ['trigger', '--to', closed, '--reference', 'a', '--timeout', '0.2'],
+      { env },
+    );
     expect(hung.code).toBe(1);
     expect(hung.stdout).toContain('no answer in time');
     const dropped = await serve((req) => req.socket.destroy());
@@ -116,7 +138,9 @@ describe('paylink trigger', () => {
 
   it('shows an answer whose body never ends', async () => {
     const url = await serve((_req, res) => void res.writeHead(200).write('begun'));
-    const result = await paylink(['trigger', '--to', url, '--reference', 'a', '--timeout', '0.5'], { env });
+    const result = await paylink(['trigger', '--to', url, '--reference', 'a', '--timeout', '0.5'], {
+      env,
+    });
     expect(result).toMatchObject({ code: 0 });
     expect(result.stdout).toContain('begun');
   });
@@ -127,7 +151,9 @@ describe('paylink trigger', () => {
     const file = join(newFolder(), 'body');
     await writeFile(file, bytes);
     expect((await paylink(['trigger', '--to', url, '--body', file], { env })).code).toBe(0);
-    expect((await paylink(['trigger', '--to', url, '--body', '-'], { env, stdin: bytes })).code).toBe(0);
+    expect(
+      (await paylink(['trigger', '--to', url, '--body', '-'], { env, stdin: bytes })).code,
+    ).toBe(0);
     expect(received.map(({ body }) => body)).toEqual([bytes, bytes]);
   });
 
@@ -135,25 +161,65 @@ describe('paylink trigger', () => {
     const { url, received } = await record();
     const fields = ['--field', 'amount=15000', '--field', 'note=a=b', '--field', 'live=false'];
     const headers = ['--header', 'X-Tunnel: open:sesame', '--header', 'x-service-signature: 0'];
-    const result = await paylink(['trigger', 'payment.tested', '--to', url, '--reference', 'a', ...fields, ...headers], { env });
+    const result = await paylink(
+      ['trigger', 'payment.tested', '--to', url, '--reference', 'a', ...fields, ...headers],
+      { env },
+    );
     expect(result.code).toBe(0);
     const [{ body, headers: sent }] = received as [Received];
-    expect(JSON.parse(body.toString())).toEqual({ reference: 'a', amount: 15000, note: 'a=b', live: false });
+    expect(JSON.parse(body.toString())).toEqual({
+      reference: 'a',
+      amount: 15000,
+      note: 'a=b',
+      live: false,
+    });
     expect(sent).toMatchObject({ 'x-service-event': 'payment.tested', 'x-tunnel': 'open:sesame' });
     expect(sent['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it.each([
     ['no address', ['--reference', 'a'], /no --to/],
-    ['an address without a scheme', ['--to', 'localhost:3000', '--reference', 'a'], /--to must be an http or https URL/],
-    ['another scheme', ['--to', 'file:///etc/passwd', '--reference', 'a'], /--to must be an http or https URL/],
-    ['a password in the address', ['--to', 'http://u:p4ssw0rd@localhost/', '--reference', 'a'], /must not hold a user or password/],
+    [
+      'an address without a scheme',
+      ['--to', 'localhost:3000', '--reference', 'a'],
+      /--to must be an http or https URL/,
+    ],
+    [
+      'another scheme',
+      ['--to', 'file:///etc/passwd', '--reference', 'a'],
+      /--to must be an http or https URL/,
+    ],
+    [
+      'a password in the address',
+      ['--to', 'http://u:p4ssw0rd@localhost/', '--reference', 'a'],
+      /must not hold a user or password/,
+    ],
     ['no reference', ['--to', 'http://localhost:1/'], /no --reference/],
-    ['a reference beside a body', ['--to', 'http://localhost:1/', '--reference', 'a', '--body', '-'], /--body is the whole body/],
-    ['a file that is not there', ['--to', 'http://localhost:1/', '--body', '/no/such/file'], /--body: .*ENOENT/],
-    ['a field without a value', ['--to', 'http://localhost:1/', '--reference', 'a', '--field', 'amount'], /name=value/],
-    ['a header without a colon', ['--to', 'http://localhost:1/', '--reference', 'a', '--header', 'amount'], /Name: value/],
-    ['an event that is no header', ['pay\nment', '--to', 'http://localhost:1/', '--reference', 'a'], /printable ASCII/],
+    [
+      'a reference beside a body',
+      ['--to', 'http://localhost:1/', '--reference', 'a', '--body', '-'],
+      /--body is the whole body/,
+    ],
+    [
+      'a file that is not there',
+      ['--to', 'http://localhost:1/', '--body', '/no/such/file'],
+      /--body: .*ENOENT/,
+    ],
+    [
+      'a field without a value',
+      ['--to', 'http://localhost:1/', '--reference', 'a', '--field', 'amount'],
+      /name=value/,
+    ],
+    [
+      'a header without a colon',
+      ['--to', 'http://localhost:1/', '--reference', 'a', '--header', 'amount'],
+      /Name: value/,
+    ],
+    [
+      'an event that is no header',
+      ['pay\nment', '--to', 'http://localhost:1/', '--reference', 'a'],
+      /printable ASCII/,
+    ],
     ['no times at all', ['--times', '0'], /from 1 to 1000/],
     ['half a time', ['--times', '1.5'], /from 1 to 1000/],
     ['no time to wait', ['--timeout', '0'], /seconds/],
@@ -169,23 +235,41 @@ describe('paylink trigger', () => {
   it('shows what comes from outside without what a terminal would act on', async () => {
     const evil = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202e\u2066paid\u2028\r\nFake: line';
     const { url } = await record({ status: 400, body: `${evil}</html>` });
-    const plain = await paylink(['trigger', '--to', `${url}/?token=t0ken-of-a-tunnel`, '--reference', evil], { env });
+    const plain = await paylink(
+      ['trigger', '--to', `${url}/?token=t0ken-of-a-tunnel`, '--reference', evil],
+      { env },
+    );
     expect(plain.code).toBe(1);
     // Nothing but printable characters and the line breaks of our own.
     expect(plain.stdout).not.toMatch(ACTED_ON);
-    expect(plain.stdout).toContain(String.raw`\x1b[2J\x1b]0;title\x07\x9b31m\u202e\u2066paid\u2028\x0d\x0aFake: line`);
+    expect(plain.stdout).toContain(
+      String.raw`\x1b[2J\x1b]0;title\x07\x9b31m\u202e\u2066paid\u2028\x0d\x0aFake: line`,
+    );
     expect(plain.stdout).not.toMatch(/^Fake/m);
     expect(plain.stdout).not.toContain('t0ken');
     const json = await paylink(['trigger', '--to', url, '--reference', evil, '--json'], { env });
     expect(json.stdout).not.toMatch(ACTED_ON);
-    expect(JSON.parse(json.stdout)).toMatchObject({ reference: evil, deliveries: [{ body: `${evil}</html>` }] });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      reference: evil,
+      deliveries: [{ body: `${evil}</html>` }],
+    });
   });
 
   it('prints neither the secret nor the signature, also when the server sends them back (J01)', async () => {
     const url = await serve((req, res) =>
-      res.end(`${SECRET} ${String(req.headers['x-service-signature'])} ${String(req.headers['x-token'])}`),
+      res.end(
+        `${SECRET} ${String(req.headers['x-service-signature'])} ${String(req.headers['x-token'])}`,
+      ),
     );
-    const args = ['trigger', '--to', url, '--reference', 'a', '--header', 'X-Token: opens-the-tunnel'];
+    const args = [
+      'trigger',
+      '--to',
+      url,
+      '--reference',
+      'a',
+      '--header',
+      'X-Token: opens-the-tunnel',
+    ];
     for (const extra of [[], ['--json']]) {
       const { stdout } = await paylink([...args, ...extra], { env });
       expect(stdout).toContain('[hidden] [hidden] [hidden]');
@@ -199,9 +283,18 @@ describe('paylink trigger', () => {
       const [, token] = req.headers.authorization!.split(' ');
       res.end([req.url, searchParams.get('token'), token, req.headers.authorization].join(' '));
     });
-    const args = ['trigger', '--reference', 'a', '--header', 'Authorization: Bearer bearer-of-a-tunnel'];
+    const args = [
+      'trigger',
+      '--reference',
+      'a',
+      '--header',
+      'Authorization: Bearer bearer-of-a-tunnel',
+    ];
     for (const extra of [[], ['--json']]) {
-      const { stdout } = await paylink([...args, '--to', `${url}/?token=t0ken%2Fof+a+tunnel&v=1`, ...extra], { env });
+      const { stdout } = await paylink(
+        [...args, '--to', `${url}/?token=t0ken%2Fof+a+tunnel&v=1`, ...extra],
+        { env },
+      );
       expect(stdout).toContain('/?[hidden] [hidden] [hidden] [hidden]');
       expect(stdout).not.toMatch(/t0ken|bearer-of/);
     }
@@ -210,7 +303,9 @@ describe('paylink trigger', () => {
   it('knows a secret also as JSON quotes it (J01)', async () => {
     const secret = 'says "quoted\\" twice';
     const url = await serve((_req, res) => res.end(JSON.stringify({ secret })));
-    const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env: { WEBHOOK_SECRET: secret } });
+    const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], {
+      env: { WEBHOOK_SECRET: secret },
+    });
     expect(stdout).toContain('{"secret":"[hidden]"}');
   });
 
@@ -222,11 +317,35 @@ describe('paylink trigger', () => {
       '<html>shop</html>',
       /something else answered \(200, text\/html\): .* a catch-all/,
     ],
-    ['a login', 302, { location: '/login?next=secret' }, '', /a redirect to http:\S+\/login\?…: a login stands in front/],
-    ['a rate limiter', 429, { 'retry-after': '9' }, '', /A rate limiter answered .* nothing about the signature/],
-    ['a firewall', 403, { server: 'waf' }, 'no', /something else answered \(403, no content-type, server: waf\)/],
+    [
+      'a login',
+      302,
+      { location: '/login?next=secret' },
+      '',
+      /a redirect to http:\S+\/login\?…: a login stands in front/,
+    ],
+    [
+      'a rate limiter',
+      429,
+      { 'retry-after': '9' },
+      '',
+      /A rate limiter answered .* nothing about the signature/,
+    ],
+    [
+      'a firewall',
+      403,
+      { server: 'waf' },
+      'no',
+      /something else answered \(403, no content-type, server: waf\)/,
+    ],
     ['compression', 415, {}, '{"error":"unsupported_encoding"}', /The body arrived compressed/],
-    ['a store that is away', 503, {}, '{"error":"store_unavailable"}', /is the database up, and was the store migrated/],
+    [
+      'a store that is away',
+      503,
+      {},
+      '{"error":"store_unavailable"}',
+      /is the database up, and was the store migrated/,
+    ],
   ])('knows %s by its reply', async (_, status, headers, body, message) => {
     const { url } = await record({ status, headers, body });
     const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });

@@ -16,44 +16,62 @@ beforeEach(() => start());
 afterEach(() => emulator.close());
 
 describe('against the emulator', () => {
-  it.each(['bearer', 'x-api-key'] as const)('creates a link and reads its payment, with the key as %s', async (authentication) => {
-    client = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey, authentication });
-    const link = await client.createPaymentLink({ amount: 15_000, reference: 'order-1', single_use: true });
-    expect(link).toEqual({
-      token: expect.any(String) as string,
-      url: `${emulator.payUrl}/link/${link.token}`,
-      amount: 15_000,
-      currency: 'XOF',
-      reference: 'order-1',
-      status: 'pending',
-    });
-    expect(await client.getPayment('order-1')).toMatchObject({ status: 'pending' });
-    await emulator.pay('order-1');
-    expect(await client.getPayment('order-1')).toEqual({
-      reference: 'order-1',
-      type: 'payment',
-      amount: 15_000,
-      currency: 'XOF',
-      status: 'success',
-    });
-  });
+  it.each(['bearer', 'x-api-key'] as const)(
+    'creates a link and reads its payment, with the key as %s',
+    async (authentication) => {
+      client = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey, authentication });
+      const link = await client.createPaymentLink({
+        amount: 15_000,
+        reference: 'order-1',
+        single_use: true,
+      });
+      expect(link).toEqual({
+        token: expect.any(String) as string,
+        url: `${emulator.payUrl}/link/${link.token}`,
+        amount: 15_000,
+        currency: 'XOF',
+        reference: 'order-1',
+        status: 'pending',
+      });
+      expect(await client.getPayment('order-1')).toMatchObject({ status: 'pending' });
+      await emulator.pay('order-1');
+      expect(await client.getPayment('order-1')).toEqual({
+        reference: 'order-1',
+        type: 'payment',
+        amount: 15_000,
+        currency: 'XOF',
+        status: 'success',
+      });
+    },
+  );
 
-  it.each(['number', 'omit'] as const)('creates a link with a free amount and reads what was chosen (%s)', async (before) => {
-    await emulator.close();
-    await start({ amountBeforeChoice: before === 'omit' ? 'omit' : 0 });
-    const free = { amount_min: 500, amount_max: 5_000, reference: 'gift-1', description: 'A gift' };
-    expect(await client.createPaymentLink(free)).not.toHaveProperty('amount');
-    expect((await client.getPayment('gift-1')).status).toBe('pending');
-    await emulator.pay('gift-1', { amount: 700 });
-    expect(await client.getPayment('gift-1')).toMatchObject({ amount: 700, status: 'success' });
-  });
+  it.each(['number', 'omit'] as const)(
+    'creates a link with a free amount and reads what was chosen (%s)',
+    async (before) => {
+      await emulator.close();
+      await start({ amountBeforeChoice: before === 'omit' ? 'omit' : 0 });
+      const free = {
+        amount_min: 500,
+        amount_max: 5_000,
+        reference: 'gift-1',
+        description: 'A gift',
+      };
+      expect(await client.createPaymentLink(free)).not.toHaveProperty('amount');
+      expect((await client.getPayment('gift-1')).status).toBe('pending');
+      await emulator.pay('gift-1', { amount: 700 });
+      expect(await client.getPayment('gift-1')).toMatchObject({ amount: 700, status: 'success' });
+    },
+  );
 
   it('reads a failed and a cancelled payment as that', async () => {
     await client.createPaymentLink({ amount: 1, reference: 'a' });
     await client.createPaymentLink({ amount: 1, reference: 'b' });
     await emulator.fail('a');
     await emulator.cancel('b');
-    expect([(await client.getPayment('a')).status, (await client.getPayment('b')).status]).toEqual(['failed', 'cancelled']);
+    expect([(await client.getPayment('a')).status, (await client.getPayment('b')).status]).toEqual([
+      'failed',
+      'cancelled',
+    ]);
   });
 
   it('reads for one tenant alone, since it has one API key (N04)', async () => {
@@ -61,13 +79,21 @@ describe('against the emulator', () => {
     for (const tenant of ['acme', undefined, 'acme']) {
       expect(await client.getPayment('order-1', { tenant })).toMatchObject({ status: 'pending' });
     }
-    await expect(client.getPayment('order-1', { tenant: 'bolt' })).rejects.toMatchObject({ option: 'tenant' });
+    await expect(client.getPayment('order-1', { tenant: 'bolt' })).rejects.toMatchObject({
+      option: 'tenant',
+    });
   });
 
   it('names a wrong key, and a reference that was never used', async () => {
-    expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'not_found', status: 404 });
+    expect(await failure(client.getPayment('nobody'))).toMatchObject({
+      code: 'not_found',
+      status: 404,
+    });
     client = createClient({ baseUrl: emulator.baseUrl, apiKey: API_KEY });
-    expect(await failure(client.getPayment('nobody'))).toMatchObject({ code: 'unauthorized', status: 401 });
+    expect(await failure(client.getPayment('nobody'))).toMatchObject({
+      code: 'unauthorized',
+      status: 401,
+    });
   });
 
   it('creates one link for one key, whatever the service answers to a repeated key (L02)', async () => {
@@ -79,23 +105,39 @@ describe('against the emulator', () => {
     await emulator.close();
     await start({ replayedKey: 'refuse' });
     await client.createPaymentLink(link, options);
-    expect(await failure(client.createPaymentLink(link, options))).toMatchObject({ code: 'conflict', status: 409 });
+    expect(await failure(client.createPaymentLink(link, options))).toMatchObject({
+      code: 'conflict',
+      status: 409,
+    });
 
     await emulator.close();
     await start({ replayedKeyOtherBody: 'same_link' });
     await client.createPaymentLink(link, options);
     // In another process, which does not know what the key stood for: the old link comes back with the old amount.
     const other = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
-    expect(await failure(other.createPaymentLink({ ...link, amount: 2 }, options))).toMatchObject({ code: 'response_mismatch' });
+    expect(await failure(other.createPaymentLink({ ...link, amount: 2 }, options))).toMatchObject({
+      code: 'response_mismatch',
+    });
   });
 
-  it.each(['a/b', 'a?b#c', '100%', 'a%2Fb', 'café', '../x', '...', '%2e%2e', 'a b', '+', '😀', ';=&', "'()*!~"])(
-    'encodes the reference %s once, and finds its payment (L04)',
-    async (reference) => {
-      await client.createPaymentLink({ amount: 1, reference });
-      expect(await client.getPayment(reference)).toMatchObject({ reference, status: 'pending' });
-    },
-  );
+  it.each([
+    'a/b',
+    'a?b#c',
+    '100%',
+    'a%2Fb',
+    'café',
+    '../x',
+    '...',
+    '%2e%2e',
+    'a b',
+    '+',
+    '😀',
+    ';=&',
+    "'()*!~",
+  ])('encodes the reference %s once, and finds its payment (L04)', async (reference) => {
+    await client.createPaymentLink({ amount: 1, reference });
+    expect(await client.getPayment(reference)).toMatchObject({ reference, status: 'pending' });
+  });
 });
 
 describe('the path of a reading', () => {
@@ -109,7 +151,11 @@ describe('the path of a reading', () => {
       asked = new URL(url).href;
       return Promise.resolve(Response.json({}));
     };
-    const recorded = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch });
+    const recorded = createClient({
+      baseUrl: 'https://service.example/api',
+      apiKey: API_KEY,
+      fetch,
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -134,8 +180,14 @@ describe('the path of a reading', () => {
       const never = (): never => {
         throw new Error('sent');
       };
-      const closed = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch: never });
-      expect(await failure(closed.getPayment(reference as string))).toMatchObject({ code: 'invalid_reference' });
+      const closed = createClient({
+        baseUrl: 'https://service.example/api',
+        apiKey: API_KEY,
+        fetch: never,
+      });
+      expect(await failure(closed.getPayment(reference as string))).toMatchObject({
+        code: 'invalid_reference',
+      });
     },
   );
 });

@@ -19,7 +19,10 @@ describe('the options of getPayment', () => {
       },
     });
     const error = await failure(client.getPayment('order-1', { retryLimited: false }));
-    expect(isPaylinkError(error) && [error.code, error.retryAfter]).toEqual(['rate_limited', 1_000]);
+    expect(isPaylinkError(error) && [error.code, error.retryAfter]).toEqual([
+      'rate_limited',
+      1_000,
+    ]);
     expect(asked).toEqual([500, 429]);
   });
 

@@ -16,7 +16,8 @@ beforeEach(() => {
   client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY });
 });
 
-const create = (link: unknown, options?: object): Promise<unknown> => client.createPaymentLink(link as PaymentLinkRequest, options);
+const create = (link: unknown, options?: object): Promise<unknown> =>
+  client.createPaymentLink(link as PaymentLinkRequest, options);
 
 describe('a link that is not fit to be sent', () => {
   it.each([
@@ -36,10 +37,22 @@ describe('a link that is not fit to be sent', () => {
     ['an amount beside both bounds', { amount_min: 1, amount_max: 2 }, 'amount'],
     ['an upper bound alone', { ...free, amount: undefined, amount_min: undefined }, 'amount_min'],
     ['a lower bound alone', { ...free, amount: undefined, amount_max: undefined }, 'amount_max'],
-    ['bounds the wrong way round', { ...free, amount: undefined, amount_min: 2, amount_max: 1 }, 'amount_min'],
+    [
+      'bounds the wrong way round',
+      { ...free, amount: undefined, amount_min: 2, amount_max: 1 },
+      'amount_min',
+    ],
     ['a bound with a fraction', { ...free, amount: undefined, amount_min: 0.5 }, 'amount_min'],
-    ['a free amount without a description', { ...free, amount: undefined, description: undefined }, 'description'],
-    ['a free amount with a blank description', { ...free, amount: undefined, description: ' ' }, 'description'],
+    [
+      'a free amount without a description',
+      { ...free, amount: undefined, description: undefined },
+      'description',
+    ],
+    [
+      'a free amount with a blank description',
+      { ...free, amount: undefined, description: ' ' },
+      'description',
+    ],
   ])('is refused before sending: %s (L09)', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
@@ -54,10 +67,17 @@ describe('a link that is not fit to be sent', () => {
     ['a reference with half of an emoji', { reference: 'order-\ud83d' }, 'reference'],
     ['a reference with the halves swapped', { reference: '\ude00\ud83d' }, 'reference'],
     ['a description with a lone surrogate', { description: '\udc00' }, 'description'],
-    ['a return_url with a lone surrogate', { return_url: 'https://shop.example/\ud800' }, 'return_url'],
+    [
+      'a return_url with a lone surrogate',
+      { return_url: 'https://shop.example/\ud800' },
+      'return_url',
+    ],
   ])('is refused with a typed error: %s (L05)', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
-    expect(error).toMatchObject({ code: 'invalid_link', message: expect.stringMatching(`^${field} .*surrogate`) as string });
+    expect(error).toMatchObject({
+      code: 'invalid_link',
+      message: expect.stringMatching(`^${field} .*surrogate`) as string,
+    });
     expect(server.requests).toEqual([]);
   });
 
@@ -69,29 +89,46 @@ describe('a link that is not fit to be sent', () => {
     ['a reference that no path can hold', { reference: '..' }, 'reference'],
     ['a reference with NUL, which no notification could bring', { reference: 'a\0b' }, 'reference'],
     ['a return_url that is a script', { return_url: 'javascript:alert(1)' }, 'return_url'],
-    ['a return_url that is a script with an address in it', { return_url: 'javascript:go("https://shop.example")' }, 'return_url'],
+    [
+      'a return_url that is a script with an address in it',
+      { return_url: 'javascript:go("https://shop.example")' },
+      'return_url',
+    ],
     ['a description that is no text', { description: 42 }, 'description'],
     ['a return_url that is a path', { return_url: '/thanks' }, 'return_url'],
     ['a cancel_url that is no URL', { cancel_url: 'https://' }, 'cancel_url'],
-    ['a cancel_url that is a URL object', { cancel_url: new URL('https://shop.example') }, 'cancel_url'],
+    [
+      'a cancel_url that is a URL object',
+      { cancel_url: new URL('https://shop.example') },
+      'cancel_url',
+    ],
     ['a single_use that is no boolean', { single_use: 'yes' }, 'single_use'],
     ['a misspelt single_use', { singleUse: true }, 'singleUse'],
   ])('is refused: %s', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
-    expect(error).toMatchObject({ code: 'invalid_link', message: expect.stringMatching(`^${field} `) as string });
+    expect(error).toMatchObject({
+      code: 'invalid_link',
+      message: expect.stringMatching(`^${field} `) as string,
+    });
     expect(server.requests).toEqual([]);
   });
 
   it('says of an amount that is a text what it must be, and of one that is too small its bounds', async () => {
-    const messageOf = async (amount: unknown): Promise<string> => ((await failure(create({ ...fixed, amount }))) as Error).message;
-    expect(await messageOf('100')).toBe('amount must be a number, in the smallest unit of the currency');
+    const messageOf = async (amount: unknown): Promise<string> =>
+      ((await failure(create({ ...fixed, amount }))) as Error).message;
+    expect(await messageOf('100')).toBe(
+      'amount must be a number, in the smallest unit of the currency',
+    );
     expect(await messageOf(0)).toBe('amount must be a whole number from 1 to 9007199254740991');
   });
 
-  it.each([null, undefined, 'order-1', [], 42])('is refused: %j in place of a link', async (link) => {
-    const message = expect.stringMatching(/^the link /) as string;
-    expect(await failure(create(link))).toMatchObject({ code: 'invalid_link', message });
-  });
+  it.each([null, undefined, 'order-1', [], 42])(
+    'is refused: %j in place of a link',
+    async (link) => {
+      const message = expect.stringMatching(/^the link /) as string;
+      expect(await failure(create(link))).toMatchObject({ code: 'invalid_link', message });
+    },
+  );
 });
 
 describe('a link that is sent', () => {
@@ -126,7 +163,11 @@ describe('a link that is sent', () => {
     client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, fetch, retries: 0 });
     await failure(create(fixed, { idempotencyKey: 'key-1' }));
     await failure(client.getPayment('order-1'));
-    const common = { redirect: 'manual', cache: 'no-store', signal: expect.any(AbortSignal) as AbortSignal };
+    const common = {
+      redirect: 'manual',
+      cache: 'no-store',
+      signal: expect.any(AbortSignal) as AbortSignal,
+    };
     const headers = { Accept: 'application/json', Authorization: `Bearer ${API_KEY}` };
     expect(sent).toStrictEqual([
       {
@@ -140,7 +181,11 @@ describe('a link that is sent', () => {
   });
 
   it('has the key as X-Api-Key where that is chosen, and not as Authorization', async () => {
-    client = createClient({ baseUrl: `${server.baseUrl}//`, apiKey: API_KEY, authentication: 'x-api-key' });
+    client = createClient({
+      baseUrl: `${server.baseUrl}//`,
+      apiKey: API_KEY,
+      authentication: 'x-api-key',
+    });
     await create(fixed);
     expect(server.requests[0]!.headers).toMatchObject({ 'x-api-key': API_KEY });
     expect(server.requests[0]!.headers).not.toHaveProperty('authorization');
@@ -172,7 +217,8 @@ describe('the Idempotency-Key', () => {
     await create(fixed);
     const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
     expect(keys[0]).toBe('order-1/attempt 1');
-    for (const key of keys.slice(1)) expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    for (const key of keys.slice(1))
+      expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(new Set(keys).size).toBe(3);
   });
 
@@ -187,7 +233,9 @@ describe('the Idempotency-Key', () => {
     ['a number', 42],
     ['null', null],
   ])('is refused: %s (L14)', async (_, idempotencyKey) => {
-    expect(await failure(create(fixed, { idempotencyKey }))).toMatchObject({ code: 'invalid_idempotency_key' });
+    expect(await failure(create(fixed, { idempotencyKey }))).toMatchObject({
+      code: 'invalid_idempotency_key',
+    });
     expect(server.requests).toEqual([]);
   });
 
@@ -199,13 +247,20 @@ describe('the Idempotency-Key', () => {
   it('is refused for a second link with another amount, and sent again for the same one (L13)', async () => {
     await create(fixed, { idempotencyKey: 'order-1' });
     await create({ reference: 'order-1', amount: 15_000 }, { idempotencyKey: 'order-1' });
-    const error = await failure(create({ ...fixed, amount: 20_000 }, { idempotencyKey: 'order-1' }));
+    const error = await failure(
+      create({ ...fixed, amount: 20_000 }, { idempotencyKey: 'order-1' }),
+    );
     expect(error).toMatchObject({ code: 'idempotency_key_reused', idempotencyKey: 'order-1' });
-    expect(server.requests.map(({ body }) => body)).toEqual([server.requests[0]!.body, server.requests[0]!.body]);
+    expect(server.requests.map(({ body }) => body)).toEqual([
+      server.requests[0]!.body,
+      server.requests[0]!.body,
+    ]);
   });
 
   it('is refused for another link at the same moment (L13)', async () => {
-    const links = [1, 2, 3, 4].map((amount) => create({ ...fixed, amount }, { idempotencyKey: 'order-1' }));
+    const links = [1, 2, 3, 4].map((amount) =>
+      create({ ...fixed, amount }, { idempotencyKey: 'order-1' }),
+    );
     const results = await Promise.allSettled(links);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(server.requests).toHaveLength(1);
@@ -217,8 +272,12 @@ describe('the Idempotency-Key', () => {
     for (let index = 0; index < 10_000; index++) await keys.remember(`key-${index}`, 'a');
     await keys.remember('key-0', 'a');
     await keys.remember('one more', 'a');
-    await expect(keys.remember('key-0', 'b')).rejects.toMatchObject({ code: 'idempotency_key_reused' });
-    await expect(keys.remember('key-2', 'b')).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await expect(keys.remember('key-0', 'b')).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+    await expect(keys.remember('key-2', 'b')).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
     await expect(keys.remember('key-1', 'b')).resolves.toBeUndefined();
   });
 });

@@ -31,7 +31,9 @@ async function startFaultyProxy(target: number, random: () => number, faults: nu
     track(client);
     const service = track(createConnection(target, '127.0.0.1'));
     const broken = counts.left > 0 && random() < 0.8;
-    const way = broken ? (['beforeSent', 'afterSent', 'withinReply'] as const)[Math.floor(random() * 3)]! : undefined;
+    const way = broken
+      ? (['beforeSent', 'afterSent', 'withinReply'] as const)[Math.floor(random() * 3)]!
+      : undefined;
     if (way !== undefined) {
       counts.left--;
       counts[way]++;
@@ -51,7 +53,8 @@ async function startFaultyProxy(target: number, random: () => number, faults: nu
     service.on('data', (chunk: Buffer) => {
       // The service has done its work: only the answer is lost.
       if (way === 'afterSent') breakOff();
-      else if (way === 'withinReply') client.write(chunk.subarray(0, 1 + Math.floor(random() * (chunk.length - 1))), breakOff);
+      else if (way === 'withinReply')
+        client.write(chunk.subarray(0, 1 + Math.floor(random() * (chunk.length - 1))), breakOff);
       else client.write(chunk);
     });
     client.on('close', () => service.destroy());
@@ -84,12 +87,22 @@ async function startRecorder(emulatorBaseUrl: string) {
         const body = Buffer.concat(chunks).toString();
         const key = String(req.headers['idempotency-key']);
         seen.push({ key, body });
-        const headers = { authorization: req.headers.authorization!, 'content-type': 'application/json', 'idempotency-key': key };
-        const response = await fetch(emulatorBaseUrl + req.url!.slice('/api'.length), { method: 'POST', headers, body });
+        const headers = {
+          authorization: req.headers.authorization!,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        };
+        const response = await fetch(emulatorBaseUrl + req.url!.slice('/api'.length), {
+          method: 'POST',
+          headers,
+          body,
+        });
         const text = await response.text();
         answers.set(key, (answers.get(key) ?? new Set()).add(`${response.status} ${text}`));
         // One connection for each request, so that each meets the proxy anew.
-        res.writeHead(response.status, { 'Content-Type': 'application/json', Connection: 'close' }).end(text);
+        res
+          .writeHead(response.status, { 'Content-Type': 'application/json', Connection: 'close' })
+          .end(text);
       })();
     });
   });
@@ -107,7 +120,9 @@ async function startRecorder(emulatorBaseUrl: string) {
 }
 
 /** A call is given up after three retries; a later call with its key still gets the one link. */
-async function persist(create: (options: { idempotencyKey: string | undefined }) => Promise<PaymentLink>): Promise<string> {
+async function persist(
+  create: (options: { idempotencyKey: string | undefined }) => Promise<PaymentLink>,
+): Promise<string> {
   for (let idempotencyKey: string | undefined; ;) {
     try {
       return (await create({ idempotencyKey })).token;
@@ -126,7 +141,10 @@ it('creates each link exactly once through 100 random network faults (L01)', asy
   const recorder = await startRecorder(emulator.baseUrl);
   const proxy = await startFaultyProxy(recorder.port, randomOf(seed), 100);
   try {
-    const client = createClient({ baseUrl: `http://127.0.0.1:${proxy.port}/api`, apiKey: emulator.apiKey });
+    const client = createClient({
+      baseUrl: `http://127.0.0.1:${proxy.port}/api`,
+      apiKey: emulator.apiKey,
+    });
     const links = new Map<string, string>();
     let order = 0;
     const createLinks = async (): Promise<void> => {
@@ -138,17 +156,23 @@ it('creates each link exactly once through 100 random network faults (L01)', asy
     };
     await Promise.all(Array.from({ length: 6 }, createLinks));
     const { beforeSent, afterSent, withinReply } = proxy.counts;
-    console.log(`network faults: ${order} links, ${recorder.seen.length} whole requests`, { beforeSent, afterSent, withinReply });
+    console.log(`network faults: ${order} links, ${recorder.seen.length} whole requests`, {
+      beforeSent,
+      afterSent,
+      withinReply,
+    });
     expect(beforeSent + afterSent + withinReply).toBe(100);
     // The faults were such that requests came more than once: else this would prove nothing.
     expect(recorder.seen.length).toBeGreaterThan(order);
 
     const bodies = new Map<string, Set<string>>();
-    for (const { key, body } of recorder.seen) bodies.set(key, (bodies.get(key) ?? new Set()).add(body));
+    for (const { key, body } of recorder.seen)
+      bodies.set(key, (bodies.get(key) ?? new Set()).add(body));
     expect(bodies.size).toBe(order);
     for (const [key, sent] of bodies) expect([key, sent.size]).toEqual([key, 1]);
     // One answer for each key, byte for byte, and so one link for each order.
-    for (const given of recorder.answers.values()) expect([...given]).toEqual([expect.stringMatching(/^201 /)]);
+    for (const given of recorder.answers.values())
+      expect([...given]).toEqual([expect.stringMatching(/^201 /)]);
     expect(new Set(links.values()).size).toBe(order);
   } finally {
     await proxy.close();

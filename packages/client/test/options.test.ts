@@ -29,14 +29,18 @@ describe('createClient', () => {
     expect(() => createClient({ ...good, baseUrl })).not.toThrow();
   });
 
-  it.each(['https://service.example/api', 'https://service.example/api/', 'https://service.example/api//'])(
-    'asks below the address %s',
-    async (baseUrl) => {
-      const fetch = vi.fn(() => Promise.reject(new Error('no network')));
-      await failure(createClient({ ...good, baseUrl, fetch, retries: 0 }).getPayment('order-1'));
-      expect(fetch).toHaveBeenCalledExactlyOnceWith('https://service.example/api/v1/payments/order-1', expect.anything());
-    },
-  );
+  it.each([
+    'https://service.example/api',
+    'https://service.example/api/',
+    'https://service.example/api//',
+  ])('asks below the address %s', async (baseUrl) => {
+    const fetch = vi.fn(() => Promise.reject(new Error('no network')));
+    await failure(createClient({ ...good, baseUrl, fetch, retries: 0 }).getPayment('order-1'));
+    expect(fetch).toHaveBeenCalledExactlyOnceWith(
+      'https://service.example/api/v1/payments/order-1',
+      expect.anything(),
+    );
+  });
 
   it.each([
     'http://service.example/api',
@@ -121,18 +125,30 @@ describe('createClient', () => {
     ['apikey', API_KEY],
     ['baseURL', 'https://service.example'],
   ])('refuses the option %s: %j', (option, value) => {
-    expect(configurationFault(() => createClient({ ...good, [option]: value })).option).toBe(option);
+    expect(configurationFault(() => createClient({ ...good, [option]: value })).option).toBe(
+      option,
+    );
   });
 
   it('refuses options that are none, also those of a call', async () => {
     expect(configurationFault(() => createClient(undefined as never)).option).toBe('options');
     const client = createClient(good);
     const link = { amount: 1, reference: 'r' };
-    await expect(client.createPaymentLink(link, { idempotencykey: 'k' } as object)).rejects.toMatchObject({
+    await expect(
+      client.createPaymentLink(link, { idempotencykey: 'k' } as object),
+    ).rejects.toMatchObject({
       option: 'idempotencykey',
     });
-    for (const signal of [{}, { aborted: false }, { addEventListener: () => undefined }, null, 'abort']) {
-      await expect(client.createPaymentLink(link, { signal: signal as unknown as AbortSignal })).rejects.toMatchObject({
+    for (const signal of [
+      {},
+      { aborted: false },
+      { addEventListener: () => undefined },
+      null,
+      'abort',
+    ]) {
+      await expect(
+        client.createPaymentLink(link, { signal: signal as unknown as AbortSignal }),
+      ).rejects.toMatchObject({
         option: 'signal',
       });
     }
@@ -141,7 +157,8 @@ describe('createClient', () => {
 });
 
 describe('where the API key would be public', () => {
-  const browser = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36';
+  const browser =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36';
 
   it.each([
     ['a page', { window: {}, document: {}, navigator: { userAgent: browser } }],
@@ -168,7 +185,9 @@ describe('where the API key would be public', () => {
   });
 
   it('throws as soon as a browser loads the package', async () => {
-    await expect(import('../src/browser.js')).rejects.toThrow(/loaded in a browser.*import it from server code only/);
+    await expect(import('../src/browser.js')).rejects.toThrow(
+      /loaded in a browser.*import it from server code only/,
+    );
   });
 
   it('refuses to make a client in a page, whatever bundle brought it there', () => {

@@ -18,7 +18,9 @@ export interface RawServer {
 }
 
 /** A server that answers the first request by the first behaviour, and so on; the last one stays. */
-export async function startRawServer(...behaviours: [Behaviour, ...Behaviour[]]): Promise<RawServer> {
+export async function startRawServer(
+  ...behaviours: [Behaviour, ...Behaviour[]]
+): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -56,7 +58,10 @@ function readRequest(bytes: string): RawRequest | undefined {
   if (end < 0) return undefined;
   const [line = '', ...fields] = bytes.slice(0, end).split('\r\n');
   const headers = Object.fromEntries(
-    fields.map((field) => [field.slice(0, field.indexOf(':')).toLowerCase(), field.slice(field.indexOf(':') + 1).trim()]),
+    fields.map((field) => [
+      field.slice(0, field.indexOf(':')).toLowerCase(),
+      field.slice(field.indexOf(':') + 1).trim(),
+    ]),
   );
   const body = bytes.slice(end + 4);
   if (body.length < Number(headers['content-length'] ?? 0)) return undefined;
@@ -64,9 +69,14 @@ function readRequest(bytes: string): RawRequest | undefined {
 }
 
 /** Answers as it should: the status, the body and its length. */
-export function answer(status: number, body: unknown, headers: Record<string, string> = {}): Behaviour {
+export function answer(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Behaviour {
   return (socket, request) => {
-    const value: unknown = typeof body === 'function' ? (body as (request: RawRequest) => unknown)(request) : body;
+    const value: unknown =
+      typeof body === 'function' ? (body as (request: RawRequest) => unknown)(request) : body;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     const fields = {
       'Content-Type': 'application/json',
@@ -86,7 +96,14 @@ export function head(status: number, fields: Record<string, string>): string {
 /** The link that docs/service.md 2.2 gives for the request. */
 export const link = (request: RawRequest): Record<string, unknown> => {
   const { reference, amount } = JSON.parse(request.body) as Record<string, unknown>;
-  return { token: 'token-1', url: 'https://pay.example/link/token-1', amount, currency: 'XOF', reference, status: 'pending' };
+  return {
+    token: 'token-1',
+    url: 'https://pay.example/link/token-1',
+    amount,
+    currency: 'XOF',
+    reference,
+    status: 'pending',
+  };
 };
 
 /** The payment that docs/service.md 2.3 gives for the reference of the path. */

@@ -1,7 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { meaningOf } from '../src/failure.js';
-import { createClient, PaylinkError, type ClientOptions, type PaylinkClient } from '../src/index.js';
+import {
+  createClient,
+  PaylinkError,
+  type ClientOptions,
+  type PaylinkClient,
+} from '../src/index.js';
 import {
   answer,
   API_KEY,
@@ -29,7 +34,8 @@ async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {})
   client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, retries: 0, ...options });
 }
 
-const create = (): Promise<unknown> => failure(client.createPaymentLink(fixed, { idempotencyKey: 'key-1' }));
+const create = (): Promise<unknown> =>
+  failure(client.createPaymentLink(fixed, { idempotencyKey: 'key-1' }));
 const get = (): Promise<unknown> => failure(client.getPayment('order-1'));
 
 describe('an answer to a creation that is not 201', () => {
@@ -49,14 +55,27 @@ describe('an answer to a creation that is not 201', () => {
     [503, 'service_error'],
     [599, 'service_error'],
   ])('is a typed error, also where it holds a good link: %d (L02)', async (status, code) => {
-    await start(status === 204 ? (socket) => socket.end(head(204, { Connection: 'close' })) : answer(status, link));
-    expect(await create()).toMatchObject({ name: 'PaylinkError', code, status, idempotencyKey: 'key-1' });
+    await start(
+      status === 204
+        ? (socket) => socket.end(head(204, { Connection: 'close' }))
+        : answer(status, link),
+    );
+    expect(await create()).toMatchObject({
+      name: 'PaylinkError',
+      code,
+      status,
+      idempotencyKey: 'key-1',
+    });
   });
 
   it('has a text that names the endpoint, and neither the reference nor the key', async () => {
     await start(answer(400, {}));
-    expect(((await create()) as PaylinkError).message).toMatch(/^POST \/v1\/payment-links was answered 400/);
-    expect(((await get()) as PaylinkError).message).toMatch(/^GET \/v1\/payments\/\{reference\} was answered 400/);
+    expect(((await create()) as PaylinkError).message).toMatch(
+      /^POST \/v1\/payment-links was answered 400/,
+    );
+    expect(((await get()) as PaylinkError).message).toMatch(
+      /^GET \/v1\/payments\/\{reference\} was answered 400/,
+    );
   });
 
   it.each([
@@ -83,16 +102,19 @@ describe('an answer to a creation that is not 201', () => {
     [undefined, { 'X-Request-Id': 'with a blank' }],
     [undefined, { 'X-Request-Id': 'x'.repeat(129) }],
     ['x'.repeat(128), { 'X-Request-Id': 'x'.repeat(128) }],
-  ])('has the id %s of a request with the headers %j, and no field without a value', async (id, headers) => {
-    await start(answer(500, {}, headers));
-    const error = (await create()) as PaylinkError;
-    expect(error.requestId).toBe(id);
-    const { requestId, ...fields } = JSON.parse(JSON.stringify(error)) as Record<string, unknown>;
-    expect(requestId).toBe(id);
-    expect(fields).toEqual({ code: 'service_error', status: 500, idempotencyKey: 'key-1' });
-    expect(Object.keys(error).includes('requestId')).toBe(id !== undefined);
-    expect('cause' in error).toBe(false);
-  });
+  ])(
+    'has the id %s of a request with the headers %j, and no field without a value',
+    async (id, headers) => {
+      await start(answer(500, {}, headers));
+      const error = (await create()) as PaylinkError;
+      expect(error.requestId).toBe(id);
+      const { requestId, ...fields } = JSON.parse(JSON.stringify(error)) as Record<string, unknown>;
+      expect(requestId).toBe(id);
+      expect(fields).toEqual({ code: 'service_error', status: 500, idempotencyKey: 'key-1' });
+      expect(Object.keys(error).includes('requestId')).toBe(id !== undefined);
+      expect('cause' in error).toBe(false);
+    },
+  );
 
   it('has what the service said as its body, and what it calls the request (L02)', async () => {
     await start(answer(422, { error: { code: 'other_payload' } }, { 'X-Request-Id': 'req-7' }));
@@ -110,7 +132,8 @@ describe('an answer to a creation that is not 201', () => {
     for (const behaviour of [
       answer(400, 'x'.repeat(2_000_000)),
       ((socket) => socket.end(`${head(400, { 'Content-Length': '100' })}cut`)) satisfies Behaviour,
-      ((socket) => void socket.write(`${head(400, { 'Content-Length': '100' })}hangs`)) satisfies Behaviour,
+      ((socket) =>
+        void socket.write(`${head(400, { 'Content-Length': '100' })}hangs`)) satisfies Behaviour,
     ]) {
       await server.close();
       await start(behaviour, { timeout: 1000 });
@@ -121,34 +144,48 @@ describe('an answer to a creation that is not 201', () => {
 });
 
 describe('an answer to a reading', () => {
-  it.each([201, 206, 404, 410, 500])('is a success with 200 only, and not with %d', async (status) => {
-    await start(answer(status, payment));
-    expect(await get()).toMatchObject({ status });
-  });
+  it.each([201, 206, 404, 410, 500])(
+    'is a success with 200 only, and not with %d',
+    async (status) => {
+      await start(answer(status, payment));
+      expect(await get()).toMatchObject({ status });
+    },
+  );
 });
 
 describe('a redirect', () => {
-  it.each([300, 301, 302, 303, 307, 308, 399])('is an error and is not followed: %d (L07)', async (status) => {
-    const elsewhere = await startRawServer(created);
-    try {
-      await start(answer(status, '', { Location: `${elsewhere.baseUrl}/v1/payment-links` }), { retries: 3 });
-      expect(await create()).toMatchObject({ code: 'redirected', status });
-      expect(await get()).toMatchObject({ code: 'redirected', status });
-      expect(server.requests).toHaveLength(2);
-      expect(elsewhere.requests).toEqual([]);
-    } finally {
-      await elsewhere.close();
-    }
-  });
+  it.each([300, 301, 302, 303, 307, 308, 399])(
+    'is an error and is not followed: %d (L07)',
+    async (status) => {
+      const elsewhere = await startRawServer(created);
+      try {
+        await start(answer(status, '', { Location: `${elsewhere.baseUrl}/v1/payment-links` }), {
+          retries: 3,
+        });
+        expect(await create()).toMatchObject({ code: 'redirected', status });
+        expect(await get()).toMatchObject({ code: 'redirected', status });
+        expect(server.requests).toHaveLength(2);
+        expect(elsewhere.requests).toEqual([]);
+      } finally {
+        await elsewhere.close();
+      }
+    },
+  );
 
   it('is an error where a fetch has followed it all the same, or shows no more than that it was one (L07)', async () => {
     await start(hang);
     for (const odd of [{ redirected: true }, { type: 'opaqueredirect', status: 0 }]) {
       const response = Object.defineProperties(
         Response.json(payment({ line: 'GET /order-1 HTTP/1.1', headers: {}, body: '' })),
-        Object.fromEntries(Object.entries(odd).map(([name, value]: [string, unknown]) => [name, { value }])),
+        Object.fromEntries(
+          Object.entries(odd).map(([name, value]: [string, unknown]) => [name, { value }]),
+        ),
       );
-      client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, fetch: () => Promise.resolve(response) });
+      client = createClient({
+        baseUrl: server.baseUrl,
+        apiKey: API_KEY,
+        fetch: () => Promise.resolve(response),
+      });
       expect(await get()).toMatchObject({ code: 'redirected' });
     }
   });
@@ -163,9 +200,15 @@ describe('a bad reply', () => {
     ['null', 'null'],
     ['a text', '"order-1"'],
   ])('is a typed error: %s (L10)', async (_, body) => {
-    await start((socket, request) => answer(request.line.startsWith('GET') ? 200 : 201, body)(socket, request));
+    await start((socket, request) =>
+      answer(request.line.startsWith('GET') ? 200 : 201, body)(socket, request),
+    );
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
-    expect(await create()).toMatchObject({ code: 'invalid_response', status: 201, idempotencyKey: 'key-1' });
+    expect(await create()).toMatchObject({
+      code: 'invalid_response',
+      status: 201,
+      idempotencyKey: 'key-1',
+    });
   });
 
   it('is a typed error: bytes that are not UTF-8 (L10)', async () => {
@@ -173,7 +216,9 @@ describe('a bad reply', () => {
       // A payment that is whole but for one byte of a field that is not read.
       const body = Buffer.from(JSON.stringify({ ...payment(request), note: '~' }));
       body[body.indexOf('~')] = 0xff;
-      socket.end(Buffer.concat([Buffer.from(head(200, { 'Content-Length': String(body.length) })), body]));
+      socket.end(
+        Buffer.concat([Buffer.from(head(200, { 'Content-Length': String(body.length) })), body]),
+      );
     });
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
   });
@@ -185,7 +230,13 @@ describe('a bad reply', () => {
       answer(200, large),
       ((socket) => socket.end(`${head(200, { Connection: 'close' })}${large}`)) satisfies Behaviour,
       ((socket) => {
-        socket.write(head(200, { 'Content-Encoding': 'gzip', 'Content-Length': String(packed.length), Connection: 'close' }));
+        socket.write(
+          head(200, {
+            'Content-Encoding': 'gzip',
+            'Content-Length': String(packed.length),
+            Connection: 'close',
+          }),
+        );
         socket.end(packed);
       }) satisfies Behaviour,
     ]) {
@@ -257,7 +308,10 @@ describe('a bad reply', () => {
   it.each<[string, Behaviour]>([
     ['before its head', hang],
     ['within its head', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-')],
-    ['within its body', (socket) => void socket.write(`${head(200, { 'Content-Length': '500' })}{"reference":`)],
+    [
+      'within its body',
+      (socket) => void socket.write(`${head(200, { 'Content-Length': '500' })}{"reference":`),
+    ],
   ])('is given up after the timeout where it hangs %s (L10)', async (_, behaviour) => {
     await start(behaviour, { timeout: 300 });
     expect(await get()).toMatchObject({ code: 'timeout' });
@@ -280,7 +334,9 @@ describe('a bad reply', () => {
   it('is a network_error with the reasons of a fetch of the merchant’s own, as far as they are texts', async () => {
     await start(hang);
     const chain = (...messages: unknown[]): object | undefined =>
-      messages.length === 0 ? undefined : { message: messages[0], cause: chain(...messages.slice(1)) };
+      messages.length === 0
+        ? undefined
+        : { message: messages[0], cause: chain(...messages.slice(1)) };
     for (const [fault, message, code] of [
       [chain('a', '', 7, 'b', 'the fifth'), 'a: b', undefined],
       [{ code: 'E_1' }, 'E_1', 'E_1'],
@@ -300,8 +356,14 @@ describe('a bad reply', () => {
         retries: 0,
         fetch: () => Promise.reject(fault),
       });
-      const { cause, message: whole } = (await get()) as PaylinkError & { cause: Error & { code?: string } };
-      expect([cause.message, cause.code, Object.hasOwn(cause, 'code')]).toEqual([message, code, code !== undefined]);
+      const { cause, message: whole } = (await get()) as PaylinkError & {
+        cause: Error & { code?: string };
+      };
+      expect([cause.message, cause.code, Object.hasOwn(cause, 'code')]).toEqual([
+        message,
+        code,
+        code !== undefined,
+      ]);
       expect(whole).toBe(`GET /v1/payments/{reference} got no whole reply: ${message}`);
     }
   });
@@ -318,7 +380,10 @@ describe('a bad reply', () => {
 describe('a reply against what was asked', () => {
   const changed =
     (change: object) =>
-    (request: RawRequest): object => ({ ...(request.line.startsWith('GET') ? payment(request) : link(request)), ...change });
+    (request: RawRequest): object => ({
+      ...(request.line.startsWith('GET') ? payment(request) : link(request)),
+      ...change,
+    });
 
   it.each([
     ['another reference', { reference: 'order-2' }],
@@ -333,30 +398,42 @@ describe('a reply against what was asked', () => {
     ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
   ])('is an error of a link: %s (L11)', async (_, change) => {
     await start(answer(201, changed(change)));
-    expect(await create()).toMatchObject({ code: 'response_mismatch', status: 201, idempotencyKey: 'key-1' });
+    expect(await create()).toMatchObject({
+      code: 'response_mismatch',
+      status: 201,
+      idempotencyKey: 'key-1',
+    });
   });
 
   it.each(['reference', 'amount'])('is told by the name of what differs: %s', async (name) => {
     await start((socket, request) =>
-      answer(request.line.startsWith('GET') ? 200 : 201, changed({ [name]: name === 'amount' ? 15_001 : 'order-2' }))(
-        socket,
-        request,
-      ),
+      answer(
+        request.line.startsWith('GET') ? 200 : 201,
+        changed({ [name]: name === 'amount' ? 15_001 : 'order-2' }),
+      )(socket, request),
     );
     const message = expect.stringContaining(`a different \`${name}\``) as string;
     expect(await create()).toMatchObject({ code: 'response_mismatch', message });
-    if (name === 'reference') expect(await get()).toMatchObject({ code: 'response_mismatch', message });
+    if (name === 'reference')
+      expect(await get()).toMatchObject({ code: 'response_mismatch', message });
   });
 
   it('may have an amount where the customer chooses it', async () => {
     await start(answer(201, changed({ amount: 700 })));
-    const free = { amount_min: 500, amount_max: 5_000, reference: 'order-1', description: 'A gift' };
+    const free = {
+      amount_min: 500,
+      amount_max: 5_000,
+      reference: 'order-1',
+      description: 'A gift',
+    };
     await expect(client.createPaymentLink(free)).resolves.toMatchObject({ amount: 700 });
   });
 
   it('takes a page on this machine from a service on this machine, and from no other (L11)', async () => {
     await start(answer(201, changed({ url: 'http://127.0.0.1:4000/link/t' })));
-    await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ url: 'http://127.0.0.1:4000/link/t' });
+    await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({
+      url: 'http://127.0.0.1:4000/link/t',
+    });
     client = createClient({
       baseUrl: 'https://service.example/api',
       apiKey: API_KEY,
@@ -392,20 +469,31 @@ describe('a reply against what was asked', () => {
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
   });
 
-  it.each([{ token: undefined }, { token: 7 }, { url: null }, { currency: '' }, { status: 0 }, { amount: '15000' }])(
-    'is an error of a link with %j',
-    async (change) => {
-      await start(answer(201, changed(change)));
-      expect(await create()).toMatchObject({ code: 'invalid_response', status: 201 });
-    },
-  );
+  it.each([
+    { token: undefined },
+    { token: 7 },
+    { url: null },
+    { currency: '' },
+    { status: 0 },
+    { amount: '15000' },
+  ])('is an error of a link with %j', async (change) => {
+    await start(answer(201, changed(change)));
+    expect(await create()).toMatchObject({ code: 'invalid_response', status: 201 });
+  });
 
   it.each(['Success', 'success ', 'SUCCESS', 'succeeded', 'paid', 'unknown', '__proto__'])(
     'reads the status %j as unknown, and never as a success (L12)',
     async (status) => {
-      await start((socket, request) => answer(request.line.startsWith('GET') ? 200 : 201, changed({ status }))(socket, request));
-      await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'unknown', sentStatus: status });
-      await expect(client.createPaymentLink(fixed)).rejects.toMatchObject({ code: 'link_already_used' });
+      await start((socket, request) =>
+        answer(request.line.startsWith('GET') ? 200 : 201, changed({ status }))(socket, request),
+      );
+      await expect(client.getPayment('order-1')).resolves.toMatchObject({
+        status: 'unknown',
+        sentStatus: status,
+      });
+      await expect(client.createPaymentLink(fixed)).rejects.toMatchObject({
+        code: 'link_already_used',
+      });
     },
   );
 
@@ -414,7 +502,11 @@ describe('a reply against what was asked', () => {
     async (status) => {
       await start(answer(201, changed({ status })));
       const error = await failure(client.createPaymentLink(fixed, { idempotencyKey: 'order-1' }));
-      expect(error).toMatchObject({ code: 'link_already_used', status: 201, idempotencyKey: 'order-1' });
+      expect(error).toMatchObject({
+        code: 'link_already_used',
+        status: 201,
+        idempotencyKey: 'order-1',
+      });
       expect(error).not.toHaveProperty('mayHaveCreated');
       expect((error as Error).message).toContain(`its payment is ${status}`);
     },
@@ -424,7 +516,13 @@ describe('a reply against what was asked', () => {
     'reads the status %s as it is, and hands on known fields only',
     async (status) => {
       await start(answer(200, changed({ status, more: 1 })));
-      const fields = { reference: 'order-1', type: 'payment', amount: 15_000, currency: 'XOF', status };
+      const fields = {
+        reference: 'order-1',
+        type: 'payment',
+        amount: 15_000,
+        currency: 'XOF',
+        status,
+      };
       await expect(client.getPayment('order-1')).resolves.toEqual(fields);
     },
   );
@@ -439,8 +537,11 @@ describe('a reply against what was asked', () => {
     expect(await client.getPayment('order-1')).toHaveProperty('amount', 0);
   });
 
-  it.each(['[]', 'null', '"order-1"', '7'])('is said to be no object where it is %s', async (body) => {
-    await start(answer(200, body));
-    expect(((await get()) as PaylinkError).message).toContain('is not a JSON object');
-  });
+  it.each(['[]', 'null', '"order-1"', '7'])(
+    'is said to be no object where it is %s',
+    async (body) => {
+      await start(answer(200, body));
+      expect(((await get()) as PaylinkError).message).toContain('is not a JSON object');
+    },
+  );
 });

@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createClient, type ClientOptions, type PaylinkClient, type PaylinkError } from '../src/index.js';
+import {
+  createClient,
+  type ClientOptions,
+  type PaylinkClient,
+  type PaylinkError,
+} from '../src/index.js';
 import { readRetryAfter } from '../src/retry-after.js';
 import { retry } from '../src/retry.js';
 import { PaylinkError as FailureOfTry } from '../src/errors.js';
@@ -27,14 +32,19 @@ afterEach(async () => {
   await server.close();
 });
 
-async function start(behaviours: [Behaviour, ...Behaviour[]], options: Partial<ClientOptions> = {}): Promise<void> {
+async function start(
+  behaviours: [Behaviour, ...Behaviour[]],
+  options: Partial<ClientOptions> = {},
+): Promise<void> {
   server = await startRawServer(...behaviours);
   client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, ...options });
 }
 
-const cutOff: Behaviour = (socket) => socket.end(`${head(201, { 'Content-Length': '500' })}{"token":`);
+const cutOff: Behaviour = (socket) =>
+  socket.end(`${head(201, { 'Content-Length': '500' })}{"token":`);
 const chunkedHead = head(201, { 'Transfer-Encoding': 'chunked', Connection: 'close' });
-const cutOffInChunk: Behaviour = (socket) => socket.end(`${chunkedHead}60\r\n{"token":"token-1","url":"https://p`);
+const cutOffInChunk: Behaviour = (socket) =>
+  socket.end(`${chunkedHead}60\r\n{"token":"token-1","url":"https://p`);
 
 describe('a retry', () => {
   it.each<[string, Behaviour]>([
@@ -42,7 +52,10 @@ describe('a retry', () => {
     ['a connection that is closed without an answer', (socket) => socket.end()],
     ['an answer that is cut off', cutOff],
     ['an answer that is cut off within a chunk, which fetch does not notice', cutOffInChunk],
-    ['an answer that is cut off after its head, which fetch does not notice', (socket) => socket.end(chunkedHead)],
+    [
+      'an answer that is cut off after its head, which fetch does not notice',
+      (socket) => socket.end(chunkedHead),
+    ],
     ['an answer that never comes', hang],
     ['429', answer(429, {})],
     ['500', answer(500, {})],
@@ -51,7 +64,11 @@ describe('a retry', () => {
     await start([fault, fault, created], { timeout: 500 });
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
     expect(server.requests).toHaveLength(3);
-    const sent = server.requests.map(({ line, headers, body }) => ({ line, key: headers['idempotency-key'], body }));
+    const sent = server.requests.map(({ line, headers, body }) => ({
+      line,
+      key: headers['idempotency-key'],
+      body,
+    }));
     expect(sent[0]!.key).toHaveLength(36);
     expect(sent).toEqual([sent[0], sent[0], sent[0]]);
   });
@@ -61,18 +78,23 @@ describe('a retry', () => {
     await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'success' });
   });
 
-  it.each([200, 400, 401, 403, 404, 409, 422, 301])('is not made after %d, which a retry would only repeat', async (status) => {
-    await start([answer(status, {}), created]);
-    expect(await failure(client.createPaymentLink(fixed))).toMatchObject({ status });
-    expect(server.requests).toHaveLength(1);
-  });
+  it.each([200, 400, 401, 403, 404, 409, 422, 301])(
+    'is not made after %d, which a retry would only repeat',
+    async (status) => {
+      await start([answer(status, {}), created]);
+      expect(await failure(client.createPaymentLink(fixed))).toMatchObject({ status });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   it.each<[string, Behaviour]>([
     ['with its length', answer(201, '{"token":')],
     ['that is a page', (socket) => socket.end(`${head(201, { Connection: 'close' })}<html>`)],
   ])('is not made after a reply %s that is not JSON', async (_, behaviour) => {
     await start([behaviour, created]);
-    expect(await failure(client.createPaymentLink(fixed))).toMatchObject({ code: 'invalid_response' });
+    expect(await failure(client.createPaymentLink(fixed))).toMatchObject({
+      code: 'invalid_response',
+    });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -101,7 +123,10 @@ describe('a creation whose first try got no answer', () => {
   ])('says that the link may exist where its last try was %s (L01)', async (_, refusal) => {
     await start([hang, refusal], { timeout: 2_000 });
     const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
-    expect(error).toMatchObject({ mayHaveCreated: true, idempotencyKey: server.requests[0]!.headers['idempotency-key'] });
+    expect(error).toMatchObject({
+      mayHaveCreated: true,
+      idempotencyKey: server.requests[0]!.headers['idempotency-key'],
+    });
     expect(server.requests).toHaveLength(2);
   });
 
@@ -163,10 +188,20 @@ describe('the wait before a retry', () => {
     const started = performance.now();
     const tries: number[] = [];
     const result = failure(
-      retry({ timeout: 10_000, retries: 3, deadline, signal: undefined, idempotencyKey: undefined, retryLimited: true }, () => {
-        tries.push(Math.round(performance.now() - started));
-        return Promise.reject(error);
-      }),
+      retry(
+        {
+          timeout: 10_000,
+          retries: 3,
+          deadline,
+          signal: undefined,
+          idempotencyKey: undefined,
+          retryLimited: true,
+        },
+        () => {
+          tries.push(Math.round(performance.now() - started));
+          return Promise.reject(error);
+        },
+      ),
     );
     await vi.runAllTimersAsync();
     expect(await result).toBe(error);
@@ -209,7 +244,10 @@ describe('the wait before a retry', () => {
 
   it('is not begun for a Retry-After of an hour: the caller gets the error at once, with the delay (L15)', async () => {
     await start([answer(429, {}, { 'Retry-After': '3600' }), read]);
-    expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'rate_limited', retryAfter: 3_600_000 });
+    expect(await failure(client.getPayment('order-1'))).toMatchObject({
+      code: 'rate_limited',
+      retryAfter: 3_600_000,
+    });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -223,7 +261,14 @@ describe('the wait before a retry', () => {
     expect(readRetryAfter('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
     const date = 'Thu, 01 Jan 2026 00:00:30 GMT';
     const numbers = ['', '-1', '1.5', '1e3', '99999999999', '1, 2'];
-    for (const odd of [...numbers, 'soon', '2026-01-02', 'Thu, 99 Jan 2026 00:00:30 GMT', `(about) ${date}`, `${date} (about)`]) {
+    for (const odd of [
+      ...numbers,
+      'soon',
+      '2026-01-02',
+      'Thu, 99 Jan 2026 00:00:30 GMT',
+      `(about) ${date}`,
+      `${date} (about)`,
+    ]) {
       expect(readRetryAfter(odd), odd).toBeUndefined();
     }
   });
@@ -244,10 +289,18 @@ describe('the deadline', () => {
     server = { close: () => Promise.resolve() } as RawServer;
     const fetch = vi.fn(() => new Promise<never>(() => undefined));
     const limits = { timeout: 400, deadline: 600, retries: 1 };
-    client = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch, ...limits });
+    client = createClient({
+      baseUrl: 'https://service.example/api',
+      apiKey: API_KEY,
+      fetch,
+      ...limits,
+    });
     const failed = failure(client.getPayment('order-1'));
     await vi.advanceTimersByTimeAsync(600);
-    expect(await failed).toMatchObject({ code: 'timeout', message: expect.stringContaining('did not answer in 200 ms') as string });
+    expect(await failed).toMatchObject({
+      code: 'timeout',
+      message: expect.stringContaining('did not answer in 200 ms') as string,
+    });
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
@@ -278,20 +331,38 @@ describe('an abortion by the caller', () => {
     await start([created]);
     const reason = new Error('enough');
     const options = { signal: AbortSignal.abort(reason) };
-    expect(await failure(client.createPaymentLink(fixed, options))).toMatchObject({ code: 'aborted', cause: reason });
-    expect(await failure(client.getPayment('order-1', options))).toMatchObject({ code: 'aborted', cause: reason });
+    expect(await failure(client.createPaymentLink(fixed, options))).toMatchObject({
+      code: 'aborted',
+      cause: reason,
+    });
+    expect(await failure(client.getPayment('order-1', options))).toMatchObject({
+      code: 'aborted',
+      cause: reason,
+    });
     expect(server.requests).toEqual([]);
     const fetch = vi.fn(() => Promise.reject(new Error('sent')));
     client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, fetch });
-    expect(await failure(client.createPaymentLink(fixed, options))).toMatchObject({ code: 'aborted', cause: reason });
-    expect(await failure(client.getPayment('order-1', options))).toMatchObject({ code: 'aborted', cause: reason });
+    expect(await failure(client.createPaymentLink(fixed, options))).toMatchObject({
+      code: 'aborted',
+      cause: reason,
+    });
+    expect(await failure(client.getPayment('order-1', options))).toMatchObject({
+      code: 'aborted',
+      cause: reason,
+    });
     expect(fetch).not.toHaveBeenCalled();
   });
 
   it.each<[string, Behaviour]>([
     ['before the reply', hang],
-    ['within the reply', (socket) => void socket.write(`${head(201, { 'Content-Length': '500' })}{"token":`)],
-    ['within the reply of an error', (socket) => void socket.write(`${head(400, { 'Content-Length': '500' })}{"error":`)],
+    [
+      'within the reply',
+      (socket) => void socket.write(`${head(201, { 'Content-Length': '500' })}{"token":`),
+    ],
+    [
+      'within the reply of an error',
+      (socket) => void socket.write(`${head(400, { 'Content-Length': '500' })}{"error":`),
+    ],
     ['while it waits for a retry', answer(503, {}, { 'Retry-After': '15' })],
   ])('ends the call at once %s, and tells the key (L10)', async (_, behaviour) => {
     const controller = new AbortController();
@@ -309,7 +380,9 @@ describe('an abortion by the caller', () => {
         }, 100);
       },
     ]);
-    const error = await failure(client.createPaymentLink(fixed, { idempotencyKey: 'key-1', signal: controller.signal }));
+    const error = await failure(
+      client.createPaymentLink(fixed, { idempotencyKey: 'key-1', signal: controller.signal }),
+    );
     expect(error).toMatchObject({ code: 'aborted', idempotencyKey: 'key-1' });
     expect(server.requests).toHaveLength(1);
     await closed;
@@ -319,8 +392,13 @@ describe('an abortion by the caller', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     server = { close: () => Promise.resolve() } as RawServer;
     const controller = new AbortController();
-    const refused = (): Promise<Response> => Promise.resolve(new Response('{}', { status: 503, headers: { 'Retry-After': '15' } }));
-    const waiting = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch: refused });
+    const refused = (): Promise<Response> =>
+      Promise.resolve(new Response('{}', { status: 503, headers: { 'Retry-After': '15' } }));
+    const waiting = createClient({
+      baseUrl: 'https://service.example/api',
+      apiKey: API_KEY,
+      fetch: refused,
+    });
     const ended = failure(waiting.getPayment('order-1', { signal: controller.signal }));
     await vi.advanceTimersByTimeAsync(0);
     expect(vi.getTimerCount()).toBe(1);
@@ -349,13 +427,21 @@ describe('an abortion by the caller', () => {
       retries: 0,
     });
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
-    expect(await failure(client.getPayment('order-1', { signal: AbortSignal.timeout(20) }))).toMatchObject({ code: 'aborted' });
+    expect(
+      await failure(client.getPayment('order-1', { signal: AbortSignal.timeout(20) })),
+    ).toMatchObject({ code: 'aborted' });
   });
 
   it('ends a call whose reply ignores its signal', async () => {
     server = { close: () => Promise.resolve() } as RawServer;
     const fetch = () => Promise.resolve(new Response(new ReadableStream()));
-    client = createClient({ baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch, timeout: 100, retries: 0 });
+    client = createClient({
+      baseUrl: 'https://service.example/api',
+      apiKey: API_KEY,
+      fetch,
+      timeout: 100,
+      retries: 0,
+    });
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
   });
 });

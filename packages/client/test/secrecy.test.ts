@@ -2,7 +2,16 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withoutKey } from '../src/failure.js';
 import { createClient, isPaylinkError, PaylinkError, type ClientOptions } from '../src/index.js';
-import { answer, API_KEY, drop, failure, hang, startRawServer, type Behaviour, type RawServer } from './raw-server.js';
+import {
+  answer,
+  API_KEY,
+  drop,
+  failure,
+  hang,
+  startRawServer,
+  type Behaviour,
+  type RawServer,
+} from './raw-server.js';
 
 const SECRET = API_KEY.split('.')[1]!;
 const BODY = 'what-the-service-said';
@@ -32,20 +41,38 @@ function shown(value: unknown): string {
 
 async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {}) {
   server = await startRawServer(behaviour);
-  return createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, retries: 0, timeout: 300, ...options });
+  return createClient({
+    baseUrl: server.baseUrl,
+    apiKey: API_KEY,
+    retries: 0,
+    timeout: 300,
+    ...options,
+  });
 }
 
 describe('the API key', () => {
-  it.each(['bearer', 'x-api-key'] as const)('is in no view of a client (%s) (J01)', async (authentication) => {
-    const client = await start(hang, { authentication });
-    expect(shown(client)).not.toContain(SECRET);
-    expect(shown(client.getPayment)).not.toContain(SECRET);
-  });
+  it.each(['bearer', 'x-api-key'] as const)(
+    'is in no view of a client (%s) (J01)',
+    async (authentication) => {
+      const client = await start(hang, { authentication });
+      expect(shown(client)).not.toContain(SECRET);
+      expect(shown(client.getPayment)).not.toContain(SECRET);
+    },
+  );
 
   it.each<[string, Behaviour]>([
-    ['a refused key that the service quotes', answer(401, `{"error":"no such key: ${API_KEY}"}`, { 'X-Request-Id': API_KEY })],
-    ['a refused key in JSON that escapes some of it', answer(401, `{"${escaped(API_KEY)}":["${escaped(API_KEY)}"]}`)],
-    ['an answer about another payment that quotes it', answer(200, `{"reference":"other","sent":"Bearer ${API_KEY}"}`)],
+    [
+      'a refused key that the service quotes',
+      answer(401, `{"error":"no such key: ${API_KEY}"}`, { 'X-Request-Id': API_KEY }),
+    ],
+    [
+      'a refused key in JSON that escapes some of it',
+      answer(401, `{"${escaped(API_KEY)}":["${escaped(API_KEY)}"]}`),
+    ],
+    [
+      'an answer about another payment that quotes it',
+      answer(200, `{"reference":"other","sent":"Bearer ${API_KEY}"}`),
+    ],
     ['a request id of its secret part', answer(401, '{}', { 'X-Request-Id': SECRET })],
     ['a failure', answer(500, BODY)],
     ['a redirect', answer(302, '', { Location: `https://elsewhere.example/?key=${API_KEY}` })],
@@ -73,29 +100,57 @@ describe('the API key', () => {
     const client = await start((socket, request) => {
       const url = `https://pay.example/link/${encodeURIComponent(quoted)}`;
       const isCreation = request.line.startsWith('POST');
-      const reply = { ...fields, token: quoted, url, status: isCreation ? 'pending' : quoted, [quoted]: quoted };
+      const reply = {
+        ...fields,
+        token: quoted,
+        url,
+        status: isCreation ? 'pending' : quoted,
+        [quoted]: quoted,
+      };
       answer(isCreation ? 201 : 200, JSON.stringify(reply))(socket, request);
     });
     const payment = await client.getPayment('r');
-    expect(payment).toMatchObject({ currency: expect.stringContaining('[API key]') as string, status: 'unknown' });
+    expect(payment).toMatchObject({
+      currency: expect.stringContaining('[API key]') as string,
+      status: 'unknown',
+    });
     expect(shown(payment)).not.toContain(SECRET);
-    expect(shown(await client.createPaymentLink({ amount: 1, reference: 'r' }))).not.toContain(SECRET);
+    expect(shown(await client.createPaymentLink({ amount: 1, reference: 'r' }))).not.toContain(
+      SECRET,
+    );
   });
 
   it.each([
     ['is taken out from 8 characters on', 'sk_live_id.12345678', 'says 12345678', 'says [API key]'],
-    ['stays where it is so short that it is part of other words', 'sk_live_id.1234567', 'says 1234567', 'says 1234567'],
-    ['is what follows the last dot', 'sk_live_id.part.12345678', '12345678 of part', '[API key] of part'],
+    [
+      'stays where it is so short that it is part of other words',
+      'sk_live_id.1234567',
+      'says 1234567',
+      'says 1234567',
+    ],
+    [
+      'is what follows the last dot',
+      'sk_live_id.part.12345678',
+      '12345678 of part',
+      '[API key] of part',
+    ],
   ])('as its secret half %s (J01)', (_, apiKey, text, expected) => {
-    expect(withoutKey([{ [text]: text }, 7, null], apiKey)).toEqual([{ [expected]: expected }, 7, null]);
+    expect(withoutKey([{ [text]: text }, 7, null], apiKey)).toEqual([
+      { [expected]: expected },
+      7,
+      null,
+    ]);
   });
 
   it('is in no view of the error of a fetch that hangs the request on what it throws (J01)', async () => {
     const fetch = (_url: string, init: RequestInit): Promise<Response> => {
-      const failed = Object.assign(new Error(`cannot send ${JSON.stringify(init.headers)}`, { cause: init }), {
-        config: init,
-        code: 'E_X',
-      });
+      const failed = Object.assign(
+        new Error(`cannot send ${JSON.stringify(init.headers)}`, { cause: init }),
+        {
+          config: init,
+          code: 'E_X',
+        },
+      );
       return Promise.reject(failed);
     };
     const client = await start(hang, { fetch });
@@ -114,12 +169,19 @@ describe('what the service said', () => {
     const error = await failure(client.getPayment('r'));
     expect((error as PaylinkError).body).toEqual({ reason: BODY });
     // With getters called, a debugger or a test runner shows it where a person asks for that.
-    const views = [inspect(error, { showHidden: true, depth: 10 }), JSON.stringify(error), String(error), (error as Error).stack];
+    const views = [
+      inspect(error, { showHidden: true, depth: 10 }),
+      JSON.stringify(error),
+      String(error),
+      (error as Error).stack,
+    ];
     expect(views.join('\n')).not.toContain(BODY);
   });
 
   it('is in no view where a part of it is not as it should be (J01)', async () => {
-    const client = await start(answer(200, { reference: BODY, type: BODY, currency: BODY, amount: BODY, status: BODY }));
+    const client = await start(
+      answer(200, { reference: BODY, type: BODY, currency: BODY, amount: BODY, status: BODY }),
+    );
     const error = await failure(client.getPayment('r'));
     expect(inspect(error, { showHidden: true, depth: 10 })).not.toContain(BODY);
     expect((error as PaylinkError).body).toMatchObject({ status: BODY });

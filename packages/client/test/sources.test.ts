@@ -2,22 +2,31 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 const folder = new URL('../src/', import.meta.url);
-const sources = readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Record<string, unknown>;
+const sources = readdirSync(folder).map(
+  (name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const,
+);
+const manifest = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as Record<string, unknown>;
 
 it('depends on core alone (K02)', () => {
   expect(manifest['dependencies']).toEqual({ '@paylink/core': 'workspace:^' });
   expect(manifest).not.toHaveProperty('peerDependencies');
 });
 
-it.each(sources)('runs on every runtime, since it imports nothing but its own files and core: %s', (_, text) => {
-  const imports = Array.from(text.matchAll(/(?:from|import\() *'([^']+)'/g), ([, path]) => path!);
-  expect(imports.filter((path) => !/^(\.\/[a-z-]+\.js|@paylink\/core)$/.test(path))).toEqual([]);
-  expect(text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '')).not.toMatch(/\b(process|Buffer|require)\b/);
-});
+it.each(sources)(
+  'runs on every runtime, since it imports nothing but its own files and core: %s',
+  (_, text) => {
+    const imports = Array.from(text.matchAll(/(?:from|import\() *'([^']+)'/g), ([, path]) => path!);
+    expect(imports.filter((path) => !/^(\.\/[a-z-]+\.js|@paylink\/core)$/.test(path))).toEqual([]);
+    expect(text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '')).not.toMatch(/\b(process|Buffer|require)\b/);
+  },
+);
 
 it('is replaced by a file that throws in browsers and apps only (B18)', () => {
-  const { import: esm } = (manifest['exports'] as Record<string, Record<string, Record<string, string>>>)['.']!;
+  const { import: esm } = (
+    manifest['exports'] as Record<string, Record<string, Record<string, string>>>
+  )['.']!;
   const chosen = (...conditions: string[]): string =>
     Object.entries(esm!).find(([name]) => name === 'default' || conditions.includes(name))![1];
   expect(chosen('browser')).toBe('./dist/browser.js');
@@ -33,7 +42,10 @@ it('explains every error code in its README, and no other', () => {
     ([, code]) => code,
   );
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-  const explained = Array.from(readme.slice(readme.indexOf('## Errors')).matchAll(/^\| `([a-z_]+)`/gm), ([, code]) => code);
+  const explained = Array.from(
+    readme.slice(readme.indexOf('## Errors')).matchAll(/^\| `([a-z_]+)`/gm),
+    ([, code]) => code,
+  );
   expect(codes.length).toBeGreaterThan(15);
   expect(explained.sort()).toEqual(codes.sort());
 });

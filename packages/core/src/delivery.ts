@@ -28,8 +28,7 @@ export interface HeadersLike {
 
 /** Headers as Node has them, or a Fetch `Headers`. */
 export type WebhookHeaders =
-  | HeadersLike
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
+  HeadersLike | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
  * Looks a header up by its lower-case name, whatever the case of the given names. A repeated header

@@ -27,9 +27,7 @@ export interface WebhookErrorOptions {
  * @throws ConfigurationError if the code is not 1 to 64 of `a-z`, `0-9` and `_`, or the status is not
  * 400 to 599: an error that answered 2xx would acknowledge a notification that was not handled.
  */
-export class WebhookError<
-  Code extends string = WebhookErrorCode | (string & {}),
-> extends Error {
+export class WebhookError<Code extends string = WebhookErrorCode | (string & {})> extends Error {
   readonly code: Code;
   readonly status: number;
 
@@ -52,7 +50,11 @@ Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
  */
 export function isWebhookError(error: unknown): error is WebhookError {
   try {
-    const { [BRAND]: brand, code, status } = Object(error) as WebhookError & Record<symbol, unknown>;
+    const {
+      [BRAND]: brand,
+      code,
+      status,
+    } = Object(error) as WebhookError & Record<symbol, unknown>;
     return brand === true && isCode(code) && isFailure(status);
   } catch {
     // A getter or a Proxy threw.

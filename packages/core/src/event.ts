@@ -20,7 +20,10 @@ export interface WebhookEventBase {
 }
 
 /** An event of a configured kind. `type` comes from the event header, which the signature does not cover. */
-export interface KnownEvent<Type extends string = string, Payload = WebhookPayload> extends WebhookEventBase {
+export interface KnownEvent<
+  Type extends string = string,
+  Payload = WebhookPayload,
+> extends WebhookEventBase {
   readonly type: Type;
   readonly payload: Payload;
 }
@@ -47,22 +50,33 @@ export type ConfiguredEvent<Events extends EventSchemas> = {
 }[EventKind<Events>];
 
 /** Any event that verification can give. */
-export type WebhookEvent<Events extends EventSchemas = NoEvents> = ConfiguredEvent<Events> | UnrecognizedEvent;
-
+export type WebhookEvent<Events extends EventSchemas = NoEvents> =
+  ConfiguredEvent<Events> | UnrecognizedEvent;
 
 // ignoreBOM keeps a byte order mark in the text, where JSON.parse refuses it; the default would drop it unseen.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Checks `events` at set-up and gives the schema of each configured kind. */
-export function readEvents(events: EventSchemas = {}): ReadonlyMap<string, StandardSchema | undefined> {
+export function readEvents(
+  events: EventSchemas = {},
+): ReadonlyMap<string, StandardSchema | undefined> {
   const isMap = Object.prototype.toString.call(events) === '[object Object]';
   check(isMap, 'events', 'must be an object from event kind to schema');
   const kinds = new Map<string, StandardSchema | undefined>([['payment.succeeded', undefined]]);
   for (const [kind, schema] of Object.entries(events)) {
     const option = `events['${kind}']`;
-    check(isKind(kind) && kind !== 'unrecognized', option, 'is not an event kind: 1 to 128 of a-z, 0-9, `.`, `_` and `-`');
-    const validate: unknown = (schema as Partial<StandardSchema> | undefined)?.['~standard']?.validate;
-    check(typeof validate === 'function', option, 'must be a Standard Schema, as of zod, valibot or arktype');
+    check(
+      isKind(kind) && kind !== 'unrecognized',
+      option,
+      'is not an event kind: 1 to 128 of a-z, 0-9, `.`, `_` and `-`',
+    );
+    const validate: unknown = (schema as Partial<StandardSchema> | undefined)?.['~standard']
+      ?.validate;
+    check(
+      typeof validate === 'function',
+      option,
+      'must be a Standard Schema, as of zod, valibot or arktype',
+    );
     kinds.set(kind, schema);
   }
   return kinds;
@@ -87,13 +101,22 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   let payload: Record<string, unknown> | null;
   try {
     const text = decoder.decode(rawBody);
-    payload = JSON.parse(text, mayNamePrototype(text) ? leaveOutPrototypes : undefined) as typeof payload;
+    payload = JSON.parse(
+      text,
+      mayNamePrototype(text) ? leaveOutPrototypes : undefined,
+    ) as typeof payload;
   } catch {
     throw invalid('is not UTF-8, or not JSON');
   }
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) throw invalid('is not a JSON object');
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+    throw invalid('is not a JSON object');
   const { reference } = payload;
-  if (typeof reference !== 'string' || reference.trim() === '' || reference.includes('\0') || !isWellFormed(reference)) {
+  if (
+    typeof reference !== 'string' ||
+    reference.trim() === '' ||
+    reference.includes('\0') ||
+    !isWellFormed(reference)
+  ) {
     throw invalid('needs a `reference`: a non-blank string without NUL or unpaired surrogates');
   }
   return Object.freeze(payload) as WebhookPayload;
@@ -109,7 +132,9 @@ function mayNamePrototype(text: string): boolean {
 
 /** Leaves out the keys by which a later merge or `Object.assign` would change a prototype. */
 function leaveOutPrototypes(key: string, value: unknown): unknown {
-  const isPrototype = key === '__proto__' || (key === 'constructor' && Object.hasOwn(Object(value) as object, 'prototype'));
+  const isPrototype =
+    key === '__proto__' ||
+    (key === 'constructor' && Object.hasOwn(Object(value) as object, 'prototype'));
   return isPrototype ? undefined : value;
 }
 

@@ -31,9 +31,10 @@ type EventOf<Events extends EventSchemas, Kind extends string> = Kind extends 'u
 export type HandlerMap<Events extends EventSchemas, Context> = {
   readonly 'payment.succeeded': Handler<EventOf<Events, 'payment.succeeded'>, Context>;
 } & {
-  readonly [Kind in
-    | Exclude<keyof Events & string, 'payment.succeeded'>
-    | 'unrecognized']?: Handler<EventOf<Events, Kind>, Context>;
+  readonly [Kind in Exclude<keyof Events & string, 'payment.succeeded'> | 'unrecognized']?: Handler<
+    EventOf<Events, Kind>,
+    Context
+  >;
 };
 
 /** How a delivery ended that was not refused. */
@@ -119,7 +120,9 @@ function isEventReceiver(handlers: unknown): handlers is EventReceiver {
   if (Object.hasOwn(handlers, 'payment.succeeded')) return false;
   const { receive } = handlers as { readonly receive?: unknown };
   const { receive: polluted } = Object.prototype as { readonly receive?: unknown };
-  return typeof receive === 'function' && (Object.hasOwn(handlers, 'receive') || receive !== polluted);
+  return (
+    typeof receive === 'function' && (Object.hasOwn(handlers, 'receive') || receive !== polluted)
+  );
 }
 
 function handlerFinder(

@@ -24,7 +24,8 @@ export class HmacKey {
 
   constructor(secret: Uint8Array) {
     this.#key = crypto.createSecretKey(secret);
-    const block = secret.length > BLOCK ? crypto.createHash('sha256').update(secret).digest() : secret;
+    const block =
+      secret.length > BLOCK ? crypto.createHash('sha256').update(secret).digest() : secret;
     for (let index = 0; index < BLOCK; index++) {
       const byte = block[index] ?? 0;
       this.#inner[index] = byte ^ 0x36;

@@ -17,7 +17,9 @@ export class HmacKey {
   async digest(body: Uint8Array): Promise<Uint8Array> {
     // A Worker forbids asynchronous work outside of a request and waiting for the promise of another
     // request: the first use imports the key, and the key is kept instead of its promise.
-    this.#imported ??= await crypto.subtle.importKey('raw', this.#secret, ALGORITHM, false, ['sign']);
+    this.#imported ??= await crypto.subtle.importKey('raw', this.#secret, ALGORITHM, false, [
+      'sign',
+    ]);
     return new Uint8Array(await crypto.subtle.sign('HMAC', this.#imported, body));
   }
 }

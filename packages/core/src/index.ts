@@ -21,13 +21,7 @@ export { createReceiver, type Admission, type Gate, type Receiver } from './rece
 export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
 export type { DeliveryOutcome, ObserveHook } from './reporting.js';
 export { failureOf } from './result.js';
-export type {
-  EventSchemas,
-  EventTypes,
-  NoEvents,
-  SchemasOf,
-  StandardSchema,
-} from './schema.js';
+export type { EventSchemas, EventTypes, NoEvents, SchemasOf, StandardSchema } from './schema.js';
 export type { Secret, SecretList, SecretOption, SecretProvider, TenantSecret } from './secret.js';
 export { sign, verifySignature } from './signature.js';
 export { withinBounds, type Bounds } from './time-limit.js';

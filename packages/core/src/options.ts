@@ -34,15 +34,19 @@ interface ReadingOptions<Events extends EventSchemas, Host> extends VerifierOpti
   readonly observe?: ObserveHook | undefined;
 }
 
-export interface ReceiverOptions<Events extends EventSchemas, Host>
-  extends ReadingOptions<Events, Host> {
+export interface ReceiverOptions<Events extends EventSchemas, Host> extends ReadingOptions<
+  Events,
+  Host
+> {
   /** Milliseconds for the handler. Then `signal` aborts and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
 }
 
 /** The options of a gate: it verifies, and the merchant's own code answers. */
-export interface GateOptions<Events extends EventSchemas, Host>
-  extends ReadingOptions<Events, Host> {
+export interface GateOptions<Events extends EventSchemas, Host> extends ReadingOptions<
+  Events,
+  Host
+> {
   /** `'pass'` hands on signed events of other kinds too. By default they are acknowledged. */
   readonly unrecognized?: 'pass' | undefined;
 }

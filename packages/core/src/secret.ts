@@ -74,7 +74,11 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
 export function readTenantSecret(answer: TenantSecret): TenantSecret {
   const isObject = typeof answer === 'object' && answer !== null;
   const isPair = isObject && !Array.isArray(answer) && !isBytes(answer);
-  check(isPair, 'secret', 'must return { secret, tenant }: `tenant: false` if there is one merchant');
+  check(
+    isPair,
+    'secret',
+    'must return { secret, tenant }: `tenant: false` if there is one merchant',
+  );
   const own = readOptions(answer, ['secret', 'tenant'], 'secret');
   const isTenant = own.tenant === false || (typeof own.tenant === 'string' && own.tenant !== '');
   check(isTenant, 'tenant', 'must be a non-empty string, or false if there is one merchant');

@@ -16,7 +16,15 @@ export interface NotificationSource extends Payment {
  */
 export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
 
-const REPLAY_ANSWERS = ['same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore'] as const;
+const REPLAY_ANSWERS = [
+  'same_link',
+  'same_link_200',
+  'refuse',
+  'in_flight',
+  'unprocessable',
+  'fail',
+  'ignore',
+] as const;
 
 /** How many requests with a right API key are answered in a window of so many seconds, or `off`. */
 export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
@@ -143,28 +151,38 @@ const TIMERS = ['deliveryTimeout', 'firstRetryDelay', 'longestRetryDelay'];
 export function readAssumed(options: AssumedOptions = {}): Assumed {
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(ASSUMED, name)) {
-      throw new ConfigurationError(`assumed.${name}`, `is an unknown switch. Valid switches: ${Object.keys(ASSUMED).join(', ')}`);
+      throw new ConfigurationError(
+        `assumed.${name}`,
+        `is an unknown switch. Valid switches: ${Object.keys(ASSUMED).join(', ')}`,
+      );
     }
     if (value !== undefined) checkSwitch(name as keyof Assumed, value);
   }
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  );
   return { ...ASSUMED, ...given, errorStatus: { ...ERROR_STATUSES, ...options.errorStatus } };
 }
 
 function checkSwitch(name: keyof Assumed, value: unknown): void {
-  const fault = name === 'amountBeforeChoice' && value === 'omit' ? undefined : faultOf(name, value);
+  const fault =
+    name === 'amountBeforeChoice' && value === 'omit' ? undefined : faultOf(name, value);
   if (fault !== undefined) throw new ConfigurationError(`assumed.${name}`, fault);
 }
 
 function faultOf(name: keyof Assumed, value: unknown): string | undefined {
   const choices = CHOICES[name];
-  if (choices !== undefined) return choices.includes(value as string) ? undefined : `must be one of ${choices.join(', ')}`;
+  if (choices !== undefined)
+    return choices.includes(value as string) ? undefined : `must be one of ${choices.join(', ')}`;
   if (name === 'errorStatus') return faultOfStatuses(value);
   if (name === 'rateLimit') return faultOfRateLimit(value);
   if (name === 'transitions') return faultOfTransitions(value);
   if (name === 'otherEvent')
-    return isEventKind(value) ? undefined : 'must have 1 to 128 of the characters a-z, 0-9, ".", "_" and "-"';
-  if (name === 'notificationContentType') return isHeaderValue(value) ? undefined : 'must be a string that a header can hold';
+    return isEventKind(value)
+      ? undefined
+      : 'must have 1 to 128 of the characters a-z, 0-9, ".", "_" and "-"';
+  if (name === 'notificationContentType')
+    return isHeaderValue(value) ? undefined : 'must be a string that a header can hold';
   if (typeof value !== typeof ASSUMED[name]) return `must be a ${typeof ASSUMED[name]}`;
   return typeof value === 'number' ? faultOfNumber(name, value) : undefined;
 }
@@ -180,7 +198,9 @@ function isHeaderValue(value: unknown): boolean {
 function faultOfNumber(name: string, value: number): string | undefined {
   const least = name === 'amountBeforeChoice' ? 0 : 1;
   const most = TIMERS.includes(name) ? LONGEST_TIMER : Number.MAX_SAFE_INTEGER;
-  return Number.isInteger(value) && value >= least && value <= most ? undefined : `must be a whole number from ${least} to ${most}`;
+  return Number.isInteger(value) && value >= least && value <= most
+    ? undefined
+    : `must be a whole number from ${least} to ${most}`;
 }
 
 function faultOfRateLimit(value: unknown): string | undefined {
@@ -188,17 +208,21 @@ function faultOfRateLimit(value: unknown): string | undefined {
   const limit = value as Readonly<Record<string, unknown>> | null;
   const isWhole = (part: unknown): boolean => Number.isSafeInteger(part) && (part as number) >= 1;
   const isLimit =
-    typeof limit === 'object' && limit !== null && Object.keys(limit).every((name) => name === 'requests' || name === 'seconds');
+    typeof limit === 'object' &&
+    limit !== null &&
+    Object.keys(limit).every((name) => name === 'requests' || name === 'seconds');
   return isLimit && isWhole(limit['requests']) && isWhole(limit['seconds'])
     ? undefined
     : "must be 'off' or { requests, seconds }, both whole numbers from 1";
 }
 
 function faultOfStatuses(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return 'must be an object from error code to status';
+  if (typeof value !== 'object' || value === null)
+    return 'must be an object from error code to status';
   for (const [code, status] of Object.entries(value)) {
     if (!Object.hasOwn(ERROR_STATUSES, code)) return `has the unknown code ${code}`;
-    if (!Number.isInteger(status) || status < 400 || status > 599) return `must give ${code} a status from 400 to 599`;
+    if (!Number.isInteger(status) || status < 400 || status > 599)
+      return `must give ${code} a status from 400 to 599`;
   }
   return undefined;
 }
@@ -213,5 +237,7 @@ function faultOfTransitions(value: unknown): string | undefined {
       const next = table[status];
       return Array.isArray(next) && next.every((entry) => statuses.includes(entry as string));
     });
-  return whole ? undefined : `must list, for each of ${statuses.join(', ')}, the statuses that can follow`;
+  return whole
+    ? undefined
+    : `must list, for each of ${statuses.join(', ')}, the statuses that can follow`;
 }

@@ -128,7 +128,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   };
   const requests = new RequestLog(assumed.requestsKept, onChange);
   const limiter = new RateLimiter(assumed.rateLimit);
-  const outbox = target && new Outbox({ ...settings, target, secret: settings.webhookSecret, store, onChange });
+  const outbox =
+    target && new Outbox({ ...settings, target, secret: settings.webhookSecret, store, onChange });
   const ledger = new Ledger({
     assumed,
     random,
@@ -136,17 +137,24 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     payUrl: server.origin,
     onChange,
     onSuccess: (link) => {
-      outbox?.post(link.reference, assumed.notificationBody({ ...ledger.paymentOf(link), token: link.token }));
+      outbox?.post(
+        link.reference,
+        assumed.notificationBody({ ...ledger.paymentOf(link), token: link.token }),
+      );
     },
   });
   const faults = outbox && new FaultSender({ ledger, outbox, settings });
   const actions = createActions(ledger, assumed);
   const app = new Hono();
   app.use(async (c, next) => {
-    if (!isMeant(c.req.raw, settings)) return c.text('This emulator does not answer to that host.\n', 421);
+    if (!isMeant(c.req.raw, settings))
+      return c.text('This emulator does not answer to that host.\n', 421);
     return next();
   });
-  app.route('/api', createApi({ apiKey: settings.apiKey, ledger, requests, limiter, store, assumed }));
+  app.route(
+    '/api',
+    createApi({ apiKey: settings.apiKey, ledger, requests, limiter, store, assumed }),
+  );
   app.route('/control', createControl({ apiKey: settings.apiKey, actions }));
   app.use('/link/*', async (_, next) => {
     store.catchUp();
@@ -155,7 +163,15 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.route('/link', createHostedPage(ledger));
   app.route(
     '/dashboard',
-    createDashboard({ ledger, outbox, faults, streams, requests, settings, baseUrl: `${server.origin}/api` }),
+    createDashboard({
+      ledger,
+      outbox,
+      faults,
+      streams,
+      requests,
+      settings,
+      baseUrl: `${server.origin}/api`,
+    }),
   );
   app.get('/', (c) => c.redirect('/dashboard', 303));
   app.onError((error, c) => {
@@ -174,7 +190,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   }
 
   function requireWebhook<T>(part: T | undefined): T {
-    if (part === undefined) throw new EmulatorError('no_webhook', 'no webhook.url is set, so no notification is sent');
+    if (part === undefined)
+      throw new EmulatorError('no_webhook', 'no webhook.url is set, so no notification is sent');
     return part;
   }
 
@@ -195,12 +212,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       requireWebhook(outbox);
       return waiting.wait(awaited, () => {
         const status = ledger.findByReference(awaited.reference)?.status;
-        return status === undefined ? 'there is no payment with this reference' : `none was sent: the payment is ${status}`;
+        return status === undefined
+          ? 'there is no payment with this reference'
+          : `none was sent: the payment is ${status}`;
       });
     },
     async redeliver(id, { url } = {}) {
       const sender = requireWebhook(outbox);
-      return sender.resend(id, url === undefined ? undefined : readTarget('url', url, settings.allowHosts));
+      return sender.resend(
+        id,
+        url === undefined ? undefined : readTarget('url', url, settings.allowHosts),
+      );
     },
     async sendFault(reference, fault, faultOptions) {
       const sender = requireWebhook(faults);

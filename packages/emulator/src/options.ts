@@ -55,18 +55,38 @@ export interface Settings {
   readonly assumed: Assumed;
 }
 
-const OPTIONS = ['port', 'host', 'apiKey', 'webhook', 'allowRemote', 'allowHosts', 'disturb', 'seed', 'state', 'assumed'];
+const OPTIONS = [
+  'port',
+  'host',
+  'apiKey',
+  'webhook',
+  'allowRemote',
+  'allowHosts',
+  'disturb',
+  'seed',
+  'state',
+  'assumed',
+];
 
 /** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
 export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   refuseUnknown(options, OPTIONS, '');
   refuseUnknown(options.webhook ?? {}, ['url', 'secret'], 'webhook.');
   const random = createRandom(readSeed(options.seed));
-  const { port = 0, host = '127.0.0.1', apiKey = generateApiKey(random), webhook, assumed, allowRemote = false, disturb } = options;
+  const {
+    port = 0,
+    host = '127.0.0.1',
+    apiKey = generateApiKey(random),
+    webhook,
+    assumed,
+    allowRemote = false,
+    disturb,
+  } = options;
   if (port !== false && !isPort(port)) {
     throw new ConfigurationError('port', 'must be a whole number from 0 to 65535, or false');
   }
-  if (typeof allowRemote !== 'boolean') throw new ConfigurationError('allowRemote', 'must be true or false');
+  if (typeof allowRemote !== 'boolean')
+    throw new ConfigurationError('allowRemote', 'must be true or false');
   if (disturb !== undefined) checkDisturbance(disturb);
   const allowHosts = readAllowedHosts(options.allowHosts);
   if (typeof host !== 'string' || host === '' || !(allowRemote || isLoopbackHost(host))) {
@@ -75,15 +95,19 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
       'must be localhost or a loopback address, unless allowRemote is true: any machine that reaches the emulator can mark a payment as paid',
     );
   }
-  if (!isApiKey(apiKey)) throw new ConfigurationError('apiKey', 'must have the form sk_live_<id>.<secret>');
+  if (!isApiKey(apiKey))
+    throw new ConfigurationError('apiKey', 'must have the form sk_live_<id>.<secret>');
   return {
     port,
     host,
     allowRemote,
     apiKey,
     allowHosts,
-    target: webhook?.url === undefined ? undefined : readTarget('webhook.url', webhook.url, allowHosts),
-    webhookSecret: await readWebhookSecret(webhook?.secret ?? random.bytes('webhook secret', 32).toString('hex')),
+    target:
+      webhook?.url === undefined ? undefined : readTarget('webhook.url', webhook.url, allowHosts),
+    webhookSecret: await readWebhookSecret(
+      webhook?.secret ?? random.bytes('webhook secret', 32).toString('hex'),
+    ),
     disturb,
     random,
     state: readState(options.state),
@@ -94,7 +118,10 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
 function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
   for (const name of Object.keys(options)) {
     if (!known.includes(name))
-      throw new ConfigurationError(`${prefix}${name}`, `is an unknown option. Valid options: ${known.join(', ')}`);
+      throw new ConfigurationError(
+        `${prefix}${name}`,
+        `is an unknown option. Valid options: ${known.join(', ')}`,
+      );
   }
 }
 
@@ -108,7 +135,8 @@ function readState(state: unknown): string | undefined {
 }
 
 function readSeed(seed: unknown): string | number | undefined {
-  if (seed === undefined || typeof seed === 'string' || Number.isFinite(seed)) return seed as string | number | undefined;
+  if (seed === undefined || typeof seed === 'string' || Number.isFinite(seed))
+    return seed as string | number | undefined;
   throw new ConfigurationError('seed', 'must be a string or a number');
 }
 

@@ -29,7 +29,13 @@ export function createRandom(seed?: string | number): Random {
       raw[6] = (raw[6]! & 0x0f) | 0x40;
       raw[8] = (raw[8]! & 0x3f) | 0x80;
       const hex = raw.toString('hex');
-      return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+      return [
+        hex.slice(0, 8),
+        hex.slice(8, 12),
+        hex.slice(12, 16),
+        hex.slice(16, 20),
+        hex.slice(20),
+      ].join('-');
     },
     fraction: (stream) => bytes(stream, 6).readUIntBE(0, 6) / 2 ** 48,
     restart: () => asked.clear(),

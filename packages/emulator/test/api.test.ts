@@ -20,7 +20,11 @@ afterEach(async () => {
 
 describe('POST /v1/payment-links', () => {
   it('answers a fixed amount with 201 and exactly the fields of the contract', async () => {
-    const response = await postLink(emulator, { ...FIXED, return_url: 'https://shop.example/thanks', single_use: true });
+    const response = await postLink(emulator, {
+      ...FIXED,
+      return_url: 'https://shop.example/thanks',
+      single_use: true,
+    });
     expect(response.status).toBe(201);
     expect(response.headers.get('content-type')).toBe('application/json');
     const link = (await response.json()) as { token: string };
@@ -37,7 +41,13 @@ describe('POST /v1/payment-links', () => {
   it('answers a free amount without an amount, since none is chosen', async () => {
     const response = await postLink(emulator, FREE);
     expect(response.status).toBe(201);
-    expect(Object.keys((await response.json()) as object)).toEqual(['token', 'url', 'currency', 'reference', 'status']);
+    expect(Object.keys((await response.json()) as object)).toEqual([
+      'token',
+      'url',
+      'currency',
+      'reference',
+      'status',
+    ]);
   });
 
   it.each([
@@ -59,19 +69,28 @@ describe('POST /v1/payment-links', () => {
     ['a reference with a lone surrogate', '{"amount":1,"reference":"\\ud800"}'],
     ['a reference that is too long', { amount: 1, reference: 'r'.repeat(256) }],
     ['a return_url that is a script', { ...FIXED, return_url: 'javascript:alert(1)' }],
-    ['a return_url whose host would start a CSP directive', { ...FIXED, return_url: 'http://a;script-src/' }],
+    [
+      'a return_url whose host would start a CSP directive',
+      { ...FIXED, return_url: 'http://a;script-src/' },
+    ],
     ['a cancel_url that is none', { ...FIXED, cancel_url: '/cancelled' }],
     ['a single_use that is no boolean', { ...FIXED, single_use: 'yes' }],
   ])('refuses %s', async (_, body) => {
     const response = await postLink(emulator, body);
     expect(response.status).toBe(400);
-    expect(await response.json()).toEqual({ error: { code: 'invalid_request', message: expect.any(String) as string } });
+    expect(await response.json()).toEqual({
+      error: { code: 'invalid_request', message: expect.any(String) as string },
+    });
   });
 
   it('refuses bytes that are not UTF-8', async () => {
     const body = Buffer.from('{"amount":1,"reference":"\xff"}', 'latin1');
     const headers = { 'X-Api-Key': emulator.apiKey, 'Content-Type': 'application/json' };
-    const response = await fetch(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body });
+    const response = await fetch(`${emulator.baseUrl}/v1/payment-links`, {
+      method: 'POST',
+      headers,
+      body,
+    });
     expect(response.status).toBe(400);
   });
 
@@ -83,7 +102,10 @@ describe('POST /v1/payment-links', () => {
 
   it('refuses another Content-Type', async () => {
     expect((await postLink(emulator, FIXED, { 'Content-Type': 'text/plain' })).status).toBe(415);
-    expect((await postLink(emulator, FIXED, { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201);
+    expect(
+      (await postLink(emulator, FIXED, { 'Content-Type': 'application/json; charset=utf-8' }))
+        .status,
+    ).toBe(201);
   });
 
   it('refuses a body that is too large, whether it says so or not', async () => {
@@ -95,7 +117,12 @@ describe('POST /v1/payment-links', () => {
       },
     });
     const headers = { 'X-Api-Key': emulator.apiKey, 'Content-Type': 'application/json' };
-    const response = await fetch(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body, duplex: 'half' });
+    const response = await fetch(`${emulator.baseUrl}/v1/payment-links`, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    });
     expect(response.status).toBe(413);
   });
 
@@ -113,10 +140,13 @@ describe('POST /v1/payment-links', () => {
 
   it('forgets the oldest link past linksKept, and nothing else', async () => {
     await restart({ assumed: { linksKept: 2 } });
-    for (const reference of ['a', 'b', 'c']) await postLink(emulator, { ...FIXED, reference }, { 'Idempotency-Key': reference });
+    for (const reference of ['a', 'b', 'c'])
+      await postLink(emulator, { ...FIXED, reference }, { 'Idempotency-Key': reference });
     expect(await readPayment(emulator, 'a')).toMatchObject({ error: { code: 'not_found' } });
     expect(await readPayment(emulator, 'b')).toMatchObject({ status: 'pending' });
-    expect((await postLink(emulator, { ...FIXED, reference: 'a' }, { 'Idempotency-Key': 'a' })).status).toBe(201);
+    expect(
+      (await postLink(emulator, { ...FIXED, reference: 'a' }, { 'Idempotency-Key': 'a' })).status,
+    ).toBe(201);
   });
 });
 
@@ -126,13 +156,19 @@ describe('Idempotency-Key', () => {
   it('gives the same 201 for the same request, byte for byte, also once it is paid', async () => {
     const first = await (await postLink(emulator, FIXED, key)).text();
     await emulator.pay('order-1');
-    const again = await postLink(emulator, { description: 'A basket', reference: 'order-1', amount: 15_000 }, key);
+    const again = await postLink(
+      emulator,
+      { description: 'A basket', reference: 'order-1', amount: 15_000 },
+      key,
+    );
     expect(again.status).toBe(201);
     expect(await again.text()).toBe(first);
   });
 
   it('makes one link of fifty requests at once', async () => {
-    const texts = await Promise.all(Array.from({ length: 50 }, async () => (await postLink(emulator, FIXED, key)).text()));
+    const texts = await Promise.all(
+      Array.from({ length: 50 }, async () => (await postLink(emulator, FIXED, key)).text()),
+    );
     expect(new Set(texts).size).toBe(1);
   });
 
@@ -166,18 +202,24 @@ describe('Idempotency-Key', () => {
     ['in_flight', 409, 'idempotency_in_flight'],
     ['unprocessable', 422, 'idempotency_mismatch'],
     ['fail', 500, 'replay_failed'],
-  ] as const)('answers a key that comes again by %s with %d, for the same body and another (L02)', async (answer, status, code) => {
-    await restart({ assumed: { replayedKey: answer, replayedKeyOtherBody: answer } });
-    const first = await (await postLink(emulator, FIXED, key)).text();
-    for (const body of [FIXED, { ...FIXED, amount: 1 }]) {
-      const response = await postLink(emulator, body, key);
-      const text = await response.text();
-      expect(response.status).toBe(status);
-      if (code === undefined) expect(text).toBe(first);
-      else expect(JSON.parse(text)).toMatchObject({ error: { code } });
-    }
-    expect(await readPayment(emulator, 'order-1')).toMatchObject({ amount: 15_000, status: 'pending' });
-  });
+  ] as const)(
+    'answers a key that comes again by %s with %d, for the same body and another (L02)',
+    async (answer, status, code) => {
+      await restart({ assumed: { replayedKey: answer, replayedKeyOtherBody: answer } });
+      const first = await (await postLink(emulator, FIXED, key)).text();
+      for (const body of [FIXED, { ...FIXED, amount: 1 }]) {
+        const response = await postLink(emulator, body, key);
+        const text = await response.text();
+        expect(response.status).toBe(status);
+        if (code === undefined) expect(text).toBe(first);
+        else expect(JSON.parse(text)).toMatchObject({ error: { code } });
+      }
+      expect(await readPayment(emulator, 'order-1')).toMatchObject({
+        amount: 15_000,
+        status: 'pending',
+      });
+    },
+  );
 
   it('answers a failed replay with another 5xx where that is assumed (L02)', async () => {
     await restart({ assumed: { replayedKey: 'fail', errorStatus: { replay_failed: 503 } } });
@@ -187,7 +229,9 @@ describe('Idempotency-Key', () => {
 
   it('refuses a key that is empty or too long', async () => {
     expect((await postLink(emulator, FIXED, { 'Idempotency-Key': '' })).status).toBe(400);
-    expect((await postLink(emulator, FIXED, { 'Idempotency-Key': 'k'.repeat(256) })).status).toBe(400);
+    expect((await postLink(emulator, FIXED, { 'Idempotency-Key': 'k'.repeat(256) })).status).toBe(
+      400,
+    );
   });
 });
 
@@ -214,13 +258,22 @@ describe('GET /v1/payments/{reference}', () => {
     expect(await readPayment(emulator, 'gift-1')).not.toHaveProperty('amount');
   });
 
-  it.each(['a/b', 'a%2Fb', 'a b', 'é', '…/../x', '?x=1#y', '%', 'constructor', '__proto__', '+', '😀'])(
-    'finds the reference %s as it was given',
-    async (reference) => {
-      await createLink(emulator, { ...FIXED, reference });
-      expect(await readPayment(emulator, reference)).toMatchObject({ reference, status: 'pending' });
-    },
-  );
+  it.each([
+    'a/b',
+    'a%2Fb',
+    'a b',
+    'é',
+    '…/../x',
+    '?x=1#y',
+    '%',
+    'constructor',
+    '__proto__',
+    '+',
+    '😀',
+  ])('finds the reference %s as it was given', async (reference) => {
+    await createLink(emulator, { ...FIXED, reference });
+    expect(await readPayment(emulator, reference)).toMatchObject({ reference, status: 'pending' });
+  });
 
   it('answers 404 for a reference that was never used, or that is not encoded', async () => {
     expect(await readPayment(emulator, 'nobody')).toMatchObject({ error: { code: 'not_found' } });
@@ -231,7 +284,10 @@ describe('GET /v1/payments/{reference}', () => {
 
   it('answers another method with 405 and what it takes', async () => {
     const headers = { 'X-Api-Key': emulator.apiKey };
-    const response = await fetch(`${emulator.baseUrl}/v1/payments/order-1`, { method: 'DELETE', headers });
+    const response = await fetch(`${emulator.baseUrl}/v1/payments/order-1`, {
+      method: 'DELETE',
+      headers,
+    });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     expect((await fetch(`${emulator.baseUrl}/v1/payment-links`, { headers })).status).toBe(405);
   });
@@ -267,7 +323,9 @@ describe('authentication', () => {
   });
 
   it('says 401 with a challenge, and never names the key', async () => {
-    const response = await fetch(`${emulator.baseUrl}/v1/payments/x`, { headers: { 'X-Api-Key': 'sk_live_x.of-another' } });
+    const response = await fetch(`${emulator.baseUrl}/v1/payments/x`, {
+      headers: { 'X-Api-Key': 'sk_live_x.of-another' },
+    });
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
     const text = await response.text();
     expect(text).not.toContain('of-another');
@@ -279,7 +337,9 @@ describe('the rate limit that is assumed', () => {
   afterEach(() => void vi.useRealTimers());
 
   const read = (reference: string): Promise<Response> =>
-    fetch(`${emulator.baseUrl}/v1/payments/${reference}`, { headers: { 'x-api-key': emulator.apiKey } });
+    fetch(`${emulator.baseUrl}/v1/payments/${reference}`, {
+      headers: { 'x-api-key': emulator.apiKey },
+    });
 
   it('answers what is beyond it with 429 and the seconds that are left, until the window is over', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
@@ -294,7 +354,9 @@ describe('the rate limit that is assumed', () => {
     const refused = await read('order-1');
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('20');
-    expect(await refused.json()).toEqual({ error: { code: 'rate_limited', message: expect.stringContaining('20 s') as string } });
+    expect(await refused.json()).toEqual({
+      error: { code: 'rate_limited', message: expect.stringContaining('20 s') as string },
+    });
     expect(emulator.requests().at(-1)).toMatchObject({ status: 429, code: 'rate_limited' });
     vi.setSystemTime(1_029_999);
     expect((await read('order-1')).headers.get('retry-after')).toBe('1');
@@ -309,23 +371,33 @@ describe('the rate limit that is assumed', () => {
     await emulator.reset();
     expect((await postLink(emulator, FIXED)).status).toBe(201);
     await restart({});
-    expect(new Set(await Promise.all(Array.from({ length: 200 }, async () => (await read('x')).status)))).toEqual(new Set([404]));
+    expect(
+      new Set(await Promise.all(Array.from({ length: 200 }, async () => (await read('x')).status))),
+    ).toEqual(new Set([404]));
   });
 
-  it.each([5, null, {}, { requests: 0, seconds: 1 }, { requests: 1, seconds: 0.5 }, { requests: 1, seconds: 1, burst: 2 }])(
-    'refuses %j, which is none',
-    async (rateLimit) => {
-      await expect(startEmulator({ assumed: { rateLimit: rateLimit as never } })).rejects.toThrow(
-        /^assumed\.rateLimit must be 'off'/,
-      );
-    },
-  );
+  it.each([
+    5,
+    null,
+    {},
+    { requests: 0, seconds: 1 },
+    { requests: 1, seconds: 0.5 },
+    { requests: 1, seconds: 1, burst: 2 },
+  ])('refuses %j, which is none', async (rateLimit) => {
+    await expect(startEmulator({ assumed: { rateLimit: rateLimit as never } })).rejects.toThrow(
+      /^assumed\.rateLimit must be 'off'/,
+    );
+  });
 });
 
 describe('errors', () => {
   it('have the status and the body that are assumed', async () => {
-    await restart({ assumed: { errorStatus: { not_found: 410 }, errorBody: ({ code }) => ({ reason: code }) } });
-    const response = await fetch(`${emulator.baseUrl}/v1/payments/x`, { headers: { 'X-Api-Key': emulator.apiKey } });
+    await restart({
+      assumed: { errorStatus: { not_found: 410 }, errorBody: ({ code }) => ({ reason: code }) },
+    });
+    const response = await fetch(`${emulator.baseUrl}/v1/payments/x`, {
+      headers: { 'X-Api-Key': emulator.apiKey },
+    });
     expect([response.status, await response.json()]).toEqual([410, { reason: 'not_found' }]);
     expect((await postLink(emulator, {})).status).toBe(400);
   });

@@ -22,8 +22,14 @@ async function setUp(answer?: Parameters<typeof startReceiver>[0], options: Emul
   return { receiver, emulator };
 }
 
-async function read(emulator: Emulator, path = '', language = 'en'): Promise<{ response: Response; markup: string }> {
-  const response = await fetch(`${emulator.dashboardUrl}${path}`, { headers: { 'Accept-Language': language } });
+async function read(
+  emulator: Emulator,
+  path = '',
+  language = 'en',
+): Promise<{ response: Response; markup: string }> {
+  const response = await fetch(`${emulator.dashboardUrl}${path}`, {
+    headers: { 'Accept-Language': language },
+  });
   return { response, markup: await response.text() };
 }
 
@@ -34,14 +40,20 @@ function post(
   headers: Record<string, string> = {},
 ): Promise<Response> {
   const body = new URLSearchParams(fields);
-  return fetch(`${emulator.dashboardUrl}${path}`, { method: 'POST', body, headers, redirect: 'manual' });
+  return fetch(`${emulator.dashboardUrl}${path}`, {
+    method: 'POST',
+    body,
+    headers,
+    redirect: 'manual',
+  });
 }
 
 async function newPayment(emulator: Emulator, fields: object = FIXED): Promise<string> {
   return `/payments/${new URL(await createLink(emulator, fields)).pathname.split('/').at(-1)!}`;
 }
 
-const until = (holds: () => boolean): Promise<boolean> => vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
+const until = (holds: () => boolean): Promise<boolean> =>
+  vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
 
 describe('the dashboard', () => {
   it('shows links, payments and deliveries, and where the service is', async () => {
@@ -65,7 +77,9 @@ describe('the dashboard', () => {
     const french = await read(emulator, '', 'fr-SN');
     expect(french.markup).toContain('<html lang="fr">');
     expect(french.markup).toContain('15\u202f000\u00a0F\u202fCFA');
-    expect((await fetch(emulator.payUrl, { redirect: 'manual' })).headers.get('location')).toBe('/dashboard');
+    expect((await fetch(emulator.payUrl, { redirect: 'manual' })).headers.get('location')).toBe(
+      '/dashboard',
+    );
   });
 
   it('names neither the API key nor the webhook secret anywhere', async () => {
@@ -119,7 +133,12 @@ describe('the dashboard', () => {
     });
     await emulator.pay(reference);
     await until(() => emulator.deliveries()[0]?.state === 'delivered');
-    for (const page of ['', path, `/deliveries/${emulator.deliveries()[0]!.id}`, `?q=${encodeURIComponent(reference)}`]) {
+    for (const page of [
+      '',
+      path,
+      `/deliveries/${emulator.deliveries()[0]!.id}`,
+      `?q=${encodeURIComponent(reference)}`,
+    ]) {
       const { response, markup } = await read(emulator, page);
       expect(response.status).toBe(200);
       expect(response.headers.get('set-cookie')).toBeNull();
@@ -132,19 +151,23 @@ describe('the dashboard', () => {
 
   it('names the signs that are not seen', async () => {
     const { emulator } = await setUp();
-    const { markup } = await read(emulator, await newPayment(emulator, { ...FIXED, reference: 'a\u202Eb\u001Bc' }));
+    const { markup } = await read(
+      emulator,
+      await newPayment(emulator, { ...FIXED, reference: 'a\u202Eb\u001Bc' }),
+    );
     expect(markup).toContain('a<span class="sign">U+202E</span>b<span class="sign">U+001B</span>c');
   });
 
   it('filters by a part of the reference and by status, and turns pages', async () => {
     const { emulator } = await setUp();
-    for (let index = 0; index < 30; index++) await createLink(emulator, { ...FIXED, reference: `order-${index}` });
+    for (let index = 0; index < 30; index++)
+      await createLink(emulator, { ...FIXED, reference: `order-${index}` });
     await createLink(emulator, { ...FIXED, reference: 'gift' });
     await emulator.fail('gift');
     const shown = async (query: string): Promise<string[]> =>
-      [...(await read(emulator, query)).markup.matchAll(/data-reference="([^"]*)" data-status/g)].map(
-        ([, reference]) => reference!,
-      );
+      [
+        ...(await read(emulator, query)).markup.matchAll(/data-reference="([^"]*)" data-status/g),
+      ].map(([, reference]) => reference!);
     expect(await shown('')).toHaveLength(25);
     expect((await shown(''))[0]).toBe('gift');
     expect(await shown('?page=2')).toHaveLength(6);
@@ -158,7 +181,8 @@ describe('the dashboard', () => {
 
   it('is a 404 for what there is not', async () => {
     const { emulator } = await setUp();
-    for (const path of ['/payments/x', '/deliveries/x', '/nothing']) expect((await read(emulator, path)).response.status).toBe(404);
+    for (const path of ['/payments/x', '/deliveries/x', '/nothing'])
+      expect((await read(emulator, path)).response.status).toBe(404);
     for (const path of ['/payments/x/pay', '/payments/x/faults', '/deliveries/x/resend']) {
       expect((await post(emulator, path)).status).toBe(404);
     }
@@ -166,19 +190,38 @@ describe('the dashboard', () => {
 });
 
 describe('the form of a link', () => {
-  const FIELDS = { kind: 'fixed', amount: '15 000', reference: 'by-form', description: '', return_url: '', cancel_url: '' };
+  const FIELDS = {
+    kind: 'fixed',
+    amount: '15 000',
+    reference: 'by-form',
+    description: '',
+    return_url: '',
+    cancel_url: '',
+  };
 
   it('creates a fixed link, and leaves out what was left empty', async () => {
     const { emulator } = await setUp();
     const response = await post(emulator, '', { ...FIELDS, amount_min: '5', single_use: 'true' });
     expect(response.status).toBe(303);
-    expect((await read(emulator, response.headers.get('location')!.replace('/dashboard', ''))).markup).toContain('by-form');
-    expect(await readPayment(emulator, 'by-form')).toMatchObject({ amount: 15_000, status: 'pending' });
+    expect(
+      (await read(emulator, response.headers.get('location')!.replace('/dashboard', ''))).markup,
+    ).toContain('by-form');
+    expect(await readPayment(emulator, 'by-form')).toMatchObject({
+      amount: 15_000,
+      status: 'pending',
+    });
   });
 
   it('creates a free link', async () => {
     const { emulator } = await setUp();
-    const fields = { kind: 'free', amount: '', amount_min: '5', amount_max: '10', reference: 'f', description: 'what you like' };
+    const fields = {
+      kind: 'free',
+      amount: '',
+      amount_min: '5',
+      amount_max: '10',
+      reference: 'f',
+      description: 'what you like',
+    };
     expect((await post(emulator, '', fields)).status).toBe(303);
     expect(await emulator.pay('f', { amount: 7 })).toMatchObject({ amount: 7 });
   });
@@ -194,23 +237,30 @@ describe('the form of a link', () => {
     ['amount_max', { kind: 'free', amount_min: '3', amount_max: '2', description: 'd' }],
     ['return_url', { return_url: 'javascript:alert(1)' }],
     ['cancel_url', { cancel_url: '/basket' }],
-  ])('comes back with the field %s marked for %j, and with what was entered', async (field, fields) => {
-    const { emulator } = await setUp();
-    await createLink(emulator, { ...FIXED, reference: 'taken' });
-    const response = await post(emulator, '', { ...FIELDS, ...fields });
-    const markup = await response.text();
-    expect(response.status).toBe(422);
-    expect(/<input id="([^"]+)"[^>]*aria-invalid="true"/.exec(markup)?.[1]).toBe(field);
-    expect(markup.match(/aria-invalid="true"/g)).toHaveLength(1);
-    expect(markup).toContain('role="alert"');
-    expect(markup).toContain('<details class="card" id="create" open');
-    if (!('reference' in fields)) expect(markup).toContain('value="by-form"');
-    expect(await readPayment(emulator, 'by-form')).toMatchObject({ error: { code: 'not_found' } });
-  });
+  ])(
+    'comes back with the field %s marked for %j, and with what was entered',
+    async (field, fields) => {
+      const { emulator } = await setUp();
+      await createLink(emulator, { ...FIXED, reference: 'taken' });
+      const response = await post(emulator, '', { ...FIELDS, ...fields });
+      const markup = await response.text();
+      expect(response.status).toBe(422);
+      expect(/<input id="([^"]+)"[^>]*aria-invalid="true"/.exec(markup)?.[1]).toBe(field);
+      expect(markup.match(/aria-invalid="true"/g)).toHaveLength(1);
+      expect(markup).toContain('role="alert"');
+      expect(markup).toContain('<details class="card" id="create" open');
+      if (!('reference' in fields)) expect(markup).toContain('value="by-form"');
+      expect(await readPayment(emulator, 'by-form')).toMatchObject({
+        error: { code: 'not_found' },
+      });
+    },
+  );
 
   it('refuses a body that is no form of ours', async () => {
     const { emulator } = await setUp();
-    expect((await post(emulator, '', { ...FIELDS, description: 'x'.repeat(70_000) })).status).toBe(413);
+    expect((await post(emulator, '', { ...FIELDS, description: 'x'.repeat(70_000) })).status).toBe(
+      413,
+    );
     expect((await post(emulator, '', {})).status).toBe(422);
   });
 });
@@ -272,28 +322,39 @@ describe('what can be done to a payment', () => {
     expect((await post(emulator, `${path}/pay`, { amount: '500' })).status).toBe(303);
   });
 
-  it.each(Object.keys(FAULTS))('sends the fault %s, and shows whether the answer is as expected', async (fault) => {
-    const { emulator } = await setUp(() => 200, { assumed: { deliveryTimeout: 1_000 } });
-    const path = await newPayment(emulator);
-    expect((await read(emulator, path)).markup).toContain(`data-fault="${fault}"`);
-    const response = await post(emulator, `${path}/faults`, { fault });
-    expect(response.status).toBe(303);
-    const [delivery] = emulator.deliveries();
-    expect(delivery).toMatchObject({ fault });
-    expect(response.headers.get('location')).toBe(`/dashboard/deliveries/${delivery!.id}`);
-    // These two take their time, as they should.
-    if (fault === 'late' || fault === 'slow') return;
-    await until(() => emulator.deliveries()[0]!.state === 'sent');
-    const { markup } = await read(emulator, `/deliveries/${delivery!.id}`);
-    const { verdict } = emulator.deliveries()[0]!;
-    const words = { expected: 'As expected', tolerated: 'Accepted; stricter is safer', unexpected: 'Not as expected' };
-    expect(markup).toContain(`>${words[verdict!]}<`);
-    expect(markup).toContain('For a payment with the status: Pending.');
-    expect((await read(emulator, path)).markup).toMatch(new RegExp(`id="last-${fault}".*?>${words[verdict!]}<`, 's'));
-  });
+  it.each(Object.keys(FAULTS))(
+    'sends the fault %s, and shows whether the answer is as expected',
+    async (fault) => {
+      const { emulator } = await setUp(() => 200, { assumed: { deliveryTimeout: 1_000 } });
+      const path = await newPayment(emulator);
+      expect((await read(emulator, path)).markup).toContain(`data-fault="${fault}"`);
+      const response = await post(emulator, `${path}/faults`, { fault });
+      expect(response.status).toBe(303);
+      const [delivery] = emulator.deliveries();
+      expect(delivery).toMatchObject({ fault });
+      expect(response.headers.get('location')).toBe(`/dashboard/deliveries/${delivery!.id}`);
+      // These two take their time, as they should.
+      if (fault === 'late' || fault === 'slow') return;
+      await until(() => emulator.deliveries()[0]!.state === 'sent');
+      const { markup } = await read(emulator, `/deliveries/${delivery!.id}`);
+      const { verdict } = emulator.deliveries()[0]!;
+      const words = {
+        expected: 'As expected',
+        tolerated: 'Accepted; stricter is safer',
+        unexpected: 'Not as expected',
+      };
+      expect(markup).toContain(`>${words[verdict!]}<`);
+      expect(markup).toContain('For a payment with the status: Pending.');
+      expect((await read(emulator, path)).markup).toMatch(
+        new RegExp(`id="last-${fault}".*?>${words[verdict!]}<`, 's'),
+      );
+    },
+  );
 
   it('runs all faults by one button, once at a time', async () => {
-    const { emulator } = await setUp(({ headers }) => (headers['x-service-signature'] === undefined ? 401 : 200));
+    const { emulator } = await setUp(({ headers }) =>
+      headers['x-service-signature'] === undefined ? 401 : 200,
+    );
     const path = await newPayment(emulator);
     const answers = await Promise.all([
       post(emulator, `${path}/faults`, { fault: 'all' }),
@@ -301,18 +362,26 @@ describe('what can be done to a payment', () => {
     ]);
     expect(answers.map(({ status }) => status)).toEqual([303, 303]);
     expect(answers[0].headers.get('location')).toBe(`/dashboard${path}#faults`);
-    await until(() => emulator.deliveries().filter(({ state }) => state === 'sent').length === Object.keys(FAULTS).length);
+    await until(
+      () =>
+        emulator.deliveries().filter(({ state }) => state === 'sent').length ===
+        Object.keys(FAULTS).length,
+    );
     const { markup } = await read(emulator, path);
     for (const fault of Object.keys(FAULTS)) expect(markup).toContain(`id="last-${fault}"`);
     expect(emulator.deliveries()).toHaveLength(Object.keys(FAULTS).length);
   }, 30_000);
 
   it('shows a delivery that is refused, or finds nothing listening, as a failure and not as on its way', async () => {
-    const { emulator, receiver } = await setUp(() => 503, { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } });
+    const { emulator, receiver } = await setUp(() => 503, {
+      assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
+    });
     await newPayment(emulator);
     await emulator.pay('order-1');
     await emulator.waitForDelivery({ reference: 'order-1', status: 503 });
-    expect((await read(emulator)).markup).toContain('<span class="badge bad">Not acknowledged; retrying</span>');
+    expect((await read(emulator)).markup).toContain(
+      '<span class="badge bad">Not acknowledged; retrying</span>',
+    );
     await receiver.close();
     await emulator.redeliver(emulator.deliveries()[0]!.id);
     const { markup } = await read(emulator);
@@ -323,7 +392,8 @@ describe('what can be done to a payment', () => {
   it('refuses a fault that there is not, and any without a webhook', async () => {
     const { emulator } = await setUp();
     const path = await newPayment(emulator);
-    for (const fault of ['', 'nope', 'constructor']) expect((await post(emulator, `${path}/faults`, { fault })).status).toBe(400);
+    for (const fault of ['', 'nope', 'constructor'])
+      expect((await post(emulator, `${path}/faults`, { fault })).status).toBe(400);
     const without = await startEmulator();
     open.push(without);
     const other = await newPayment(without);
@@ -335,15 +405,20 @@ describe('what can be done to a payment', () => {
 
 describe('a delivery’s page', () => {
   it('shows the bytes that went out, what came back, and when it is tried again; and resends', async () => {
-    const { receiver, emulator } = await setUp((_, count) => (count === 1 ? { status: 500, body: 'not yet' } : 200), {
-      assumed: { firstRetryDelay: 1_000_000, longestRetryDelay: 1_000_000 },
-    });
+    const { receiver, emulator } = await setUp(
+      (_, count) => (count === 1 ? { status: 500, body: 'not yet' } : 200),
+      {
+        assumed: { firstRetryDelay: 1_000_000, longestRetryDelay: 1_000_000 },
+      },
+    );
     await createLink(emulator);
     await emulator.pay('order-1');
     await until(() => emulator.deliveries()[0]?.nextAttemptAt !== undefined);
     const { id, attempts, nextAttemptAt } = emulator.deliveries()[0]!;
     const { markup } = await read(emulator, `/deliveries/${id}`);
-    expect(markup).toContain(`X-Service-Signature: ${attempts[0]!.request.headers['X-Service-Signature']!}`);
+    expect(markup).toContain(
+      `X-Service-Signature: ${attempts[0]!.request.headers['X-Service-Signature']!}`,
+    );
     expect(markup).toContain('{&quot;reference&quot;:&quot;order-1&quot;}');
     expect(markup).toContain('HTTP 500');
     expect(markup).toContain('not yet');
@@ -351,7 +426,9 @@ describe('a delivery’s page', () => {
     expect((await post(emulator, `/deliveries/${id}/resend`)).status).toBe(303);
     await until(() => emulator.deliveries()[0]!.state === 'delivered');
     expect(receiver.received).toHaveLength(2);
-    expect((await read(emulator, `/deliveries/${id}`)).markup).toMatch(/id="attempt-2".*id="attempt-1"/s);
+    expect((await read(emulator, `/deliveries/${id}`)).markup).toMatch(
+      /id="attempt-2".*id="attempt-1"/s,
+    );
   });
 
   it('shows bytes that are no text in hexadecimal', async () => {
@@ -364,7 +441,9 @@ describe('a delivery’s page', () => {
 
 describe('a delivery that is sent again', () => {
   it('goes to another address on this machine by the form, and that answer does not end it', async () => {
-    const { emulator } = await setUp(() => 503, { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } });
+    const { emulator } = await setUp(() => 503, {
+      assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
+    });
     const other = await startReceiver();
     open.push(other);
     await createLink(emulator);
@@ -375,7 +454,11 @@ describe('a delivery that is sent again', () => {
     expect((await post(emulator, `${path}/resend`, { url: other.url })).status).toBe(303);
     await until(() => other.received.length === 1);
     const [delivery] = emulator.deliveries();
-    expect(delivery).toMatchObject({ state: 'pending', attemptCount: 2, nextAttemptAt: before!.nextAttemptAt! });
+    expect(delivery).toMatchObject({
+      state: 'pending',
+      attemptCount: 2,
+      nextAttemptAt: before!.nextAttemptAt!,
+    });
     expect(delivery!.attempts[1]!.request.url).toBe(other.url);
     for (const url of ['https://shop.example/hook', 'nothing', 'http://10.0.0.1/']) {
       const refused = await post(emulator, `${path}/resend`, { url });
@@ -390,7 +473,11 @@ describe('a delivery that is sent again', () => {
     async (fault) => {
       const { emulator, receiver } = await setUp();
       await createLink(emulator, { ...FIXED, reference: "it's [1-3] {a,b} é" });
-      const { delivery } = await emulator.sendFault("it's [1-3] {a,b} é", fault, fault === 'duplicate' ? { times: 1 } : {});
+      const { delivery } = await emulator.sendFault(
+        "it's [1-3] {a,b} é",
+        fault,
+        fault === 'duplicate' ? { times: 1 } : {},
+      );
       const { markup } = await read(emulator, `/deliveries/${delivery.id}`);
       const shown = /<pre id="curl-1-text">(.*?)<\/pre>/s.exec(markup)![1]!;
       const line = shown.replace(
@@ -402,7 +489,12 @@ describe('a delivery that is sent again', () => {
       const [sent, copied] = receiver.received;
       expect(receiver.received).toHaveLength(2);
       expect(copied!.body).toEqual(sent!.body);
-      for (const name of ['x-service-event', 'x-service-signature', 'content-type', 'content-encoding']) {
+      for (const name of [
+        'x-service-event',
+        'x-service-signature',
+        'content-type',
+        'content-encoding',
+      ]) {
         expect(copied!.headers[name]).toBe(sent!.headers[name]);
       }
     },
@@ -412,16 +504,29 @@ describe('a delivery that is sent again', () => {
 describe('the timeline', () => {
   it('shows requests, refused ones too, payments and notifications in one order, and filters them', async () => {
     const { emulator } = await setUp();
-    await fetch(`${emulator.baseUrl}/v1/payments/order-1`, { headers: { 'X-Api-Key': 'sk_live_wrong.key' } });
+    await fetch(`${emulator.baseUrl}/v1/payments/order-1`, {
+      headers: { 'X-Api-Key': 'sk_live_wrong.key' },
+    });
     await createLink(emulator);
     await createLink(emulator, { ...FIXED, reference: 'order-2' });
     await postLink(emulator, { ...FIXED, amount: 1 });
     await emulator.pay('order-1');
     await emulator.waitForDelivery({ reference: 'order-1' });
     const kinds = async (query: string): Promise<string[]> =>
-      [...(await read(emulator, query)).markup.matchAll(/data-kind="(\w+)"/g)].map(([, kind]) => kind!);
+      [...(await read(emulator, query)).markup.matchAll(/data-kind="(\w+)"/g)].map(
+        ([, kind]) => kind!,
+      );
     expect((await kinds('/timeline')).sort()).toEqual(
-      ['delivery', 'payment', 'payment', 'payment', 'request', 'request', 'request', 'request'].sort(),
+      [
+        'delivery',
+        'payment',
+        'payment',
+        'payment',
+        'request',
+        'request',
+        'request',
+        'request',
+      ].sort(),
     );
     expect((await kinds('/timeline'))[0]).toBe('delivery');
     expect(await kinds('/timeline?kind=request')).toEqual(Array(4).fill('request'));
@@ -451,8 +556,20 @@ describe('other sites', () => {
     await until(() => emulator.deliveries()[0]?.state === 'delivered');
     const { id } = emulator.deliveries()[0]!;
     for (const headers of FOREIGN) {
-      for (const target of ['', `${path}/pay`, `${path}/fail`, `${path}/cancel`, `${path}/faults`, `/deliveries/${id}/resend`]) {
-        const response = await post(emulator, target, { fault: 'duplicate', amount: '1', reference: 'evil' }, headers);
+      for (const target of [
+        '',
+        `${path}/pay`,
+        `${path}/fail`,
+        `${path}/cancel`,
+        `${path}/faults`,
+        `/deliveries/${id}/resend`,
+      ]) {
+        const response = await post(
+          emulator,
+          target,
+          { fault: 'duplicate', amount: '1', reference: 'evil' },
+          headers,
+        );
         expect(response.status).toBe(403);
       }
     }
@@ -463,7 +580,13 @@ describe('other sites', () => {
   it('can open no stream', async () => {
     const { emulator } = await setUp();
     for (const headers of FOREIGN) {
-      expect((await fetch(`${emulator.dashboardUrl}/events`, { headers: headers as Record<string, string> })).status).toBe(403);
+      expect(
+        (
+          await fetch(`${emulator.dashboardUrl}/events`, {
+            headers: headers as Record<string, string>,
+          })
+        ).status,
+      ).toBe(403);
     }
   });
 });
@@ -476,7 +599,8 @@ describe('the live stream', () => {
     const response = await fetch(`${emulator.dashboardUrl}/events`, { signal: controller.signal });
     const heard = { text: '', isOver: false };
     const reading = (async () => {
-      for await (const chunk of response.body ?? []) heard.text += decoder.decode(chunk as Uint8Array);
+      for await (const chunk of response.body ?? [])
+        heard.text += decoder.decode(chunk as Uint8Array);
     })()
       .catch(() => undefined)
       .finally(() => (heard.isOver = true));
@@ -508,7 +632,8 @@ describe('the live stream', () => {
     await until(() => emulator.deliveries()[0]?.state === 'delivered');
     await expectMore(() => emulator.sendFault('order-1', 'tampered'));
     const before = changesIn(heard);
-    for (let index = 0; index < 50; index++) await createLink(emulator, { ...FIXED, reference: `burst-${index}` });
+    for (let index = 0; index < 50; index++)
+      await createLink(emulator, { ...FIXED, reference: `burst-${index}` });
     await until(() => changesIn(heard) > before);
     expect(changesIn(heard) - before).toBeLessThan(50);
     await leave();
@@ -559,7 +684,8 @@ describe('the live stream', () => {
     }
     streams.close();
     let bytes = 0;
-    for (let next = await reader.read(); !next.done; next = await reader.read()) bytes += next.value.byteLength;
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      bytes += next.value.byteLength;
     expect(bytes).toBeLessThan(1_200);
     changes.close();
   });

@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startEmulator, type Disturbance, type Emulator, type EmulatorOptions } from '../src/index.js';
+import {
+  startEmulator,
+  type Disturbance,
+  type Emulator,
+  type EmulatorOptions,
+} from '../src/index.js';
 import { createLink, FIXED, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
@@ -19,7 +24,10 @@ async function setUp(options: EmulatorOptions = {}) {
   return {
     receiver,
     emulator,
-    order: () => receiver.received.map(({ body }) => (JSON.parse(body.toString()) as { reference: string }).reference),
+    order: () =>
+      receiver.received.map(
+        ({ body }) => (JSON.parse(body.toString()) as { reference: string }).reference,
+      ),
   };
 }
 
@@ -30,7 +38,8 @@ async function payAll(emulator: Emulator, ...references: string[]): Promise<void
   }
 }
 
-const until = (holds: () => boolean): Promise<boolean> => vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
+const until = (holds: () => boolean): Promise<boolean> =>
+  vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
 
 describe('disturb', () => {
   it('drops as many notifications as the option says; the API still reports their payments (H08)', async () => {
@@ -39,7 +48,9 @@ describe('disturb', () => {
     await payAll(emulator, 'a', 'b', 'c');
     await until(() => emulator.deliveries()[2]?.state === 'delivered');
     expect(order()).toEqual(['c']);
-    expect(emulator.deliveries().map(({ state, fault, attemptCount }) => [state, fault, attemptCount])).toEqual([
+    expect(
+      emulator.deliveries().map(({ state, fault, attemptCount }) => [state, fault, attemptCount]),
+    ).toEqual([
       ['dropped', 'drop', 0],
       ['dropped', 'drop', 0],
       ['delivered', undefined, 1],
@@ -49,7 +60,10 @@ describe('disturb', () => {
 
   it('survives a body that cannot be made, also where it is not sent', async () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
-    const notificationBody = ({ reference }: { reference: string }) => ({ reference, toJSON: () => undefined });
+    const notificationBody = ({ reference }: { reference: string }) => ({
+      reference,
+      toJSON: () => undefined,
+    });
     const { emulator } = await setUp({ assumed: { notificationBody } });
     emulator.disturb({ kind: 'drop', count: 1 });
     await payAll(emulator, 'a', 'b');
@@ -63,7 +77,9 @@ describe('disturb', () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'drop' });
     await payAll(emulator, 'a');
-    expect(await emulator.redeliver(emulator.deliveries()[0]!.id)).toMatchObject({ response: { status: 200 } });
+    expect(await emulator.redeliver(emulator.deliveries()[0]!.id)).toMatchObject({
+      response: { status: 200 },
+    });
     expect(order()).toEqual(['a']);
     expect(emulator.deliveries()[0]).toMatchObject({ state: 'delivered' });
   });
@@ -93,7 +109,9 @@ describe('disturb', () => {
     expect(emulator.deliveries()[0]!.nextAttemptAt!.getTime()).toBeGreaterThanOrEqual(before + 80);
     expect(order()).toEqual([]);
     await until(() => emulator.deliveries()[0]?.state === 'delivered');
-    expect(emulator.deliveries()[0]!.attempts[0]!.startedAt.getTime() - before).toBeGreaterThanOrEqual(78);
+    expect(
+      emulator.deliveries()[0]!.attempts[0]!.startedAt.getTime() - before,
+    ).toBeGreaterThanOrEqual(78);
   });
 
   it('reorders: keeps one back until the next was answered (H07)', async () => {
@@ -126,7 +144,11 @@ describe('disturb', () => {
     ['a reference that is none', { kind: 'drop', reference: 1 }],
   ])('refuses %s, at the start as well', async (_, disturbance) => {
     const { emulator } = await setUp();
-    expect(() => emulator.disturb(disturbance as Disturbance)).toThrow(expect.objectContaining({ option: 'disturb' }) as Error);
-    await expect(startEmulator({ disturb: disturbance as Disturbance })).rejects.toMatchObject({ option: 'disturb' });
+    expect(() => emulator.disturb(disturbance as Disturbance)).toThrow(
+      expect.objectContaining({ option: 'disturb' }) as Error,
+    );
+    await expect(startEmulator({ disturb: disturbance as Disturbance })).rejects.toMatchObject({
+      option: 'disturb',
+    });
   });
 });

@@ -32,28 +32,46 @@ describe('startEmulator', () => {
   });
 
   it('takes the key, the secret and the host it is given', async () => {
-    const options = { host: 'localhost', apiKey: 'sk_live_id.secret', webhook: { secret: 'a-secret-of-the-test' } };
+    const options = {
+      host: 'localhost',
+      apiKey: 'sk_live_id.secret',
+      webhook: { secret: 'a-secret-of-the-test' },
+    };
     const emulator = await start(options);
-    expect(emulator).toMatchObject({ apiKey: 'sk_live_id.secret', webhookSecret: 'a-secret-of-the-test' });
+    expect(emulator).toMatchObject({
+      apiKey: 'sk_live_id.secret',
+      webhookSecret: 'a-secret-of-the-test',
+    });
     expect(emulator.baseUrl).toMatch(/^http:\/\/localhost:/);
     await createLink(emulator);
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
   });
 
-  it.each(['sk_live_a.b+c/d=', "sk_live_a!b.c'd.e~", 'sk_test_id.secret'])('takes the key %s, as the client', async (apiKey) => {
-    const emulator = await start({ apiKey });
-    await createLink(emulator);
-    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
-  });
+  it.each(['sk_live_a.b+c/d=', "sk_live_a!b.c'd.e~", 'sk_test_id.secret'])(
+    'takes the key %s, as the client',
+    async (apiKey) => {
+      const emulator = await start({ apiKey });
+      await createLink(emulator);
+      expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
+    },
+  );
 
   it.each<[string, EmulatorOptions, string]>([
     ['a host that others reach (M01)', { host: '0.0.0.0' }, 'host'],
     ['an IPv6 host that others reach', { host: '::' }, 'host'],
     ['a host with a name', { host: 'example.com' }, 'host'],
     ['an empty host', { host: '' }, 'host'],
-    ['allowRemote that is no boolean', { allowRemote: 'yes' } as unknown as EmulatorOptions, 'allowRemote'],
+    [
+      'allowRemote that is no boolean',
+      { allowRemote: 'yes' } as unknown as EmulatorOptions,
+      'allowRemote',
+    ],
     ['an empty host that others reach', { host: '', allowRemote: true }, 'host'],
-    ['hosts that are no list', { allowHosts: 'a.example' } as unknown as EmulatorOptions, 'allowHosts'],
+    [
+      'hosts that are no list',
+      { allowHosts: 'a.example' } as unknown as EmulatorOptions,
+      'allowHosts',
+    ],
     ['a host with a port', { allowHosts: ['a.example:80'] }, 'allowHosts'],
     ['a host with a port of its own', { allowHosts: ['a.example:8080'] }, 'allowHosts'],
     ['a host with a path', { allowHosts: ['a.example/x'] }, 'allowHosts'],
@@ -66,10 +84,18 @@ describe('startEmulator', () => {
       'webhook.url',
     ],
     ['a kind that no header takes', { assumed: { otherEvent: 'a b' } }, 'assumed.otherEvent'],
-    ['a content type with a line', { assumed: { notificationContentType: 'a\r\nb' } }, 'assumed.notificationContentType'],
+    [
+      'a content type with a line',
+      { assumed: { notificationContentType: 'a\r\nb' } },
+      'assumed.notificationContentType',
+    ],
     ['a port that is none', { port: 65_536 }, 'port'],
     ['a webhook on another machine (M03)', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
-    ['a webhook with a foreign name', { webhook: { url: 'https://localhost.example.com/' } }, 'webhook.url'],
+    [
+      'a webhook with a foreign name',
+      { webhook: { url: 'https://localhost.example.com/' } },
+      'webhook.url',
+    ],
     ['a webhook on every address', { webhook: { url: 'http://0.0.0.0/' } }, 'webhook.url'],
     ['a webhook behind a user', { webhook: { url: 'http://localhost@127.0.0.1/' } }, 'webhook.url'],
     ['a webhook by another protocol', { webhook: { url: 'file:///etc/passwd' } }, 'webhook.url'],
@@ -84,13 +110,37 @@ describe('startEmulator', () => {
     ['a misspelt option', { webhok: {} } as EmulatorOptions, 'webhok'],
     ['a misspelt webhook option', { webhook: { uri: '' } } as EmulatorOptions, 'webhook.uri'],
     ['a misspelt switch', { assumed: { retries: 3 } } as EmulatorOptions, 'assumed.retries'],
-    ['a switch that does not go there', { assumed: { replayedKey: 'x' } } as unknown as EmulatorOptions, 'assumed.replayedKey'],
+    [
+      'a switch that does not go there',
+      { assumed: { replayedKey: 'x' } } as unknown as EmulatorOptions,
+      'assumed.replayedKey',
+    ],
     ['a number that is none', { assumed: { deliveryTimeout: 0 } }, 'assumed.deliveryTimeout'],
-    ['a timer that would fire at once', { assumed: { longestRetryDelay: 2 ** 31 } }, 'assumed.longestRetryDelay'],
-    ['a status that is no error', { assumed: { errorStatus: { not_found: 200 } } }, 'assumed.errorStatus'],
-    ['an unknown error', { assumed: { errorStatus: { nope: 400 } } } as EmulatorOptions, 'assumed.errorStatus'],
-    ['half a table', { assumed: { transitions: { pending: [] } } } as unknown as EmulatorOptions, 'assumed.transitions'],
-    ['a body that is no function', { assumed: { notificationBody: {} } } as unknown as EmulatorOptions, 'assumed.notificationBody'],
+    [
+      'a timer that would fire at once',
+      { assumed: { longestRetryDelay: 2 ** 31 } },
+      'assumed.longestRetryDelay',
+    ],
+    [
+      'a status that is no error',
+      { assumed: { errorStatus: { not_found: 200 } } },
+      'assumed.errorStatus',
+    ],
+    [
+      'an unknown error',
+      { assumed: { errorStatus: { nope: 400 } } } as EmulatorOptions,
+      'assumed.errorStatus',
+    ],
+    [
+      'half a table',
+      { assumed: { transitions: { pending: [] } } } as unknown as EmulatorOptions,
+      'assumed.transitions',
+    ],
+    [
+      'a body that is no function',
+      { assumed: { notificationBody: {} } } as unknown as EmulatorOptions,
+      'assumed.notificationBody',
+    ],
   ])('refuses %s, and names the option', async (_, options, option) => {
     const error: unknown = await startEmulator(options).then(
       (emulator) => emulator.close(),
@@ -102,7 +152,9 @@ describe('startEmulator', () => {
 
   it('rejects with EADDRINUSE when the port is taken', async () => {
     const { payUrl } = await start();
-    await expect(startEmulator({ port: Number(new URL(payUrl).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await expect(startEmulator({ port: Number(new URL(payUrl).port) })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
   });
 
   it('answers only to addresses and to its own name where allowRemote lets other machines reach it (M01)', async () => {
@@ -120,7 +172,10 @@ describe('startEmulator', () => {
   });
 
   it('sends to another host that is allowed, by whatever its name resolves to (M03)', async () => {
-    const emulator = await start({ webhook: { url: 'http://nobody.invalid:9/' }, allowHosts: ['NOBODY.invalid', '[fd00::1]'] });
+    const emulator = await start({
+      webhook: { url: 'http://nobody.invalid:9/' },
+      allowHosts: ['NOBODY.invalid', '[fd00::1]'],
+    });
     await createLink(emulator);
     await emulator.pay('order-1');
     await vi.waitUntil(() => emulator.deliveries()[0]!.attempts.length > 0, { timeout: 10_000 });
@@ -138,17 +193,27 @@ describe('startEmulator', () => {
       'http://127.0.0.1/dashboard',
     ]);
     const headers = { 'X-Api-Key': emulator.apiKey, 'Content-Type': 'application/json' };
-    const request = new Request(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body: JSON.stringify(FIXED) });
+    const request = new Request(`${emulator.baseUrl}/v1/payment-links`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(FIXED),
+    });
     expect((await emulator.fetch(request)).status).toBe(201);
     await emulator.pay('order-1');
     await vi.waitUntil(() => receiver.received.length === 1, { timeout: 10_000 });
-    expect(await (await emulator.fetch(new Request(emulator.dashboardUrl))).text()).toContain('order-1');
+    expect(await (await emulator.fetch(new Request(emulator.dashboardUrl))).text()).toContain(
+      'order-1',
+    );
     await receiver.close();
   });
 
   it('shows neither secret when it is logged or serialised whole (B17)', async () => {
     const emulator = await start();
-    for (const text of [inspect(emulator, { showHidden: true, depth: 9 }), inspect({ emulator }), JSON.stringify(emulator)]) {
+    for (const text of [
+      inspect(emulator, { showHidden: true, depth: 9 }),
+      inspect({ emulator }),
+      JSON.stringify(emulator),
+    ]) {
       expect(text).toContain(emulator.baseUrl);
       expect(text).not.toContain(emulator.apiKey);
       expect(text).not.toContain(emulator.webhookSecret);
@@ -157,7 +222,9 @@ describe('startEmulator', () => {
 
   it('names a hostile reference in an error so that a terminal does not act on it', async () => {
     const emulator = await start();
-    const error = await emulator.pay('\u001b[31m\u009b31m\u202e"\n').catch((thrown: unknown) => thrown as Error);
+    const error = await emulator
+      .pay('\u001b[31m\u009b31m\u202e"\n')
+      .catch((thrown: unknown) => thrown as Error);
     expect((error as Error).message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
     expect((error as Error).message).toContain('U+202E');
   });
@@ -192,7 +259,11 @@ describe('an emulator', () => {
     const emulator = await start();
     const headers = { 'X-Api-Key': emulator.apiKey, 'Content-Type': 'application/json' };
     const body = JSON.stringify(FIXED);
-    const request = new Request(`${emulator.baseUrl}/v1/payment-links`, { method: 'POST', headers, body });
+    const request = new Request(`${emulator.baseUrl}/v1/payment-links`, {
+      method: 'POST',
+      headers,
+      body,
+    });
     const response = await emulator.fetch(request);
     expect(response.status).toBe(201);
     const { url } = (await response.json()) as { url: string };
@@ -231,9 +302,12 @@ describe('an emulator', () => {
 });
 
 describe('loopback', () => {
-  it.each(['127.0.0.1', '127.255.0.3', '[::1]', '::1', 'localhost', 'LOCALHOST', 'a.localhost'])('is %s', (host) => {
-    expect(isLoopbackHost(host)).toBe(true);
-  });
+  it.each(['127.0.0.1', '127.255.0.3', '[::1]', '::1', 'localhost', 'LOCALHOST', 'a.localhost'])(
+    'is %s',
+    (host) => {
+      expect(isLoopbackHost(host)).toBe(true);
+    },
+  );
 
   it.each([
     '0.0.0.0',
@@ -273,6 +347,8 @@ it('names every behaviour of its own as a switch, and each switch with its defau
   const switches = refused.split('Valid switches: ')[1]!.split(', ');
   expect(switches.length).toBeGreaterThan(20);
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-  const rows = new Map(Array.from(readme.matchAll(/^\| `(\w+)` +\| +(\S.*?) +\|/gm), ([, name, text]) => [name, text]));
+  const rows = new Map(
+    Array.from(readme.matchAll(/^\| `(\w+)` +\| +(\S.*?) +\|/gm), ([, name, text]) => [name, text]),
+  );
   for (const name of switches) expect(rows.get(name), name).toMatch(/\S/);
 });

@@ -28,7 +28,10 @@ afterEach(async () => {
   for (const { close } of open.splice(0)) await close();
 });
 
-async function setUp(statusFor?: Parameters<typeof startRawReceiver>[0], options: EmulatorOptions = {}) {
+async function setUp(
+  statusFor?: Parameters<typeof startRawReceiver>[0],
+  options: EmulatorOptions = {},
+) {
   const receiver = await startRawReceiver(statusFor);
   const emulator = await startEmulator({ ...options, webhook: { url: receiver.url } });
   open.push(emulator, receiver);
@@ -43,7 +46,9 @@ function mac({ webhookSecret }: Emulator, body: string | Buffer): string {
 }
 
 function valuesOf(name: string, { lines }: RawRequest): string[] {
-  return lines.filter((line) => line.toLowerCase().startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
+  return lines
+    .filter((line) => line.toLowerCase().startsWith(`${name}: `))
+    .map((line) => line.slice(name.length + 2));
 }
 
 async function sendOne(fault: Fault, options?: EmulatorOptions) {
@@ -51,7 +56,12 @@ async function sendOne(fault: Fault, options?: EmulatorOptions) {
   await emulator.sendFault('order-1', fault);
   const [request = expect.fail(), ...others] = receiver.received;
   expect(others).toEqual([]);
-  return { request, emulator, signatures: valuesOf('x-service-signature', request), events: valuesOf('x-service-event', request) };
+  return {
+    request,
+    emulator,
+    signatures: valuesOf('x-service-signature', request),
+    events: valuesOf('x-service-event', request),
+  };
 }
 
 describe('sendFault, by the bytes on the wire', () => {
@@ -61,10 +71,16 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(receiver.received).toHaveLength(10);
     expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
     expect(receiver.received[0]!.body.toString()).toBe(GENUINE);
-    expect(valuesOf('x-service-signature', receiver.received[0]!)).toEqual([mac(emulator, GENUINE)]);
+    expect(valuesOf('x-service-signature', receiver.received[0]!)).toEqual([
+      mac(emulator, GENUINE),
+    ]);
     const { attempts } = outcome.delivery;
     const latestStart = Math.max(...attempts.map(({ startedAt }) => startedAt.getTime()));
-    expect(attempts.every(({ startedAt, durationMs }) => startedAt.getTime() + durationMs >= latestStart)).toBe(true);
+    expect(
+      attempts.every(
+        ({ startedAt, durationMs }) => startedAt.getTime() + durationMs >= latestStart,
+      ),
+    ).toBe(true);
     await emulator.sendFault('order-1', 'duplicate', { times: 3 });
     expect(receiver.received).toHaveLength(13);
   });
@@ -74,7 +90,9 @@ describe('sendFault, by the bytes on the wire', () => {
     const { delivery } = await emulator.sendFault('order-1', 'repeated');
     expect(receiver.received.map(({ body }) => body.toString())).toEqual([GENUINE, GENUINE]);
     const [first, second] = delivery.attempts;
-    expect(second!.startedAt.getTime()).toBeGreaterThanOrEqual(Math.floor(first!.startedAt.getTime() + first!.durationMs) - 1);
+    expect(second!.startedAt.getTime()).toBeGreaterThanOrEqual(
+      Math.floor(first!.startedAt.getTime() + first!.durationMs) - 1,
+    );
   });
 
   it('late: sends nothing before the wait is over (H07)', async () => {
@@ -100,7 +118,9 @@ describe('sendFault, by the bytes on the wire', () => {
     const { request, emulator, signatures } = await sendOne('tampered');
     const sent = request.body.toString();
     expect(sent).toHaveLength(GENUINE.length);
-    expect(Array.from(sent).filter((character, index) => character !== GENUINE[index])).toHaveLength(1);
+    expect(
+      Array.from(sent).filter((character, index) => character !== GENUINE[index]),
+    ).toHaveLength(1);
     expect(() => JSON.parse(sent) as unknown).not.toThrow();
     expect(signatures).toEqual([mac(emulator, GENUINE)]);
   });
@@ -114,13 +134,25 @@ describe('sendFault, by the bytes on the wire', () => {
 
   it('unsigned: has no signature line (A01)', async () => {
     const { request, signatures, events } = await sendOne('unsigned');
-    expect([request.body.toString(), signatures, events]).toEqual([GENUINE, [], ['payment.succeeded']]);
+    expect([request.body.toString(), signatures, events]).toEqual([
+      GENUINE,
+      [],
+      ['payment.succeeded'],
+    ]);
   });
 
   it('relabelled: signs the payment as it stands, and says that it succeeded (E06)', async () => {
-    const notificationBody = ({ reference, status }: { reference: string; status: string }) => ({ reference, status });
-    const { request, emulator, signatures, events } = await sendOne('relabelled', { assumed: { notificationBody } });
-    expect(JSON.parse(request.body.toString())).toEqual({ reference: 'order-1', status: 'pending' });
+    const notificationBody = ({ reference, status }: { reference: string; status: string }) => ({
+      reference,
+      status,
+    });
+    const { request, emulator, signatures, events } = await sendOne('relabelled', {
+      assumed: { notificationBody },
+    });
+    expect(JSON.parse(request.body.toString())).toEqual({
+      reference: 'order-1',
+      status: 'pending',
+    });
     expect([signatures, events]).toEqual([[mac(emulator, request.body)], ['payment.succeeded']]);
   });
 
@@ -128,7 +160,11 @@ describe('sendFault, by the bytes on the wire', () => {
     const { request, emulator, signatures, events } = await sendOne('unknown_event', {
       assumed: { otherEvent: 'payment.refunded' },
     });
-    expect([request.body.toString(), signatures, events]).toEqual([GENUINE, [mac(emulator, GENUINE)], ['payment.refunded']]);
+    expect([request.body.toString(), signatures, events]).toEqual([
+      GENUINE,
+      [mac(emulator, GENUINE)],
+      ['payment.refunded'],
+    ]);
   });
 
   it('re_serialised: has the same JSON in other bytes under the genuine signature (C02)', async () => {
@@ -172,7 +208,9 @@ describe('sendFault, by the bytes on the wire', () => {
     await receiver.close();
     const { createServer } = await import('node:http');
     const early = createServer((_, res) => res.writeHead(408, { Connection: 'close' }).end());
-    await new Promise<void>((resolve) => early.listen(Number(new URL(receiver.url).port), '127.0.0.1', resolve));
+    await new Promise<void>((resolve) =>
+      early.listen(Number(new URL(receiver.url).port), '127.0.0.1', resolve),
+    );
     const outcome = await emulator.sendFault('order-1', 'slow', { interval: 600_000 });
     expect(outcome.delivery.attempts[0]).toMatchObject({ response: { status: 408 } });
     expect(outcome.asExpected).toBe(true);
@@ -197,19 +235,34 @@ describe('sendFault, by the bytes on the wire', () => {
 describe('sendFault', () => {
   it('tells of every line and byte that it sent', async () => {
     const { receiver, emulator } = await setUp();
-    for (const fault of ['two_signatures', 'gzip', 'duplicate'] as const) await emulator.sendFault('order-1', fault, { times: 1 });
-    const told = emulator.deliveries().flatMap(({ attempts }) => attempts.map(({ request }) => request));
+    for (const fault of ['two_signatures', 'gzip', 'duplicate'] as const)
+      await emulator.sendFault('order-1', fault, { times: 1 });
+    const told = emulator
+      .deliveries()
+      .flatMap(({ attempts }) => attempts.map(({ request }) => request));
     const texts = told.map(({ headerLines, rawBody }) => {
-      const head = ['POST /webhooks/payments?shop=1 HTTP/1.1', ...headerLines.map((line) => line.join(': '))].join('\r\n');
+      const head = [
+        'POST /webhooks/payments?shop=1 HTTP/1.1',
+        ...headerLines.map((line) => line.join(': ')),
+      ].join('\r\n');
       return `${head}\r\n\r\n${Buffer.from(rawBody).toString('latin1')}`;
     });
     expect(texts).toEqual(receiver.received.map(({ text }) => text));
   });
 
   it('is not retried, changes nothing of the payment, and is no delivery that can be sent again', async () => {
-    const { receiver, emulator } = await setUp(() => 500, { assumed: { firstRetryDelay: 1, longestRetryDelay: 1 } });
-    const { delivery, asExpected, expected, rows } = await emulator.sendFault('order-1', 'tampered');
-    expect({ asExpected, expected, rows }).toEqual({ asExpected: false, expected: FAULTS.tampered.expected, rows: ['C01'] });
+    const { receiver, emulator } = await setUp(() => 500, {
+      assumed: { firstRetryDelay: 1, longestRetryDelay: 1 },
+    });
+    const { delivery, asExpected, expected, rows } = await emulator.sendFault(
+      'order-1',
+      'tampered',
+    );
+    expect({ asExpected, expected, rows }).toEqual({
+      asExpected: false,
+      expected: FAULTS.tampered.expected,
+      rows: ['C01'],
+    });
     expect(delivery).toMatchObject({ state: 'sent', fault: 'tampered', attemptCount: 1 });
     expect(delivery).not.toHaveProperty('nextAttemptAt');
     await expect(emulator.redeliver(delivery.id)).rejects.toThrow('sendFault');
@@ -223,9 +276,15 @@ describe('sendFault', () => {
       name: 'ConfigurationError',
       option: 'fault',
     });
-    await expect(emulator.sendFault('order-1', 'constructor' as Fault)).rejects.toMatchObject({ option: 'fault' });
-    await expect(emulator.sendFault('order-1', 'late', { delay: 0 })).rejects.toMatchObject({ option: 'delay' });
-    await expect(emulator.sendFault('order-1', 'late', { wait: 1 } as object)).rejects.toMatchObject({ option: 'wait' });
+    await expect(emulator.sendFault('order-1', 'constructor' as Fault)).rejects.toMatchObject({
+      option: 'fault',
+    });
+    await expect(emulator.sendFault('order-1', 'late', { delay: 0 })).rejects.toMatchObject({
+      option: 'delay',
+    });
+    await expect(
+      emulator.sendFault('order-1', 'late', { wait: 1 } as object),
+    ).rejects.toMatchObject({ option: 'wait' });
     await expect(emulator.sendFault('nobody', 'late')).rejects.toThrow('no payment');
     expect(emulator.deliveries()).toEqual([]);
     const without = await startEmulator();
@@ -262,7 +321,8 @@ describe('a receiver that does it right', () => {
     const secret = 'the secret of a shop of this test';
     const holder: { emulator?: Emulator } = {};
     const confirm = {
-      getPayment: (reference: string) => readPayment(holder.emulator!, reference) as Promise<{ reference: string; status: string }>,
+      getPayment: (reference: string) =>
+        readPayment(holder.emulator!, reference) as Promise<{ reference: string; status: string }>,
     };
     const receiver = await startCoreReceiver(secret, confirm);
     const emulator = await startEmulator({ webhook: { url: receiver.url, secret } });
@@ -273,19 +333,29 @@ describe('a receiver that does it right', () => {
   }
 
   const optionsFor = (fault: Fault) =>
-    fault === 'late' ? { delay: FAST.delay } : fault === 'slow' ? { interval: FAST.interval } : undefined;
+    fault === 'late'
+      ? { delay: FAST.delay }
+      : fault === 'slow'
+        ? { interval: FAST.interval }
+        : undefined;
 
   it.each(Object.keys(FAULTS) as Fault[])(
     'answers as expected and credits once a payment that is paid: %s (M06)',
     async (fault) => {
       const { receiver, emulator } = await setUpRight();
       await emulator.pay('order-1');
-      await vi.waitUntil(() => emulator.deliveries()[0]?.state === 'delivered', { timeout: 10_000 });
-      const { asExpected, delivery } = await emulator.sendFault('order-1', fault, optionsFor(fault));
-      expect([delivery.attempts.map(({ response, error }) => response?.status ?? error), asExpected]).toEqual([
-        expect.anything(),
-        true,
-      ]);
+      await vi.waitUntil(() => emulator.deliveries()[0]?.state === 'delivered', {
+        timeout: 10_000,
+      });
+      const { asExpected, delivery } = await emulator.sendFault(
+        'order-1',
+        fault,
+        optionsFor(fault),
+      );
+      expect([
+        delivery.attempts.map(({ response, error }) => response?.status ?? error),
+        asExpected,
+      ]).toEqual([expect.anything(), true]);
       expect(receiver.credited).toEqual(['order-1']);
     },
   );
@@ -299,7 +369,9 @@ describe('a receiver that does it right', () => {
       const outcomes = await emulator.sendAllFaults('order-1');
       expect(outcomes.map(({ fault }) => fault)).toEqual(Object.keys(FAULTS));
       expect(outcomes.filter(({ asExpected }) => !asExpected)).toEqual([]);
-      expect(new Set(outcomes.map(({ delivery }) => delivery.paymentStatus))).toEqual(new Set([status]));
+      expect(new Set(outcomes.map(({ delivery }) => delivery.paymentStatus))).toEqual(
+        new Set([status]),
+      );
       expect(receiver.credited).toEqual([]);
     },
     30_000,
@@ -309,7 +381,12 @@ describe('a receiver that does it right', () => {
 describe('the verdict', () => {
   const answered = (...statuses: (number | string)[]) =>
     statuses.map((status, index): DeliveryAttempt => {
-      const common = { number: index + 1, startedAt: new Date(), durationMs: 1, request: {} as SentRequest };
+      const common = {
+        number: index + 1,
+        startedAt: new Date(),
+        durationMs: 1,
+        request: {} as SentRequest,
+      };
       if (typeof status === 'string') return { ...common, error: status };
       return { ...common, response: { status, headers: {}, body: '', truncated: false } };
     });
@@ -353,7 +430,20 @@ describe('the verdict', () => {
 
   it('accuses a server that answers every fault the same', async () => {
     for (const [status, right] of [
-      [200, ['duplicate', 'repeated', 'late', 'reordered', 'relabelled', 'unknown_event', 'two_signatures', 'bom', 'slow']],
+      [
+        200,
+        [
+          'duplicate',
+          'repeated',
+          'late',
+          'reordered',
+          'relabelled',
+          'unknown_event',
+          'two_signatures',
+          'bom',
+          'slow',
+        ],
+      ],
       [500, []],
       [503, ['two_signatures', 'bom']],
     ] as const) {

@@ -5,7 +5,10 @@ import { openPage } from './customer.js';
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
-const WAYS = { return_url: 'https://shop.example/thanks?order=1', cancel_url: 'http://[::1]:8080/basket' };
+const WAYS = {
+  return_url: 'https://shop.example/thanks?order=1',
+  cancel_url: 'http://[::1]:8080/basket',
+};
 
 let emulator: Emulator;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -33,12 +36,18 @@ describe('the page', () => {
     expect(french.markup).toContain('Payer 15\u202F000\u00A0F\u202FCFA');
     expect(french.response.headers.get('vary')).toBe('Accept-Language');
     for (const language of ['de', '*', 'en-GB, fr;q=0.9', 'fr;q=0', ';;q=,,']) {
-      expect((await openPage(url, { 'Accept-Language': language })).markup).toContain('<html lang="en">');
+      expect((await openPage(url, { 'Accept-Language': language })).markup).toContain(
+        '<html lang="en">',
+      );
     }
   });
 
   it('escapes what the merchant wrote', async () => {
-    const url = await createLink(emulator, { amount: 5, reference: '"><b>ref', description: '<script>alert("1")</script>' });
+    const url = await createLink(emulator, {
+      amount: 5,
+      reference: '"><b>ref',
+      description: '<script>alert("1")</script>',
+    });
     const { markup } = await openPage(url);
     expect(markup).not.toContain('<script>');
     expect(markup).not.toContain('<b>ref');
@@ -49,7 +58,9 @@ describe('the page', () => {
     const { response, markup } = await openPage(await createLink(emulator, { ...FIXED, ...WAYS }));
     const policy = response.headers.get('content-security-policy')!;
     const style = /<style>(.*)<\/style>/s.exec(markup)![1]!;
-    expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(policy).toContain(
+      `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    );
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     // Browsers hold the redirect after a form to this as well.
@@ -64,7 +75,9 @@ describe('the page', () => {
     expect(response.status).toBe(404);
     expect(markup).toContain('Link not found');
     for (const action of ['pay', 'cancel', 'fail']) {
-      expect((await fetch(`${emulator.payUrl}/link/unknown/${action}`, { method: 'POST' })).status).toBe(404);
+      expect(
+        (await fetch(`${emulator.payUrl}/link/unknown/${action}`, { method: 'POST' })).status,
+      ).toBe(404);
     }
   });
 });
@@ -74,7 +87,10 @@ describe('paying', () => {
     const page = await openPage(await createLink(emulator, { ...FIXED, ...WAYS }));
     const response = await page.submit('pay');
     expect([response.status, response.headers.get('location')]).toEqual([303, WAYS.return_url]);
-    expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success', amount: 15_000 });
+    expect(await readPayment(emulator, 'order-1')).toMatchObject({
+      status: 'success',
+      amount: 15_000,
+    });
   });
 
   it('shows a receipt where there is no return_url', async () => {
@@ -85,12 +101,17 @@ describe('paying', () => {
     expect((await fetch(`${url}x/receipt`)).status).toBe(404);
   });
 
-  it.each([true, false])('makes one payment and one notification of ten clicks at once (single_use %s)', async (single_use) => {
-    const page = await openPage(await createLink(emulator, { ...FIXED, ...WAYS, single_use }));
-    const responses = await Promise.all(Array.from({ length: 10 }, () => page.submit('pay')));
-    expect(responses.map(({ headers }) => headers.get('location'))).toEqual(Array<string>(10).fill(WAYS.return_url));
-    expect(emulator.deliveries()).toHaveLength(1);
-  });
+  it.each([true, false])(
+    'makes one payment and one notification of ten clicks at once (single_use %s)',
+    async (single_use) => {
+      const page = await openPage(await createLink(emulator, { ...FIXED, ...WAYS, single_use }));
+      const responses = await Promise.all(Array.from({ length: 10 }, () => page.submit('pay')));
+      expect(responses.map(({ headers }) => headers.get('location'))).toEqual(
+        Array<string>(10).fill(WAYS.return_url),
+      );
+      expect(emulator.deliveries()).toHaveLength(1);
+    },
+  );
 
   it('closes a single-use link, also for pages that were opened before', async () => {
     const url = await createLink(emulator, { ...FIXED, ...WAYS, single_use: true });
@@ -118,7 +139,10 @@ describe('paying', () => {
     const page = await openPage(await createLink(emulator, FREE));
     expect(page.markup).toMatch(/<input id="amount"[^>]*min="500" max="20000"/);
     expect((await page.submit('pay', { amount: '1\u202F500' })).status).toBe(303);
-    expect(await readPayment(emulator, 'gift-1')).toMatchObject({ amount: 1_500, status: 'success' });
+    expect(await readPayment(emulator, 'gift-1')).toMatchObject({
+      amount: 1_500,
+      status: 'success',
+    });
   });
 
   it.each(['', '499', '20001', '1e3', '-600', '600.5', '600,5', '0x300', '<b>', '9'.repeat(40)])(
@@ -145,7 +169,9 @@ describe('paying', () => {
     const url = await createLink(emulator);
     for (const body of ['', 'page=x', 'page=%00', `page=${'a'.repeat(5_000)}`]) {
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-      expect([400, 413]).toContain((await fetch(`${url}/pay`, { method: 'POST', headers, body })).status);
+      expect([400, 413]).toContain(
+        (await fetch(`${url}/pay`, { method: 'POST', headers, body })).status,
+      );
     }
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
   });
@@ -165,7 +191,9 @@ describe('cancelling and failing', () => {
 
   it('stays on the page after a failure, says so, and lets the customer try again', async () => {
     const url = await createLink(emulator, { ...FIXED, ...WAYS });
-    expect((await (await openPage(url)).submit('fail')).headers.get('location')).toBe(new URL(url).pathname);
+    expect((await (await openPage(url)).submit('fail')).headers.get('location')).toBe(
+      new URL(url).pathname,
+    );
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'failed' });
     const again = await openPage(url);
     expect(again.markup).toContain('role="alert"');
@@ -183,7 +211,9 @@ describe('cancelling and failing', () => {
   });
 
   it('lets statuses follow one another as is assumed', async () => {
-    await restart({ assumed: { transitions: { pending: ['failed'], failed: [], cancelled: [], success: [] } } });
+    await restart({
+      assumed: { transitions: { pending: ['failed'], failed: [], cancelled: [], success: [] } },
+    });
     const url = await createLink(emulator);
     await expect(emulator.pay('order-1')).rejects.toThrow('it is pending');
     await emulator.fail('order-1');
@@ -201,7 +231,8 @@ describe('forms of other sites', () => {
     ['a same-site request', { 'Sec-Fetch-Site': 'same-site' }],
   ])('are refused: %s', async (_, headers) => {
     const page = await openPage(await createLink(emulator));
-    for (const action of ['pay', 'cancel', 'fail'] as const) expect((await page.submit(action, {}, headers)).status).toBe(403);
+    for (const action of ['pay', 'cancel', 'fail'] as const)
+      expect((await page.submit(action, {}, headers)).status).toBe(403);
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
   });
 

@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EmulatorError, startEmulator, type ApiRequest, type Emulator, type EmulatorOptions } from '../src/index.js';
+import {
+  EmulatorError,
+  startEmulator,
+  type ApiRequest,
+  type Emulator,
+  type EmulatorOptions,
+} from '../src/index.js';
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
@@ -10,7 +16,10 @@ const open: { close(): Promise<void> }[] = [];
 
 async function setUp(answer?: Parameters<typeof startReceiver>[0], options: EmulatorOptions = {}) {
   const receiver = await startReceiver(answer);
-  const emulator = await startEmulator({ ...options, webhook: { url: receiver.url, ...options.webhook } });
+  const emulator = await startEmulator({
+    ...options,
+    webhook: { url: receiver.url, ...options.webhook },
+  });
   open.push(emulator, receiver);
   return { receiver, emulator };
 }
@@ -50,7 +59,10 @@ describe('createLink', () => {
   ])('fails with %s as the API does', async (code, fields) => {
     const emulator = await start();
     await emulator.createLink(FIXED);
-    await expect(emulator.createLink(fields as typeof FIXED)).rejects.toMatchObject({ name: 'EmulatorError', code });
+    await expect(emulator.createLink(fields as typeof FIXED)).rejects.toMatchObject({
+      name: 'EmulatorError',
+      code,
+    });
   });
 });
 
@@ -78,7 +90,10 @@ describe('the errors of the methods', () => {
       ['misconfigured', () => emulator.sendFault('order-1', 'nothing' as never)],
       ['misconfigured', () => emulator.sendFault('order-1', 'late', { wait: 1 } as never)],
       ['misconfigured', () => emulator.disturb({ kind: 'nothing' as never })],
-      ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', state: 'delivered' } as never)],
+      [
+        'misconfigured',
+        () => emulator.waitForDelivery({ reference: 'order-1', state: 'delivered' } as never),
+      ],
       ['misconfigured', () => emulator.waitForDelivery({} as never)],
       ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', timeout: 0 })],
       ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', status: 20 })],
@@ -110,7 +125,9 @@ describe('the errors of the methods', () => {
 
 describe('waitForDelivery', () => {
   it('resolves once the notification is acknowledged, and at once afterwards', async () => {
-    const { emulator } = await setUp((_, count) => (count === 1 ? 503 : 200), { assumed: { firstRetryDelay: 1 } });
+    const { emulator } = await setUp((_, count) => (count === 1 ? 503 : 200), {
+      assumed: { firstRetryDelay: 1 },
+    });
     await emulator.createLink(FIXED);
     await emulator.pay('order-1');
     const delivery = await emulator.waitForDelivery({ reference: 'order-1' });
@@ -129,17 +146,27 @@ describe('waitForDelivery', () => {
   });
 
   it('waits for the answer that is asked for', async () => {
-    const { emulator } = await setUp(() => 401, { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } });
+    const { emulator } = await setUp(() => 401, {
+      assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
+    });
     await emulator.createLink(FIXED);
     await emulator.pay('order-1');
-    expect(await emulator.waitForDelivery({ reference: 'order-1', status: 401 })).toMatchObject({ state: 'pending' });
+    expect(await emulator.waitForDelivery({ reference: 'order-1', status: 401 })).toMatchObject({
+      state: 'pending',
+    });
   });
 
   it('says what it saw when none came', async () => {
-    const { emulator, receiver } = await setUp(() => 500, { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } });
+    const { emulator, receiver } = await setUp(() => 500, {
+      assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
+    });
     const wait = (): Promise<string> =>
-      emulator.waitForDelivery({ reference: 'order-1', timeout: 1 }).then(String, (error: unknown) => (error as Error).message);
-    expect(await wait()).toBe('no notification of "order-1" was acknowledged within 1 ms: there is no payment with this reference');
+      emulator
+        .waitForDelivery({ reference: 'order-1', timeout: 1 })
+        .then(String, (error: unknown) => (error as Error).message);
+    expect(await wait()).toBe(
+      'no notification of "order-1" was acknowledged within 1 ms: there is no payment with this reference',
+    );
     await emulator.createLink(FIXED);
     expect(await wait()).toMatch(/none was sent: the payment is pending$/);
     const restore = emulator.disturb({ kind: 'drop' });
@@ -160,17 +187,23 @@ describe('waitForDelivery', () => {
     const { emulator } = await setUp();
     await emulator.createLink(FIXED);
     await emulator.sendFault('order-1', 'unsigned');
-    await expect(emulator.waitForDelivery({ reference: 'order-1', status: 200, timeout: 1 })).rejects.toMatchObject({
+    await expect(
+      emulator.waitForDelivery({ reference: 'order-1', status: 200, timeout: 1 }),
+    ).rejects.toMatchObject({
       code: 'wait_timeout',
     });
   });
 
   it('ends when the emulator is reset or closed', async () => {
     const { emulator } = await setUp();
-    const first = expect(emulator.waitForDelivery({ reference: 'x' })).rejects.toMatchObject({ code: 'emulator_reset' });
+    const first = expect(emulator.waitForDelivery({ reference: 'x' })).rejects.toMatchObject({
+      code: 'emulator_reset',
+    });
     await emulator.reset();
     await first;
-    const second = expect(emulator.waitForDelivery({ reference: 'x' })).rejects.toMatchObject({ code: 'emulator_closed' });
+    const second = expect(emulator.waitForDelivery({ reference: 'x' })).rejects.toMatchObject({
+      code: 'emulator_closed',
+    });
     await emulator.close();
     await second;
   });
@@ -188,7 +221,9 @@ describe('reset', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ error: { code: 'not_found' } });
     await createLink(emulator);
     await emulator.pay('order-1');
-    expect(await emulator.waitForDelivery({ reference: 'order-1' })).toMatchObject({ state: 'delivered' });
+    expect(await emulator.waitForDelivery({ reference: 'order-1' })).toMatchObject({
+      state: 'delivered',
+    });
     expect(receiver.received).toHaveLength(1);
     expect(emulator).toMatchObject({ baseUrl, apiKey });
   });
@@ -206,7 +241,8 @@ describe('reset', () => {
     const { emulator, receiver } = await setUp((_, count) => (count === 1 ? 'hang' : 503), {
       assumed: { firstRetryDelay: 1, longestRetryDelay: 5 },
     });
-    for (const reference of ['hanging', 'retried', 'delayed', 'faulty']) await emulator.createLink({ ...FIXED, reference });
+    for (const reference of ['hanging', 'retried', 'delayed', 'faulty'])
+      await emulator.createLink({ ...FIXED, reference });
     await emulator.pay('hanging');
     await vi.waitUntil(() => receiver.received.length === 1, 10_000);
     await emulator.pay('retried');
@@ -221,7 +257,9 @@ describe('reset', () => {
     await emulator.waitForDelivery({ reference: 'afterwards', status: 503 });
     const from = receiver.received.findIndex(({ body }) => body.includes('afterwards'));
     await new Promise((resolve) => setTimeout(resolve, 60));
-    expect(receiver.received.slice(from).filter(({ body }) => !body.includes('afterwards'))).toEqual([]);
+    expect(
+      receiver.received.slice(from).filter(({ body }) => !body.includes('afterwards')),
+    ).toEqual([]);
     expect(emulator.deliveries()).toHaveLength(1);
   });
 
@@ -239,9 +277,15 @@ describe('reset', () => {
 describe('a seed', () => {
   async function run(emulator: Emulator): Promise<unknown[]> {
     const tokens = [];
-    for (const reference of ['a', 'b']) tokens.push((await emulator.createLink({ ...FIXED, reference })).token);
+    for (const reference of ['a', 'b'])
+      tokens.push((await emulator.createLink({ ...FIXED, reference })).token);
     await emulator.pay('b');
-    return [tokens, emulator.deliveries().map(({ id }) => id), emulator.apiKey, emulator.webhookSecret];
+    return [
+      tokens,
+      emulator.deliveries().map(({ id }) => id),
+      emulator.apiKey,
+      emulator.webhookSecret,
+    ];
   }
 
   it('makes tokens, ids and secrets the same in each run, and after a reset', async () => {
@@ -273,7 +317,9 @@ describe('onRequest', () => {
     const stop = emulator.onRequest((request) => heard.push(request));
     await postLink(emulator, FIXED, { 'Idempotency-Key': 'k' });
     await postLink(emulator, { ...FIXED, amount: 2 }, { 'Idempotency-Key': 'k' });
-    await fetch(`${emulator.baseUrl}/v1/payments/order-1?x=1`, { headers: { 'X-Api-Key': 'sk_live_wrong.key' } });
+    await fetch(`${emulator.baseUrl}/v1/payments/order-1?x=1`, {
+      headers: { 'X-Api-Key': 'sk_live_wrong.key' },
+    });
     await readPayment(emulator, 'order-1');
     await fetch(`${emulator.baseUrl}/v2`, { headers: { 'X-Api-Key': emulator.apiKey } });
     expect(heard).toMatchObject([
@@ -287,7 +333,13 @@ describe('onRequest', () => {
         body: JSON.stringify(FIXED),
       },
       { id: 2, status: 409, code: 'idempotency_conflict', reference: 'order-1' },
-      { id: 3, method: 'GET', path: '/api/v1/payments/order-1?x=1', status: 401, code: 'unauthorized' },
+      {
+        id: 3,
+        method: 'GET',
+        path: '/api/v1/payments/order-1?x=1',
+        status: 401,
+        code: 'unauthorized',
+      },
       { id: 4, status: 200, reference: 'order-1' },
       { id: 5, status: 404, code: 'not_found', message: 'there is no such endpoint' },
     ]);
@@ -305,7 +357,8 @@ describe('onRequest', () => {
     emulator.onRequest(() => {
       throw new Error('the listener failed');
     });
-    for (let index = 0; index < 4; index++) expect(await readPayment(emulator, 'x')).toMatchObject({ error: {} });
+    for (let index = 0; index < 4; index++)
+      expect(await readPayment(emulator, 'x')).toMatchObject({ error: {} });
     expect(emulator.requests().map(({ id }) => id)).toEqual([3, 4]);
     expect(String(printed.mock.calls[0])).toContain('the listener failed');
     printed.mockRestore();
@@ -330,7 +383,9 @@ describe('in a test', () => {
 
   it('fake timers do not stop it: neither the API, nor the pages, nor retries, nor waiting, nor close', async () => {
     vi.useFakeTimers({ now: new Date('2030-01-01T00:00:00Z') });
-    const { emulator } = await setUp((_, count) => (count < 3 ? 500 : 200), { assumed: { firstRetryDelay: 5 } });
+    const { emulator } = await setUp((_, count) => (count < 3 ? 500 : 200), {
+      assumed: { firstRetryDelay: 5 },
+    });
     const url = await createLink(emulator);
     expect((await fetch(url)).status).toBe(200);
     expect((await fetch(emulator.dashboardUrl)).status).toBe(200);
@@ -343,7 +398,9 @@ describe('in a test', () => {
     expect(delivery.createdAt.getFullYear()).toBe(2030);
     await emulator.sendFault('order-1', 'slow', { interval: 1 });
     await emulator.sendFault('order-1', 'late', { delay: 1 });
-    await expect(emulator.waitForDelivery({ reference: 'x', timeout: 5 })).rejects.toMatchObject({ code: 'wait_timeout' });
+    await expect(emulator.waitForDelivery({ reference: 'x', timeout: 5 })).rejects.toMatchObject({
+      code: 'wait_timeout',
+    });
     await emulator.reset();
     await emulator.close();
   });

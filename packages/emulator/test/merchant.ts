@@ -1,13 +1,26 @@
 import type { Emulator } from '../src/index.js';
 
 export const FIXED = { amount: 15_000, reference: 'order-1', description: 'A basket' };
-export const FREE = { amount_min: 500, amount_max: 20_000, reference: 'gift-1', description: 'A gift' };
+export const FREE = {
+  amount_min: 500,
+  amount_max: 20_000,
+  reference: 'gift-1',
+  description: 'A gift',
+};
 
 /** Posts a body to the API as a merchant's server does. */
-export function postLink(emulator: Emulator, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+export function postLink(
+  emulator: Emulator,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(`${emulator.baseUrl}/v1/payment-links`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${emulator.apiKey}`, 'Content-Type': 'application/json', ...headers },
+    headers: {
+      Authorization: `Bearer ${emulator.apiKey}`,
+      'Content-Type': 'application/json',
+      ...headers,
+    },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }

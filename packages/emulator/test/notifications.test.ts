@@ -2,7 +2,12 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startEmulator, type Emulator, type EmulatorOptions, type NotificationSource } from '../src/index.js';
+import {
+  startEmulator,
+  type Emulator,
+  type EmulatorOptions,
+  type NotificationSource,
+} from '../src/index.js';
 import { createRandom } from '../src/random.js';
 import { createLink, FIXED } from './merchant.js';
 import { startReceiver } from './receiver.js';
@@ -12,7 +17,10 @@ const open: { close(): Promise<void> }[] = [];
 
 async function setUp(answer?: Parameters<typeof startReceiver>[0], options: EmulatorOptions = {}) {
   const receiver = await startReceiver(answer);
-  const emulator = await startEmulator({ ...options, webhook: { url: receiver.url, ...options.webhook } });
+  const emulator = await startEmulator({
+    ...options,
+    webhook: { url: receiver.url, ...options.webhook },
+  });
   open.push(emulator, receiver);
   return { receiver, emulator };
 }
@@ -25,7 +33,8 @@ async function payOne(emulator: Emulator, reference = 'order-1'): Promise<void> 
 // Longer than any machine needs, so that only a fault runs into it; a test has longer still, so that this is what it says.
 const PATIENCE = 50_000;
 vi.setConfig({ testTimeout: 60_000 });
-const until = (holds: () => boolean): Promise<boolean> => vi.waitUntil(holds, { timeout: PATIENCE, interval: 5 });
+const until = (holds: () => boolean): Promise<boolean> =>
+  vi.waitUntil(holds, { timeout: PATIENCE, interval: 5 });
 
 const stateOf = (emulator: Emulator): string | undefined => emulator.deliveries()[0]?.state;
 
@@ -45,15 +54,28 @@ describe('a notification', () => {
       'content-type': 'application/json',
       'content-length': String(body.length),
       'x-service-event': 'payment.succeeded',
-      'x-service-signature': createHmac('sha256', emulator.webhookSecret).update(body).digest('hex'),
+      'x-service-signature': createHmac('sha256', emulator.webhookSecret)
+        .update(body)
+        .digest('hex'),
     });
-    const sent = ['connection', 'content-length', 'content-type', 'host', 'x-service-event', 'x-service-signature'];
+    const sent = [
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+      'x-service-event',
+      'x-service-signature',
+    ];
     expect(Object.keys(headers).sort()).toEqual(sent);
   });
 
   it('has the body and the content type that are assumed', async () => {
     const assumed = {
-      notificationBody: ({ reference, amount, status }: NotificationSource) => ({ reference, amount, status }),
+      notificationBody: ({ reference, amount, status }: NotificationSource) => ({
+        reference,
+        amount,
+        status,
+      }),
       notificationContentType: 'text/plain',
     };
     const { receiver, emulator } = await setUp(undefined, { assumed });
@@ -81,7 +103,10 @@ describe('a notification', () => {
 
 describe('a delivery', () => {
   it('is sent again until a 2xx, with the same bytes and the same signature', async () => {
-    const { receiver, emulator } = await setUp((_, count) => [500, 404, 302, 503, 204][count - 1] ?? 200, { assumed: FAST });
+    const { receiver, emulator } = await setUp(
+      (_, count) => [500, 404, 302, 503, 204][count - 1] ?? 200,
+      { assumed: FAST },
+    );
     await payOne(emulator);
     await until(() => stateOf(emulator) === 'delivered');
     const [{ attempts, attemptCount } = expect.fail()] = emulator.deliveries();
@@ -89,22 +114,41 @@ describe('a delivery', () => {
     expect(attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
     expect(attemptCount).toBe(5);
     expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(1);
-    expect(new Set(receiver.received.map(({ headers }) => headers['x-service-signature'])).size).toBe(1);
+    expect(
+      new Set(receiver.received.map(({ headers }) => headers['x-service-signature'])).size,
+    ).toBe(1);
   });
 
   it('shows what went out and what came back', async () => {
-    const { receiver, emulator } = await setUp(() => ({ status: 201, headers: { 'X-Seen': 'yes' }, body: 'thank you' }));
+    const { receiver, emulator } = await setUp(() => ({
+      status: 201,
+      headers: { 'X-Seen': 'yes' },
+      body: 'thank you',
+    }));
     await payOne(emulator);
     await until(() => stateOf(emulator) === 'delivered');
     const [{ attempts } = expect.fail()] = emulator.deliveries();
-    expect(attempts[0]!.request).toMatchObject({ method: 'POST', url: receiver.url, body: '{"reference":"order-1"}' });
-    expect(attempts[0]!.request.headers['X-Service-Signature']).toBe(receiver.received[0]!.headers['x-service-signature']);
-    expect(attempts[0]!.response).toMatchObject({ status: 201, body: 'thank you', truncated: false });
+    expect(attempts[0]!.request).toMatchObject({
+      method: 'POST',
+      url: receiver.url,
+      body: '{"reference":"order-1"}',
+    });
+    expect(attempts[0]!.request.headers['X-Service-Signature']).toBe(
+      receiver.received[0]!.headers['x-service-signature'],
+    );
+    expect(attempts[0]!.response).toMatchObject({
+      status: 201,
+      body: 'thank you',
+      truncated: false,
+    });
     expect(attempts[0]!.response!.headers['x-seen']).toBe('yes');
   });
 
   it('keeps the beginning of a long answer, and the newest of many attempts', async () => {
-    const answer = (_: unknown, count: number) => ({ status: count < 10 ? 500 : 200, body: 'x'.repeat(100_000) });
+    const answer = (_: unknown, count: number) => ({
+      status: count < 10 ? 500 : 200,
+      body: 'x'.repeat(100_000),
+    });
     const { emulator } = await setUp(answer, { assumed: { ...FAST, attemptsKept: 3 } });
     await payOne(emulator);
     await until(() => stateOf(emulator) === 'delivered');
@@ -117,7 +161,8 @@ describe('a delivery', () => {
   it('does not follow a redirect', async () => {
     const elsewhere = await startReceiver();
     open.push(elsewhere);
-    const answer = (_: unknown, count: number) => (count === 1 ? { status: 307, headers: { Location: elsewhere.url } } : 200);
+    const answer = (_: unknown, count: number) =>
+      count === 1 ? { status: 307, headers: { Location: elsewhere.url } } : 200;
     const { emulator } = await setUp(answer, { assumed: FAST });
     await payOne(emulator);
     await until(() => stateOf(emulator) === 'delivered');
@@ -142,7 +187,10 @@ describe('a delivery', () => {
   });
 
   it('waits longer after each failure, by chance, and never more than longestRetryDelay', async () => {
-    const { emulator } = await setUp(() => 500, { seed: 'waits', assumed: { firstRetryDelay: 20, longestRetryDelay: 80 } });
+    const { emulator } = await setUp(() => 500, {
+      seed: 'waits',
+      assumed: { firstRetryDelay: 20, longestRetryDelay: 80 },
+    });
     await payOne(emulator);
     await until(() => emulator.deliveries()[0]!.attempts.length >= 6);
     const starts = emulator.deliveries()[0]!.attempts.map(({ startedAt }) => startedAt.getTime());
@@ -160,7 +208,9 @@ describe('a delivery', () => {
     const order: string[] = [];
     const server = createServer((req, res) => {
       most = Math.max(most, ++underWay);
-      req.on('data', (chunk: Buffer) => order.push((JSON.parse(chunk.toString()) as { reference: string }).reference));
+      req.on('data', (chunk: Buffer) =>
+        order.push((JSON.parse(chunk.toString()) as { reference: string }).reference),
+      );
       setTimeout(() => {
         underWay--;
         res.end();
@@ -180,20 +230,30 @@ describe('a delivery', () => {
   });
 
   it('is tried again in its turn while others fail, and none is lost', async () => {
-    const { receiver, emulator } = await setUp((_, count) => (count % 3 === 0 ? 500 : 200), { assumed: FAST });
+    const { receiver, emulator } = await setUp((_, count) => (count % 3 === 0 ? 500 : 200), {
+      assumed: FAST,
+    });
     const references = Array.from({ length: 60 }, (_, index) => `order-${index}`);
     for (const reference of references) await createLink(emulator, { ...FIXED, reference });
     await Promise.all(references.map((reference) => emulator.pay(reference)));
-    await Promise.all(references.map((reference) => emulator.waitForDelivery({ reference, timeout: PATIENCE })));
-    expect(emulator.deliveries().map(({ state }) => state)).toEqual(references.map(() => 'delivered'));
+    await Promise.all(
+      references.map((reference) => emulator.waitForDelivery({ reference, timeout: PATIENCE })),
+    );
+    expect(emulator.deliveries().map(({ state }) => state)).toEqual(
+      references.map(() => 'delivered'),
+    );
     expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(60);
   });
 
   it('is forgotten past deliveriesKept once it was acknowledged, and never before', async () => {
     const failing = (body: string) => body.includes('stuck');
-    const { emulator } = await setUp(({ body }) => (failing(body.toString()) ? 500 : 200), { assumed: { deliveriesKept: 2 } });
+    const { emulator } = await setUp(({ body }) => (failing(body.toString()) ? 500 : 200), {
+      assumed: { deliveriesKept: 2 },
+    });
     for (const reference of ['stuck', 'a', 'b', 'c']) await payOne(emulator, reference);
-    await until(() => emulator.deliveries().filter(({ state }) => state === 'delivered').length === 2);
+    await until(
+      () => emulator.deliveries().filter(({ state }) => state === 'delivered').length === 2,
+    );
     await until(() => emulator.deliveries().length === 3);
     expect(emulator.deliveries()[0]).toMatchObject({ reference: 'stuck', state: 'pending' });
   });

@@ -26,9 +26,17 @@ export async function startRawReceiver(statusFor: (count: number) => number = ()
       isDone = true;
       const end = bytes.indexOf('\r\n\r\n');
       const lines = bytes.subarray(0, end).toString('latin1').split('\r\n');
-      received.push({ text: bytes.toString('latin1'), lines, body: bytes.subarray(end + 4), pieces, brokenBy });
+      received.push({
+        text: bytes.toString('latin1'),
+        lines,
+        body: bytes.subarray(end + 4),
+        pieces,
+        brokenBy,
+      });
       if (brokenBy === undefined)
-        socket.end(`HTTP/1.1 ${statusFor(received.length)} x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+        socket.end(
+          `HTTP/1.1 ${statusFor(received.length)} x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+        );
     };
     socket.on('data', (chunk) => {
       bytes = Buffer.concat([bytes, chunk]);

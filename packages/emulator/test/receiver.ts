@@ -8,20 +8,34 @@ export interface Received {
   readonly body: Buffer;
 }
 
-type Reply = number | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | 'hang';
+type Reply =
+  | number
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | 'hang';
 
 /** A merchant's webhook on a real socket, which keeps what it received and answers as it is told. */
-export async function startReceiver(answer: (received: Received, count: number) => Reply = () => 200) {
+export async function startReceiver(
+  answer: (received: Received, count: number) => Reply = () => 200,
+) {
   const received: Received[] = [];
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
-      const entry = { method: req.method, url: req.url, headers: req.headers, body: Buffer.concat(chunks) };
+      const entry = {
+        method: req.method,
+        url: req.url,
+        headers: req.headers,
+        body: Buffer.concat(chunks),
+      };
       received.push(entry);
       const reply = answer(entry, received.length);
       if (reply === 'hang') return;
-      const { status, headers = {}, body = '' } = typeof reply === 'number' ? { status: reply } : reply;
+      const {
+        status,
+        headers = {},
+        body = '',
+      } = typeof reply === 'number' ? { status: reply } : reply;
       res.writeHead(status, headers).end(body);
     });
   });

@@ -1,7 +1,10 @@
 /** An emulator with a state file that is killed by its test: it says each payment that it has answered. */
 import { startEmulator } from '../src/index.js';
 
-const emulator = await startEmulator({ state: process.argv[2], webhook: { url: 'http://127.0.0.1:9/nothing' } });
+const emulator = await startEmulator({
+  state: process.argv[2],
+  webhook: { url: 'http://127.0.0.1:9/nothing' },
+});
 for (let number = 1; ; number++) {
   const reference = `order-${number}`;
   await emulator.createLink({ amount: 1, reference });

@@ -50,7 +50,11 @@ describe('the state file', () => {
     open.push(receiver);
     const options = { webhook: { url: receiver.url, secret: 'a-secret-of-the-test' } };
     const first = await start(options);
-    const answer = await postLink(first, { ...FIXED, single_use: true }, { 'Idempotency-Key': 'k' });
+    const answer = await postLink(
+      first,
+      { ...FIXED, single_use: true },
+      { 'Idempotency-Key': 'k' },
+    );
     const created = (await answer.json()) as { url: string };
     await first.createLink(FREE);
     await first.createLink({ ...FIXED, reference: 'failed' });
@@ -63,12 +67,22 @@ describe('the state file', () => {
     expect(statSync(state).mode & 0o777).toBe(0o600);
 
     const second = await start(options);
-    expect(await readPayment(second, 'order-1')).toMatchObject({ status: 'success', amount: 15_000 });
+    expect(await readPayment(second, 'order-1')).toMatchObject({
+      status: 'success',
+      amount: 15_000,
+    });
     expect(await readPayment(second, 'gift-1')).toMatchObject({ status: 'success', amount: 700 });
     expect(await readPayment(second, 'failed')).toMatchObject({ status: 'failed' });
-    const replay = await postLink(second, { ...FIXED, single_use: true }, { 'Idempotency-Key': 'k' });
+    const replay = await postLink(
+      second,
+      { ...FIXED, single_use: true },
+      { 'Idempotency-Key': 'k' },
+    );
     const { url, ...same } = (await replay.json()) as typeof created;
-    expect([replay.status, { ...same, url: url.replace(second.payUrl, first.payUrl) }]).toEqual([201, created]);
+    expect([replay.status, { ...same, url: url.replace(second.payUrl, first.payUrl) }]).toEqual([
+      201,
+      created,
+    ]);
     expect(second.deliveries().map(({ reference }) => reference)).toEqual(['order-1', 'gift-1']);
     expect(second.deliveries()[0]).toEqual(delivered);
     await expect(second.pay('order-1')).rejects.toMatchObject({ code: 'transition_not_allowed' });
@@ -98,7 +112,10 @@ describe('the state file', () => {
     open.push(up);
     const second = await start({ webhook: { url: up.url, secret: 'the-secret-afterwards' } });
     await second.redeliver(second.deliveries()[0]!.id);
-    expect(await second.waitForDelivery({ reference: 'retried' })).toMatchObject({ state: 'delivered', attemptCount: 2 });
+    expect(await second.waitForDelivery({ reference: 'retried' })).toMatchObject({
+      state: 'delivered',
+      attemptCount: 2,
+    });
   });
 
   it('loses nothing that was answered before a kill, and starts again beside its lock', async () => {
@@ -106,7 +123,13 @@ describe('the state file', () => {
     open.push(receiver);
     const child = spawn(
       process.execPath,
-      ['--conditions=@paylink/source', '--import', 'tsx', fileURLToPath(new URL('state-child.ts', import.meta.url)), state],
+      [
+        '--conditions=@paylink/source',
+        '--import',
+        'tsx',
+        fileURLToPath(new URL('state-child.ts', import.meta.url)),
+        state,
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     let said = '';
@@ -131,7 +154,9 @@ describe('the state file', () => {
     await first.close();
     appendFileSync(state, '["link","half of a li["link","of a full disk\n["link","half of a li');
     const second = await start();
-    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/dropped from the state file .*: line 3, 4$/));
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.stringMatching(/dropped from the state file .*: line 3, 4$/),
+    );
     warn.mockRestore();
     expect(await readPayment(second, 'order-1')).toMatchObject({ status: 'pending' });
     await second.createLink({ ...FIXED, reference: 'order-2' });
@@ -166,7 +191,10 @@ describe('the state file', () => {
   it('forgets with a reset, and with linksKept and deliveriesKept', async () => {
     const receiver = await startReceiver();
     open.push(receiver);
-    const options = { webhook: { url: receiver.url }, assumed: { linksKept: 2, deliveriesKept: 1 } };
+    const options = {
+      webhook: { url: receiver.url },
+      assumed: { linksKept: 2, deliveriesKept: 1 },
+    };
     const first = await start(options);
     for (const reference of ['a', 'b', 'c']) {
       await first.createLink({ ...FIXED, reference });
@@ -186,7 +214,9 @@ describe('the state file', () => {
 
   it('stays small however often a payment changes', async () => {
     const emulator = await start({
-      assumed: { transitions: { pending: ['failed'], failed: ['failed'], success: [], cancelled: [] } },
+      assumed: {
+        transitions: { pending: ['failed'], failed: ['failed'], success: [], cancelled: [] },
+      },
     });
     await emulator.createLink(FIXED);
     for (let round = 0; round < 400; round++) await emulator.fail('order-1');
@@ -200,14 +230,19 @@ describe('the state file', () => {
   ])('refuses %s, and leaves it as it is', async (_, prepare) => {
     prepare();
     const before = existsSync(state) ? readFileSync(state, 'utf8') : undefined;
-    await expect(startEmulator({ state })).rejects.toMatchObject({ name: 'ConfigurationError', option: 'state' });
+    await expect(startEmulator({ state })).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      option: 'state',
+    });
     expect(existsSync(state) ? readFileSync(state, 'utf8') : undefined).toBe(before);
     expect(existsSync(`${state}.lock`)).toBe(false);
   });
 
   it('is used by one emulator at a time', async () => {
     const first = await start();
-    await expect(startEmulator({ state })).rejects.toThrow(`in use by another emulator, process ${process.pid}`);
+    await expect(startEmulator({ state })).rejects.toThrow(
+      `in use by another emulator, process ${process.pid}`,
+    );
     await first.close();
     await (await start()).close();
     writeFileSync(`${state}.lock`, '99999999');
@@ -217,14 +252,25 @@ describe('the state file', () => {
   it('is used by one of two emulators that start at once beside the lock of a killed one', async () => {
     const folder = join(state, '..');
     const count = 40;
-    for (let number = 0; number < count; number++) writeFileSync(join(folder, `${number}.lock`), '99999999');
+    for (let number = 0; number < count; number++)
+      writeFileSync(join(folder, `${number}.lock`), '99999999');
     const script = fileURLToPath(new URL('state-race-child.ts', import.meta.url));
     // Time for both to load.
-    const args = ['--conditions=@paylink/source', '--import', 'tsx', script, folder, `${count}`, `${Date.now() + 3_000}`];
+    const args = [
+      '--conditions=@paylink/source',
+      '--import',
+      'tsx',
+      script,
+      folder,
+      `${count}`,
+      `${Date.now() + 3_000}`,
+    ];
     const race = promisify(execFile);
     const both = await Promise.all([race(process.execPath, args), race(process.execPath, args)]);
     const held = both.flatMap(({ stdout }) => JSON.parse(stdout) as number[]);
-    expect(held.sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, number) => number));
+    expect(held.sort((a, b) => a - b)).toEqual(
+      Array.from({ length: count }, (_, number) => number),
+    );
   });
 
   it('takes the lock of a killed emulator that had the same process id, as in a container', async () => {
@@ -237,86 +283,93 @@ describe('the state file', () => {
 });
 
 // A disk of its own can be had by the user root alone.
-describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('the state file on a full disk', () => {
-  let disk: string;
+describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
+  'the state file on a full disk',
+  () => {
+    let disk: string;
 
-  beforeEach(() => {
-    disk = join(state, '..', 'disk');
-    mkdirSync(disk);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', disk]);
-    open.push({ close: async () => void execFileSync('umount', ['-l', disk]) });
-    state = join(disk, 'state');
-  });
+    beforeEach(() => {
+      disk = join(state, '..', 'disk');
+      mkdirSync(disk);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', disk]);
+      open.push({ close: async () => void execFileSync('umount', ['-l', disk]) });
+      state = join(disk, 'state');
+    });
 
-  /** Fills the disk up to so many bytes. */
-  function fill(left: number): void {
-    const { bavail, bsize } = statfsSync(disk);
-    writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - left));
-  }
+    /** Fills the disk up to so many bytes. */
+    function fill(left: number): void {
+      const { bavail, bsize } = statfsSync(disk);
+      writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - left));
+    }
 
-  async function createUntilFull(emulator: Emulator, prefix = 'order'): Promise<string[]> {
-    const created: string[] = [];
-    for (let number = 1; number <= 1_000; number++) {
-      const reference = `${prefix}-${number}`;
-      const answer = await postLink(emulator, { ...FIXED, reference });
-      if (answer.status !== 201) {
-        expect([answer.status, await answer.text()]).toEqual([
-          500,
-          expect.stringContaining('the state file cannot be written: ENOSPC'),
-        ]);
-        return created;
+    async function createUntilFull(emulator: Emulator, prefix = 'order'): Promise<string[]> {
+      const created: string[] = [];
+      for (let number = 1; number <= 1_000; number++) {
+        const reference = `${prefix}-${number}`;
+        const answer = await postLink(emulator, { ...FIXED, reference });
+        if (answer.status !== 201) {
+          expect([answer.status, await answer.text()]).toEqual([
+            500,
+            expect.stringContaining('the state file cannot be written: ENOSPC'),
+          ]);
+          return created;
+        }
+        created.push(reference);
       }
-      created.push(reference);
+      throw new Error('the disk was never full');
     }
-    throw new Error('the disk was never full');
-  }
 
-  it('loses no link that was acknowledged, says why the next one fails, and opens again', async () => {
-    const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    const first = await start();
-    const created = await createUntilFull(first);
-    await expect(first.createLink({ ...FIXED, reference: 'method' })).rejects.toMatchObject({ code: 'state_not_written' });
-    await first.close();
-    report.mockRestore();
-    expect(created.length).toBeGreaterThan(50);
+    it('loses no link that was acknowledged, says why the next one fails, and opens again', async () => {
+      const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+      const first = await start();
+      const created = await createUntilFull(first);
+      await expect(first.createLink({ ...FIXED, reference: 'method' })).rejects.toMatchObject({
+        code: 'state_not_written',
+      });
+      await first.close();
+      report.mockRestore();
+      expect(created.length).toBeGreaterThan(50);
 
-    // There is no room for a second file beside it.
-    await expect(startEmulator({ state })).rejects.toThrow('state cannot be written: ENOSPC');
-    expect(existsSync(`${state}.tmp`) || existsSync(`${state}.lock`)).toBe(false);
-    execFileSync('mount', ['-o', 'remount,size=1m', disk]);
-    const second = await start();
-    for (const reference of created) expect(await readPayment(second, reference)).toMatchObject({ status: 'pending' });
-  });
+      // There is no room for a second file beside it.
+      await expect(startEmulator({ state })).rejects.toThrow('state cannot be written: ENOSPC');
+      expect(existsSync(`${state}.tmp`) || existsSync(`${state}.lock`)).toBe(false);
+      execFileSync('mount', ['-o', 'remount,size=1m', disk]);
+      const second = await start();
+      for (const reference of created)
+        expect(await readPayment(second, reference)).toMatchObject({ status: 'pending' });
+    });
 
-  it('goes on where it was once there is space', async () => {
-    const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    const first = await start();
-    await first.createLink(FIXED);
-    fill(0);
-    const refused = await createUntilFull(first, 'late');
-    await expect(first.pay('order-1')).rejects.toMatchObject({ code: 'state_not_written' });
-    rmSync(join(disk, 'filler'));
-    await first.createLink({ ...FIXED, reference: 'afterwards' });
-    await first.close();
-    report.mockRestore();
-    const second = await start();
-    for (const reference of [...refused, 'order-1', 'afterwards']) {
-      expect(await readPayment(second, reference)).toMatchObject({ status: 'pending' });
-    }
-  });
+    it('goes on where it was once there is space', async () => {
+      const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+      const first = await start();
+      await first.createLink(FIXED);
+      fill(0);
+      const refused = await createUntilFull(first, 'late');
+      await expect(first.pay('order-1')).rejects.toMatchObject({ code: 'state_not_written' });
+      rmSync(join(disk, 'filler'));
+      await first.createLink({ ...FIXED, reference: 'afterwards' });
+      await first.close();
+      report.mockRestore();
+      const second = await start();
+      for (const reference of [...refused, 'order-1', 'afterwards']) {
+        expect(await readPayment(second, reference)).toMatchObject({ status: 'pending' });
+      }
+    });
 
-  it('keeps the old file where a new one does not fit', async () => {
-    const first = await start();
-    for (let number = 1; number <= 100; number++) await first.createLink({ ...FIXED, reference: `order-${number}` });
-    await first.close();
-    const before = readFileSync(state, 'utf8');
-    fill(8_192);
-    await expect(startEmulator({ state })).rejects.toThrow('state cannot be written: ENOSPC');
-    expect(readFileSync(state, 'utf8')).toBe(before);
-    rmSync(join(disk, 'filler'));
-    const second = await start();
-    for (let number = 1; number <= 100; number++) {
-      expect(await readPayment(second, `order-${number}`)).toMatchObject({ status: 'pending' });
-    }
-  });
-});
+    it('keeps the old file where a new one does not fit', async () => {
+      const first = await start();
+      for (let number = 1; number <= 100; number++)
+        await first.createLink({ ...FIXED, reference: `order-${number}` });
+      await first.close();
+      const before = readFileSync(state, 'utf8');
+      fill(8_192);
+      await expect(startEmulator({ state })).rejects.toThrow('state cannot be written: ENOSPC');
+      expect(readFileSync(state, 'utf8')).toBe(before);
+      rmSync(join(disk, 'filler'));
+      const second = await start();
+      for (let number = 1; number <= 100; number++) {
+        expect(await readPayment(second, `order-${number}`)).toMatchObject({ status: 'pending' });
+      }
+    });
+  },
+);

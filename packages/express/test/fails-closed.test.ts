@@ -15,5 +15,9 @@ it('verifies no text that express.text made of the body, even if a route calls t
       .catch((error: unknown) => (error as { code: string }).code);
     res.json(outcome);
   });
-  await request(app).post('/').set(delivery.headers).send(delivery.body).expect(200, '"body_consumed"');
+  await request(app)
+    .post('/')
+    .set(delivery.headers)
+    .send(delivery.body)
+    .expect(200, '"body_consumed"');
 });

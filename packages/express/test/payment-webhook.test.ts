@@ -16,15 +16,26 @@ describe('paymentWebhook as a handler', () => {
     const app = express();
     app.post(
       '/webhooks/payments',
-      paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) }),
+      paymentWebhook(
+        { secret },
+        { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
+      ),
     );
     app.use(express.json());
     app.post('/other', (req, res) => res.json(req.body));
 
     const delivery = signedDelivery({ secret, reference: 'order-42' });
-    await request(app).post('/webhooks/payments').set(delivery.headers).send(delivery.body).expect(200, { received: true });
+    await request(app)
+      .post('/webhooks/payments')
+      .set(delivery.headers)
+      .send(delivery.body)
+      .expect(200, { received: true });
     const forged = signedDelivery({ secret: 'a-secret-of-nobody' });
-    await request(app).post('/webhooks/payments').set(forged.headers).send(forged.body).expect(401, { error: 'invalid_signature' });
+    await request(app)
+      .post('/webhooks/payments')
+      .set(forged.headers)
+      .send(forged.body)
+      .expect(401, { error: 'invalid_signature' });
     expect(credited).toEqual(['order-42']);
     await request(app).post('/other').send({ parsed: true }).expect(200, { parsed: true });
   });
@@ -35,7 +46,11 @@ describe('paymentWebhook as a handler', () => {
       paymentWebhook({ secret }, () => undefined),
     );
     const delivery = signedDelivery({ secret, rawBody: Buffer.from([0xff, 0xfe, 0x00]) });
-    await request(app).post('/').set(delivery.headers).send(delivery.body).expect(400, { error: 'invalid_payload' });
+    await request(app)
+      .post('/')
+      .set(delivery.headers)
+      .send(delivery.body)
+      .expect(400, { error: 'invalid_payload' });
   });
 
   it("gives the handler Express's own request and `signal`, and no means to answer (O09)", async () => {
@@ -74,7 +89,8 @@ describe('paymentWebhook as a handler', () => {
       return { secret: secrets[tenant], tenant };
     };
     const logger = { warn: vi.fn(), error: vi.fn() };
-    const handler = ({ tenant }: { readonly tenant?: string | undefined }) => void tenants.push(tenant);
+    const handler = ({ tenant }: { readonly tenant?: string | undefined }) =>
+      void tenants.push(tenant);
     const app = express().post('/:tenant', paymentWebhook({ secret: secretOf, logger }, handler));
     const delivery = signedDelivery({ secret: 'secret-of-tenant-a' });
     await post(app, '/a', delivery).expect(200);
@@ -89,7 +105,9 @@ describe('paymentWebhook as a handler', () => {
     const app = express()
       .post(
         '/known',
-        paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 }))),
+        paymentWebhook({ secret }, () =>
+          Promise.reject(new WebhookError('unknown_order', { status: 503 })),
+        ),
       )
       .post(
         '/other',
@@ -100,14 +118,20 @@ describe('paymentWebhook as a handler', () => {
         res.status(500).send('mine');
       }) satisfies express.ErrorRequestHandler);
     const delivery = signedDelivery({ secret });
-    await request(app).post('/known').set(delivery.headers).send(delivery.body).expect(503, { error: 'unknown_order' });
+    await request(app)
+      .post('/known')
+      .set(delivery.headers)
+      .send(delivery.body)
+      .expect(503, { error: 'unknown_order' });
     await request(app).post('/other').set(delivery.headers).send(delivery.body).expect(500, 'mine');
     expect(seen).toEqual([mine]);
   });
 
   it('throws at startup for handlers given as undefined, and for a missing secret', () => {
     expect(() => paymentWebhook({ secret }, undefined as never)).toThrow(/^handlers must be a map/);
-    expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(/^secret is missing/);
+    expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(
+      /^secret is missing/,
+    );
   });
 });
 
@@ -138,7 +162,11 @@ describe('paymentWebhook as a gate', () => {
       .post('/closed', paymentWebhook({ secret }), next)
       .post('/open', paymentWebhook({ secret, unrecognized: 'pass' }), next);
     const delivery = signedDelivery({ secret, type: 'payment.refunded' });
-    await request(app).post('/closed').set(delivery.headers).send(delivery.body).expect(200, { received: true });
+    await request(app)
+      .post('/closed')
+      .set(delivery.headers)
+      .send(delivery.body)
+      .expect(200, { received: true });
     expect(next).not.toHaveBeenCalled();
     await request(app).post('/open').set(delivery.headers).send(delivery.body).expect(204);
   });

@@ -10,8 +10,10 @@ export interface FastifyHost {
   readonly request: FastifyRequest;
 }
 
-export interface FastifyWebhookOptions<Events extends EventSchemas>
-  extends ReceiverOptions<Events, FastifyHost> {
+export interface FastifyWebhookOptions<Events extends EventSchemas> extends ReceiverOptions<
+  Events,
+  FastifyHost
+> {
   /** The route's path, under the prefix of the instance that the plugin is registered in. */
   readonly url: string;
   /** Options of the route: hooks, config, logLevel, constraints … */
@@ -44,7 +46,8 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   receiverWith({ warn: () => undefined, error: () => undefined });
 
   return (instance, _options, done) => {
-    if (typeof instance.addContentTypeParser !== 'function') throw misuse('is a plugin, no handler');
+    if (typeof instance.addContentTypeParser !== 'function')
+      throw misuse('is a plugin, no handler');
     // The smaller limit is the one that somebody set: Fastify's own default is 1 MiB.
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);

@@ -14,7 +14,9 @@ it('verifies no text that a content type parser made of the body, even if a rout
     done(null, body);
   });
   app.post('/', async (request) =>
-    verifier.verify(request.body as Uint8Array, request.headers).then(String, (error: unknown) => (error as { code: string }).code),
+    verifier
+      .verify(request.body as Uint8Array, request.headers)
+      .then(String, (error: unknown) => (error as { code: string }).code),
   );
   expect((await app.inject(delivery.toInject('/'))).body).toBe('body_consumed');
 });

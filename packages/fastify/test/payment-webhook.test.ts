@@ -5,7 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyServerOptions,
+} from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import rawBody from 'fastify-raw-body';
 import fastify4 from 'fastify4';
@@ -64,14 +68,21 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
   it('credits a genuine delivery and refuses a forged one, by inject as the documents show it', async () => {
     const credited: string[] = [];
     const app = create();
-    await app.register(paymentWebhook({ url, secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) }));
+    await app.register(
+      paymentWebhook(
+        { url, secret },
+        { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
+      ),
+    );
     const taken = await app.inject(delivery.toInject(url));
     expect([taken.statusCode, taken.body]).toEqual(RECEIVED);
     const refused = await app.inject(forged.toInject(url));
     expect([refused.statusCode, refused.body]).toEqual(UNSIGNED);
     const empty = await app.inject(signedDelivery({ secret, rawBody: '' }).toInject(url));
     expect([empty.statusCode, empty.body]).toEqual([400, '{"error":"invalid_payload"}']);
-    const large = await app.inject(signedDelivery({ secret, rawBody: 'n'.repeat(65_537) }).toInject(url));
+    const large = await app.inject(
+      signedDelivery({ secret, rawBody: 'n'.repeat(65_537) }).toInject(url),
+    );
     expect([large.statusCode, large.body]).toEqual(TOO_LARGE);
     expect(credited).toEqual(['order-42']);
   });
@@ -89,9 +100,19 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     for (const path of ['/before', '/after']) {
       const json = await app.inject({ method: 'POST', url: path, payload: { parsed: true } });
       expect(json.json()).toEqual({ body: { parsed: true } });
-      const csv = await app.inject({ method: 'POST', url: path, headers: { 'content-type': 'text/csv' }, payload: 'a,b' });
+      const csv = await app.inject({
+        method: 'POST',
+        url: path,
+        headers: { 'content-type': 'text/csv' },
+        payload: 'a,b',
+      });
       expect(csv.json()).toEqual({ body: 'a,b' });
-      const unknown = await app.inject({ method: 'POST', url: path, headers: { 'content-type': 'text/x' }, payload: 'a' });
+      const unknown = await app.inject({
+        method: 'POST',
+        url: path,
+        headers: { 'content-type': 'text/x' },
+        payload: 'a',
+      });
       expect(unknown.statusCode).toBe(415);
     }
   });
@@ -99,14 +120,20 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
   it('wrapped in fastify-plugin works for the webhook, and takes the parsers from its siblings (F09)', async () => {
     const app = create();
     const handler = vi.fn();
-    await app.register(fastifyPlugin(paymentWebhook({ url, secret }, handler), { name: 'webhook' }));
+    await app.register(
+      fastifyPlugin(paymentWebhook({ url, secret }, handler), { name: 'webhook' }),
+    );
     app.post('/sibling', (request) => ({ parsed: typeof request.body }));
     const address = await listen(app);
     expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
     expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
     expect(handler).toHaveBeenCalledOnce();
     // As the README says: the sibling gets no body.
-    const { body } = await app.inject({ method: 'POST', url: '/sibling', payload: { reference: 'a' } });
+    const { body } = await app.inject({
+      method: 'POST',
+      url: '/sibling',
+      payload: { reference: 'a' },
+    });
     expect(body).toBe('{"parsed":"undefined"}');
   });
 
@@ -116,28 +143,42 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ['higher than ours', { bodyLimit: 5_000_000 }, undefined, { bodyLimit: 200 }, 200],
     ['of the route, over that of the application', { bodyLimit: 50 }, 300, {}, 300],
     ['not set', {}, undefined, {}, 65_536],
-  ])('takes the smaller limit where Fastify’s own is %s (F10)', async (_which, options, ofRoute, ours, limit) => {
-    const app = create(options);
-    const routeOptions = ofRoute === undefined ? {} : { bodyLimit: ofRoute };
-    await app.register(paymentWebhook({ url, secret, routeOptions, ...ours }, nothing));
-    const address = await listen(app);
-    const padded = (length: number): string => '{"reference":"a"}'.padEnd(length);
-    expect(await answerTo(signedDelivery({ secret, rawBody: padded(limit) }).send(address))).toEqual(RECEIVED);
-    expect(await answerTo(signedDelivery({ secret, rawBody: padded(limit + 1) }).send(address))).toEqual(TOO_LARGE);
-    expect(await answerTo(unending(address, Buffer.alloc(limit + 1)))).toEqual(TOO_LARGE);
-  });
+  ])(
+    'takes the smaller limit where Fastify’s own is %s (F10)',
+    async (_which, options, ofRoute, ours, limit) => {
+      const app = create(options);
+      const routeOptions = ofRoute === undefined ? {} : { bodyLimit: ofRoute };
+      await app.register(paymentWebhook({ url, secret, routeOptions, ...ours }, nothing));
+      const address = await listen(app);
+      const padded = (length: number): string => '{"reference":"a"}'.padEnd(length);
+      expect(
+        await answerTo(signedDelivery({ secret, rawBody: padded(limit) }).send(address)),
+      ).toEqual(RECEIVED);
+      expect(
+        await answerTo(signedDelivery({ secret, rawBody: padded(limit + 1) }).send(address)),
+      ).toEqual(TOO_LARGE);
+      expect(await answerTo(unending(address, Buffer.alloc(limit + 1)))).toEqual(TOO_LARGE);
+    },
+  );
 
-  it.each(['application/json\tx', ';', 'x', 'a/b; c="', '"'])('takes a delivery of the malformed type %j (D20)', async (type) => {
-    const app = create();
-    await app.register(paymentWebhook({ url, secret }, nothing));
-    const { headers, rawBody } = delivery;
-    const address = await listen(app);
-    expect(
-      await answerTo(
-        fetch(address, { method: 'POST', headers: { ...headers, 'content-type': type }, body: new Uint8Array(rawBody) }),
-      ),
-    ).toEqual(RECEIVED);
-  });
+  it.each(['application/json\tx', ';', 'x', 'a/b; c="', '"'])(
+    'takes a delivery of the malformed type %j (D20)',
+    async (type) => {
+      const app = create();
+      await app.register(paymentWebhook({ url, secret }, nothing));
+      const { headers, rawBody } = delivery;
+      const address = await listen(app);
+      expect(
+        await answerTo(
+          fetch(address, {
+            method: 'POST',
+            headers: { ...headers, 'content-type': type },
+            body: new Uint8Array(rawBody),
+          }),
+        ),
+      ).toEqual(RECEIVED);
+    },
+  );
 
   it('stands under the prefix of what it is registered in (D26)', async () => {
     const app = create();
@@ -154,20 +195,27 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
   it.each([
     ['Node', PassThrough],
     ['readable-stream 3', older.PassThrough],
-  ])('reads what a global preParsing hook hands on, as a stream of %s, under the same limits (F01)', async (_of, Stream) => {
-    const app = create();
-    app.addHook('preParsing', (_request, _reply, payload, done) => {
-      done(null, payload.pipe(new Stream()));
-    });
-    const handler = vi.fn();
-    await app.register(paymentWebhook({ url, secret, bodyLimit: 1_000, bodyTimeout: 200 }, handler));
-    const address = await listen(app);
-    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-    expect(await answerTo(unending(address, Buffer.alloc(400)))).toEqual(TOO_LARGE);
-    expect(await answerTo(signedDelivery({ secret, rawBody: 'n'.repeat(1_001) }).send(address))).toEqual(TOO_LARGE);
-    expect(handler).toHaveBeenCalledOnce();
-  });
+  ])(
+    'reads what a global preParsing hook hands on, as a stream of %s, under the same limits (F01)',
+    async (_of, Stream) => {
+      const app = create();
+      app.addHook('preParsing', (_request, _reply, payload, done) => {
+        done(null, payload.pipe(new Stream()));
+      });
+      const handler = vi.fn();
+      await app.register(
+        paymentWebhook({ url, secret, bodyLimit: 1_000, bodyTimeout: 200 }, handler),
+      );
+      const address = await listen(app);
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+      expect(await answerTo(unending(address, Buffer.alloc(400)))).toEqual(TOO_LARGE);
+      expect(
+        await answerTo(signedDelivery({ secret, rawBody: 'n'.repeat(1_001) }).send(address)),
+      ).toEqual(TOO_LARGE);
+      expect(handler).toHaveBeenCalledOnce();
+    },
+  );
 
   const bodies = {
     null: null,
@@ -188,7 +236,9 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
           request.body = body;
           done();
         });
-        app.register(paymentWebhook({ url, secret }, ({ reference }) => void credited.push(reference)));
+        app.register(
+          paymentWebhook({ url, secret }, ({ reference }) => void credited.push(reference)),
+        );
         const to = await listen(app);
         expect(await answerTo(delivery.send(to))).toEqual(RECEIVED);
         expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
@@ -205,9 +255,14 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     });
     const handler = vi.fn();
     await app.register(paymentWebhook({ url, secret, logger }, handler));
-    expect(await answerTo(delivery.send(await listen(app)))).toEqual([500, '{"error":"body_consumed"}']);
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual([
+      500,
+      '{"error":"body_consumed"}',
+    ]);
     expect(logger.error).toHaveBeenCalledOnce();
-    expect(logger.error.mock.calls[0]![0]).toMatch(/a `data` listener.*No preParsing or onRequest hook may read/);
+    expect(logger.error.mock.calls[0]![0]).toMatch(
+      /a `data` listener.*No preParsing or onRequest hook may read/,
+    );
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -221,11 +276,16 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     });
     await app.register(paymentWebhook({ url, secret }, () => Promise.reject(mine)));
     await app.register(
-      paymentWebhook({ url: '/known', secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 }))),
+      paymentWebhook({ url: '/known', secret }, () =>
+        Promise.reject(new WebhookError('unknown_order', { status: 503 })),
+      ),
     );
     const address = await listen(app, '');
     expect(await answerTo(delivery.send(address + url))).toEqual([500, 'mine']);
-    expect(await answerTo(delivery.send(`${address}/known`))).toEqual([503, '{"error":"unknown_order"}']);
+    expect(await answerTo(delivery.send(`${address}/known`))).toEqual([
+      503,
+      '{"error":"unknown_order"}',
+    ]);
     expect(seen).toEqual([mine]);
   });
 
@@ -238,11 +298,21 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
       done();
     });
     await app.register(paymentWebhook({ url, secret }, () => Promise.reject(mine)));
-    const errorHandler = vi.fn((_error: unknown, _request: unknown, reply: FastifyReply) => void reply.code(500).send('mine'));
-    await app.register(paymentWebhook({ url: '/own', secret, routeOptions: { errorHandler } }, () => Promise.reject(mine)));
+    const errorHandler = vi.fn(
+      (_error: unknown, _request: unknown, reply: FastifyReply) =>
+        void reply.code(500).send('mine'),
+    );
+    await app.register(
+      paymentWebhook({ url: '/own', secret, routeOptions: { errorHandler } }, () =>
+        Promise.reject(mine),
+      ),
+    );
     const address = await listen(app, '');
     const [status, body] = await answerTo(delivery.send(address + url));
-    expect([status, JSON.parse(body)]).toMatchObject([500, { message: 'the webhook handler failed' }]);
+    expect([status, JSON.parse(body)]).toMatchObject([
+      500,
+      { message: 'the webhook handler failed' },
+    ]);
     expect((seen[0] as Error).cause).toBe(mine);
     expect(await answerTo(delivery.send(`${address}/own`))).toEqual([500, 'mine']);
     expect(errorHandler.mock.calls[0]![0]).toBe(mine);
@@ -309,16 +379,23 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(() => use({ secret }, nothing)).toThrow(line);
     const registering = create();
     registering.register(use, { url, secret });
-    await expect(Promise.resolve(registering.ready())).rejects.toThrow(`paymentWebhook returns a plugin: ${line}`);
+    await expect(Promise.resolve(registering.ready())).rejects.toThrow(
+      `paymentWebhook returns a plugin: ${line}`,
+    );
     const app = create();
     app.post(url, paymentWebhook({ url, secret }, nothing) as never);
     const [status, body] = await answerTo(delivery.send(await listen(app)));
-    expect([status, body]).toEqual([500, expect.stringMatching(/"paymentWebhook is a plugin.*app\.register\(paymentWebhook/)]);
+    expect([status, body]).toEqual([
+      500,
+      expect.stringMatching(/"paymentWebhook is a plugin.*app\.register\(paymentWebhook/),
+    ]);
   });
 
   it('throws when it is made, and not when Fastify loads it (B01)', () => {
     expect(() => paymentWebhook({ url, secret: undefined }, nothing)).toThrow(/^secret is missing/);
-    expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow(/^handlers must be a map/);
+    expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow(
+      /^handlers must be a map/,
+    );
   });
 });
 
@@ -327,21 +404,24 @@ describe('paymentWebhook beside fastify-raw-body', () => {
     ['at its defaults', {}],
     ['with encoding false', { encoding: false, global: true }],
     ['before parsing', { runFirst: true, encoding: false }],
-  ] as const)('credits genuine deliveries and refuses forged ones %s (O11)', async (_how, options) => {
-    const app = fastify();
-    await app.register(rawBody, options);
-    const handler = vi.fn();
-    await app.register(paymentWebhook({ url, secret }, handler));
-    app.post('/other', (request) => ({ kept: String(request.rawBody) }));
-    const address = await listen(app);
-    for (let time = 0; time < 2; time++) {
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-    }
-    expect(handler).toHaveBeenCalledTimes(2);
-    const other = await app.inject({ method: 'POST', url: '/other', payload: { parsed: true } });
-    expect(other.json()).toEqual({ kept: '{"parsed":true}' });
-  });
+  ] as const)(
+    'credits genuine deliveries and refuses forged ones %s (O11)',
+    async (_how, options) => {
+      const app = fastify();
+      await app.register(rawBody, options);
+      const handler = vi.fn();
+      await app.register(paymentWebhook({ url, secret }, handler));
+      app.post('/other', (request) => ({ kept: String(request.rawBody) }));
+      const address = await listen(app);
+      for (let time = 0; time < 2; time++) {
+        expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+        expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+      }
+      expect(handler).toHaveBeenCalledTimes(2);
+      const other = await app.inject({ method: 'POST', url: '/other', payload: { parsed: true } });
+      expect(other.json()).toEqual({ kept: '{"parsed":true}' });
+    },
+  );
 });
 
 describe('paymentWebhook beside @fastify/compress', () => {
@@ -352,11 +432,22 @@ describe('paymentWebhook beside @fastify/compress', () => {
     await app.register(paymentWebhook({ url, secret }, handler));
     const address = await listen(app);
     const post = (body: Uint8Array, headers: Record<string, string>): Promise<Response> =>
-      fetch(address, { method: 'POST', headers: { 'accept-encoding': 'gzip', ...headers }, body: new Uint8Array(body) });
+      fetch(address, {
+        method: 'POST',
+        headers: { 'accept-encoding': 'gzip', ...headers },
+        body: new Uint8Array(body),
+      });
 
     const taken = await post(delivery.rawBody, delivery.headers);
-    expect([taken.status, await taken.text(), taken.headers.get('content-encoding')]).toEqual([...RECEIVED, null]);
-    for (const body of [gzipSync(delivery.rawBody), delivery.rawBody, gzipSync(delivery.rawBody).subarray(0, 20)]) {
+    expect([taken.status, await taken.text(), taken.headers.get('content-encoding')]).toEqual([
+      ...RECEIVED,
+      null,
+    ]);
+    for (const body of [
+      gzipSync(delivery.rawBody),
+      delivery.rawBody,
+      gzipSync(delivery.rawBody).subarray(0, 20),
+    ]) {
       const zipped = { ...delivery.headers, 'content-encoding': 'gzip' };
       expect(await answerTo(post(body, zipped))).toEqual([415, '{"error":"unsupported_encoding"}']);
     }
@@ -370,10 +461,15 @@ describe('paymentWebhook on Fastify over HTTP/2', () => {
     'answers over one connection what is genuine and what is forged; a hook in front: %s (D22)',
     async (hook) => {
       const app = fastify({ http2: true });
-      if (hook) app.addHook('preParsing', (_request, _reply, payload, done) => done(null, payload.pipe(new PassThrough())));
+      if (hook)
+        app.addHook('preParsing', (_request, _reply, payload, done) =>
+          done(null, payload.pipe(new PassThrough())),
+        );
       await app.register(paymentWebhook({ url, secret }, nothing));
       await app.listen({ port: 0, host: '127.0.0.1' });
-      const session = http2.connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+      const session = http2.connect(
+        `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
+      );
       try {
         for (const [{ headers, rawBody }, status] of [
           [delivery, 200],
@@ -398,7 +494,9 @@ it('warns of a short secret once in production, by the instance’s logger (B08)
   vi.stubEnv('NODE_ENV', 'production');
   const warn = vi.spyOn(console, 'warn');
   const lines: string[] = [];
-  const app = fastify({ logger: { level: 'warn', stream: { write: (line: string) => void lines.push(line) } } });
+  const app = fastify({
+    logger: { level: 'warn', stream: { write: (line: string) => void lines.push(line) } },
+  });
   void app.register(paymentWebhook({ url, secret: 'short' }, () => undefined));
   await app.ready();
   await app.close();

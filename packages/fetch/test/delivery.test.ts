@@ -10,7 +10,9 @@ describe('the delivery of a Request', () => {
     const delivery = deliveryOf(requestOf());
     expect([delivery.method, delivery.header('x-service-signature')]).toEqual(['POST', signature]);
     expect(delivery.header('x-none')).toBeUndefined();
-    expect(Buffer.from(await delivery.body({ bodyLimit: 100, bodyTimeout: 1_000 })).equals(rawBody)).toBe(true);
+    expect(
+      Buffer.from(await delivery.body({ bodyLimit: 100, bodyTimeout: 1_000 })).equals(rawBody),
+    ).toBe(true);
   });
 
   it('takes over a body to cancel it', () => {
@@ -25,16 +27,22 @@ describe('the delivery of a Request', () => {
     const used = requestOf();
     await used.text();
     const empty = new Request('http://localhost/', { method: 'POST', headers });
-    for (const request of [locked, used, empty]) expect(() => deliveryOf(request).cancel!()).not.toThrow();
+    for (const request of [locked, used, empty])
+      expect(() => deliveryOf(request).cancel!()).not.toThrow();
     expect((await reader.read()).value).toHaveLength(rawBody.length);
   });
 
   it.each<readonly [string, Partial<FetchRequest>]>([
     ['has no body', { body: undefined }],
     ['has a body that is no stream', { body: { locked: false } as never }],
-    ['says that its body was used', { body: { locked: false, getReader: () => expect.fail('it was used') }, bodyUsed: true }],
+    [
+      'says that its body was used',
+      { body: { locked: false, getReader: () => expect.fail('it was used') }, bodyUsed: true },
+    ],
   ])('cancels nothing on a host whose request %s', (_what, fields) => {
     const { method, headers: given, arrayBuffer } = requestOf();
-    expect(() => deliveryOf({ method, headers: given, arrayBuffer, ...fields }).cancel!()).not.toThrow();
+    expect(() =>
+      deliveryOf({ method, headers: given, arrayBuffer, ...fields }).cancel!(),
+    ).not.toThrow();
   });
 });

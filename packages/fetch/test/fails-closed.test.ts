@@ -6,5 +6,7 @@ it('verifies no text of a request, even if a route calls the verifier (K05)', as
   const request = signedDelivery().toRequest('http://localhost/webhooks/payments');
   const text = (await request.text()) as unknown as Uint8Array;
   const verifier = createVerifier({ secret: TEST_SECRET });
-  await expect(verifier.verify(text, request.headers)).rejects.toMatchObject({ code: 'body_consumed' });
+  await expect(verifier.verify(text, request.headers)).rejects.toMatchObject({
+    code: 'body_consumed',
+  });
 });

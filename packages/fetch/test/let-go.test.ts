@@ -14,7 +14,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function readerOf(read: BodyReader['read'], cancel: BodyReader['cancel'] = () => Promise.resolve()) {
+function readerOf(
+  read: BodyReader['read'],
+  cancel: BodyReader['cancel'] = () => Promise.resolve(),
+) {
   return { read: vi.fn(read), cancel: vi.fn(cancel) };
 }
 
@@ -89,7 +92,9 @@ describe('a body that nobody wants', () => {
 
   it('is dropped on a runtime whose timers are numbers', async () => {
     const set = globalThis.setTimeout;
-    vi.stubGlobal('setTimeout', (work: () => void, milliseconds: number) => Number(set(work, milliseconds)));
+    vi.stubGlobal('setTimeout', (work: () => void, milliseconds: number) =>
+      Number(set(work, milliseconds)),
+    );
     const reader = readerOf(async () => ({ done: true }));
     letGo(reader);
     await vi.advanceTimersByTimeAsync(100);

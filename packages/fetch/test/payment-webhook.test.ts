@@ -26,7 +26,13 @@ afterEach(() => {
 /** A request of which the body comes from `source`. */
 function streaming(source: UnderlyingSource<Uint8Array>, init: RequestInit = {}): Request {
   const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
-  return new Request(url, { method: 'POST', headers: delivery.headers, body, duplex: 'half', ...init });
+  return new Request(url, {
+    method: 'POST',
+    headers: delivery.headers,
+    body,
+    duplex: 'half',
+    ...init,
+  });
 }
 
 /** As adapters on node:http make it: cancelling the body destroys the request. */
@@ -38,10 +44,17 @@ function requestOf(req: IncomingMessage): Request {
     },
     cancel: () => void req.destroy(),
   });
-  return new Request(url, { method: 'POST', headers: req.headers as Record<string, string>, body, duplex: 'half' });
+  return new Request(url, {
+    method: 'POST',
+    headers: req.headers as Record<string, string>,
+    body,
+    duplex: 'half',
+  });
 }
 
-async function answerOf(response: Response | Promise<Response>): Promise<[status: number, body: string]> {
+async function answerOf(
+  response: Response | Promise<Response>,
+): Promise<[status: number, body: string]> {
   const { status } = await response;
   return [status, await (await response).text()];
 }
@@ -55,7 +68,10 @@ const INCOMPLETE = [400, '{"error":"incomplete_body"}'];
 describe('paymentWebhook', () => {
   it('credits a genuine delivery and refuses a forged one', async () => {
     const credited: string[] = [];
-    const handle = paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) });
+    const handle = paymentWebhook(
+      { secret },
+      { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
+    );
     expect(await answerOf(handle(delivery.toRequest(url)))).toEqual(RECEIVED);
     const refused = await handle(forged.toRequest(url));
     expect(refused.headers.get('www-authenticate')).toBe('Signature');
@@ -68,23 +84,35 @@ describe('paymentWebhook', () => {
       readonly env: { readonly SECRET: string };
     }
     const handler = vi.fn();
-    const secretOf = ({ env }: FetchHost<Bindings>) => ({ secret: env.SECRET, tenant: false as const });
+    const secretOf = ({ env }: FetchHost<Bindings>) => ({
+      secret: env.SECRET,
+      tenant: false as const,
+    });
     const handle = paymentWebhook({ secret: secretOf }, handler);
     const request = delivery.toRequest(url);
     expect((await handle(request, { env: { SECRET: secret } })).status).toBe(200);
     const [, context] = handler.mock.calls[0] as [unknown, object];
     expect(Object.keys(context).sort()).toEqual(['env', 'request', 'signal']);
     expect(context).toMatchObject({ request, env: { SECRET: secret } });
-    expect((await handle(delivery.toRequest(url), { env: { SECRET: 'another secret' } })).status).toBe(401);
+    expect(
+      (await handle(delivery.toRequest(url), { env: { SECRET: 'another secret' } })).status,
+    ).toBe(401);
     expect((await handle(delivery.toRequest(url))).status).toBe(503);
   });
 
   it('takes a request of a host without a signal, without streams or without `bodyUsed` (N20)', async () => {
     const credited: string[] = [];
-    const handle = paymentWebhook({ secret, bodyLimit: 1_000 }, ({ reference }) => void credited.push(reference));
+    const handle = paymentWebhook(
+      { secret, bodyLimit: 1_000 },
+      ({ reference }) => void credited.push(reference),
+    );
     const whole = (sent: SignedDelivery): FetchRequest => {
       const { method, headers } = sent.toRequest(url);
-      return { method, headers, arrayBuffer: () => Promise.resolve(new Uint8Array(sent.rawBody).buffer) };
+      return {
+        method,
+        headers,
+        arrayBuffer: () => Promise.resolve(new Uint8Array(sent.rawBody).buffer),
+      };
     };
     // As Azure Functions has it.
     const azure = (sent: SignedDelivery): FetchRequest => {
@@ -94,10 +122,16 @@ describe('paymentWebhook', () => {
     };
     for (const requestOf of [whole, azure]) {
       expect(await answerOf(handle(requestOf(delivery)))).toEqual(RECEIVED);
-      expect(await answerOf(handle(requestOf(forged)))).toEqual([401, '{"error":"invalid_signature"}']);
+      expect(await answerOf(handle(requestOf(forged)))).toEqual([
+        401,
+        '{"error":"invalid_signature"}',
+      ]);
       const large = signedDelivery({ secret, payload: { note: 'n'.repeat(1_000) } });
       expect(await answerOf(handle(requestOf(large)))).toEqual([413, '{"error":"body_too_large"}']);
-      expect(await answerOf(handle({ ...requestOf(delivery), method: 'GET' }))).toEqual([405, '{"error":"method_not_allowed"}']);
+      expect(await answerOf(handle({ ...requestOf(delivery), method: 'GET' }))).toEqual([
+        405,
+        '{"error":"method_not_allowed"}',
+      ]);
       expect(await answerOf(handle({ ...requestOf(delivery), bodyUsed: true }))).toEqual(CONSUMED);
     }
     const failing = { ...whole(delivery), arrayBuffer: () => Promise.reject(new Error('aborted')) };
@@ -123,7 +157,9 @@ describe('paymentWebhook', () => {
       { headers },
     );
     expect(await answerOf(handle(request))).toEqual(RECEIVED);
-    expect(Buffer.from((handler.mock.calls[0]![0] as { rawBody: Uint8Array }).rawBody).equals(rawBody)).toBe(true);
+    expect(
+      Buffer.from((handler.mock.calls[0]![0] as { rawBody: Uint8Array }).rawBody).equals(rawBody),
+    ).toBe(true);
   });
 
   it('reads no more than the limit of a body without an end, and calls no method without a limit (F17)', async () => {
@@ -164,8 +200,15 @@ describe('paymentWebhook', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
       const { port } = server.address() as { readonly port: number };
-      const replyTo = async (head: HeaderLines, length: number): Promise<[number, string, string]> => {
-        const lines: HeaderLines = [['Host', 'localhost'], ...head, ['Content-Length', String(length)]];
+      const replyTo = async (
+        head: HeaderLines,
+        length: number,
+      ): Promise<[number, string, string]> => {
+        const lines: HeaderLines = [
+          ['Host', 'localhost'],
+          ...head,
+          ['Content-Length', String(length)],
+        ];
         const wire = await begin(port, requestBytes(lines, delivery.rawBody.subarray(0, 8)));
         const { status, body } = await wire.reply();
         return [status, body, await wire.closed()];
@@ -193,7 +236,10 @@ describe('paymentWebhook', () => {
   it('gives up a body that never ends when bodyTimeout has passed (D06)', async () => {
     const cancel = vi.fn();
     const handle = paymentWebhook({ secret, bodyTimeout: 30 }, nothing);
-    expect(await answerOf(handle(streaming({ cancel })))).toEqual([408, '{"error":"body_timeout"}']);
+    expect(await answerOf(handle(streaming({ cancel })))).toEqual([
+      408,
+      '{"error":"body_timeout"}',
+    ]);
     await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
   });
 
@@ -250,7 +296,9 @@ describe('paymentWebhook', () => {
     const locked = delivery.toRequest(url);
     locked.body!.getReader();
     for (const request of [used, locked]) expect(await answerOf(handle(request))).toEqual(CONSUMED);
-    expect(logged.join()).toMatch(/500 body_consumed.*Pass the request itself to the webhook.*request\.clone\(\)/);
+    expect(logged.join()).toMatch(
+      /500 body_consumed.*Pass the request itself to the webhook.*request\.clone\(\)/,
+    );
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -267,22 +315,34 @@ describe('paymentWebhook', () => {
 
   it('answers 405 to other methods, and HEAD without a body (D18)', async () => {
     const handle = paymentWebhook({ secret }, nothing);
-    expect(await answerOf(handle(new Request(url)))).toEqual([405, '{"error":"method_not_allowed"}']);
+    expect(await answerOf(handle(new Request(url)))).toEqual([
+      405,
+      '{"error":"method_not_allowed"}',
+    ]);
     const head = await handle(new Request(url, { method: 'HEAD' }));
     expect([head.status, head.headers.get('allow'), await head.text()]).toEqual([405, 'POST', '']);
   });
 
   it('rejects with the error of the handler, and answers a WebhookError itself (G01)', async () => {
     const mine = new Error('mine');
-    await expect(paymentWebhook({ secret }, () => Promise.reject(mine))(delivery.toRequest(url))).rejects.toBe(mine);
-    const handle = paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 })));
-    expect(await answerOf(handle(delivery.toRequest(url)))).toEqual([503, '{"error":"unknown_order"}']);
+    await expect(
+      paymentWebhook({ secret }, () => Promise.reject(mine))(delivery.toRequest(url)),
+    ).rejects.toBe(mine);
+    const handle = paymentWebhook({ secret }, () =>
+      Promise.reject(new WebhookError('unknown_order', { status: 503 })),
+    );
+    expect(await answerOf(handle(delivery.toRequest(url)))).toEqual([
+      503,
+      '{"error":"unknown_order"}',
+    ]);
   });
 
   it('throws at startup, and not at the first request (B01)', () => {
     expect(() => paymentWebhook({ secret: undefined }, nothing)).toThrow(/^secret is missing/);
     for (const handlers of [undefined, null, 'a text', 1]) {
-      expect(() => paymentWebhook({ secret }, handlers as never)).toThrow(/^handlers must be a map/);
+      expect(() => paymentWebhook({ secret }, handlers as never)).toThrow(
+        /^handlers must be a map/,
+      );
     }
   });
 });
@@ -290,9 +350,17 @@ describe('paymentWebhook', () => {
 describe('an adapter of another host', () => {
   it('can make deliveries that nothing can cancel', async () => {
     const reply = { status: 401, headers: { 'x-reply': 'ours' }, body: '{}' };
-    const own = { method: 'POST', header: () => undefined, body: () => Promise.resolve(new Uint8Array()) };
+    const own = {
+      method: 'POST',
+      header: () => undefined,
+      body: () => Promise.resolve(new Uint8Array()),
+    };
     const response = toResponse(own, reply);
-    expect([response.status, response.headers.get('x-reply'), await response.text()]).toEqual([401, 'ours', '{}']);
+    expect([response.status, response.headers.get('x-reply'), await response.text()]).toEqual([
+      401,
+      'ours',
+      '{}',
+    ]);
   });
 });
 
@@ -301,7 +369,10 @@ it("closes the connection with a 401 and a 408 on Bun's own server, and on no ot
   onTestFinished(() => void vi.unstubAllGlobals());
   const server = { requestIP: () => ({ address: '127.0.0.1' }) };
   const handle = paymentWebhook({ secret, bodyTimeout: 20 }, nothing);
-  const connectionOf = async (request: Request, host?: unknown): Promise<readonly [number, string | null]> => {
+  const connectionOf = async (
+    request: Request,
+    host?: unknown,
+  ): Promise<readonly [number, string | null]> => {
     const { status, headers } = await handle(request, host);
     return [status, headers.get('connection')];
   };

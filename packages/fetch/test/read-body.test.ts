@@ -19,7 +19,9 @@ function requestOf(...pieces: Uint8Array[]): Request {
 }
 
 /** A request of a host of its own, whose body is read so. */
-function hostRequest(read: () => Promise<{ readonly done: boolean; readonly value?: Uint8Array }>): FetchRequest {
+function hostRequest(
+  read: () => Promise<{ readonly done: boolean; readonly value?: Uint8Array }>,
+): FetchRequest {
   const { method, headers } = requestOf();
   const reader = { read, cancel: () => Promise.resolve() };
   return {
@@ -36,7 +38,12 @@ describe('the memory of a body', () => {
   it.each([
     ['a block, for small pieces', [10, 10, 10], limits.bodyLimit, 4_096],
     ['a block that is full', [100, 1_896, 2_100], limits.bodyLimit, 4_096],
-    ['at most four times the received bytes, beyond a block', [3_000, 3_000, 3_000], limits.bodyLimit, 18_000],
+    [
+      'at most four times the received bytes, beyond a block',
+      [3_000, 3_000, 3_000],
+      limits.bodyLimit,
+      18_000,
+    ],
   ])('is %s', async (_what, lengths, bodyLimit, expected) => {
     const body = await readBody(requestOf(...lengths.map(piece)), { ...limits, bodyLimit });
     expect(Buffer.from(body).equals(Buffer.concat(lengths.map(piece)))).toBe(true);
@@ -53,15 +60,20 @@ describe('the memory of a body', () => {
 });
 
 describe('the length of a body', () => {
-  it.each([[[0]], [[0, 5]], [[5, 0]], [[5, 0, 5]]])('is the sum of its pieces, also of empty pieces: %j', async (lengths) => {
-    const body = await readBody(requestOf(...lengths.map(piece)), limits);
-    expect(Buffer.from(body).equals(Buffer.concat(lengths.map(piece)))).toBe(true);
-  });
+  it.each([[[0]], [[0, 5]], [[5, 0]], [[5, 0, 5]]])(
+    'is the sum of its pieces, also of empty pieces: %j',
+    async (lengths) => {
+      const body = await readBody(requestOf(...lengths.map(piece)), limits);
+      expect(Buffer.from(body).equals(Buffer.concat(lengths.map(piece)))).toBe(true);
+    },
+  );
 
   it('is at most the limit', async () => {
     const exact = { ...limits, bodyLimit: 10 };
     expect(await readBody(requestOf(piece(4), piece(6)), exact)).toHaveLength(10);
-    await expect(readBody(requestOf(piece(4), piece(7)), exact)).rejects.toMatchObject({ code: 'body_too_large' });
+    await expect(readBody(requestOf(piece(4), piece(7)), exact)).rejects.toMatchObject({
+      code: 'body_too_large',
+    });
   });
 
   it('is 0 without a body', async () => {
@@ -100,7 +112,10 @@ describe('a body that never ends or breaks', () => {
   it('is incomplete, with the cause', async () => {
     const cause = new Error('reset by peer');
     const broken = hostRequest(() => Promise.reject(cause));
-    await expect(readBody(broken, limits)).rejects.toMatchObject({ code: 'incomplete_body', cause });
+    await expect(readBody(broken, limits)).rejects.toMatchObject({
+      code: 'incomplete_body',
+      cause,
+    });
     const left = { ...broken, signal: AbortSignal.abort(cause) };
     await expect(readBody(left, limits)).rejects.toMatchObject({ code: 'incomplete_body', cause });
   });
@@ -126,7 +141,10 @@ describe('a body that never ends or breaks', () => {
   it('is let go also on a host without streams', async () => {
     vi.useFakeTimers();
     const { method, headers } = requestOf();
-    const body = readBody({ method, headers, arrayBuffer: () => new Promise(() => undefined) }, limits);
+    const body = readBody(
+      { method, headers, arrayBuffer: () => new Promise(() => undefined) },
+      limits,
+    );
     const refused = expect(body).rejects.toMatchObject({ code: 'body_timeout' });
     await vi.advanceTimersByTimeAsync(limits.bodyTimeout + 2_000);
     await refused;

@@ -31,14 +31,18 @@ afterEach(async () => {
 });
 
 /** Opens the app on Hono's server for Node. */
-async function listen(app: { readonly fetch: Parameters<typeof serve>[0]['fetch'] }): Promise<string> {
+async function listen(app: {
+  readonly fetch: Parameters<typeof serve>[0]['fetch'];
+}): Promise<string> {
   const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
   servers.push(server);
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 }
 
-async function answerOf(response: Response | Promise<Response>): Promise<[status: number, body: unknown]> {
+async function answerOf(
+  response: Response | Promise<Response>,
+): Promise<[status: number, body: unknown]> {
   const { status } = await response;
   return [status, await (await response).json()];
 }
@@ -51,7 +55,10 @@ describe('paymentWebhook', () => {
     const credited: string[] = [];
     const app = new Hono().post(
       path,
-      paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) }),
+      paymentWebhook(
+        { secret },
+        { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
+      ),
     );
     const url = await listen(app);
     expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
@@ -68,7 +75,10 @@ describe('paymentWebhook', () => {
       c.set('shop', 'acme');
       await next();
     });
-    const secretOf = ({ env }: HonoHost<ShopEnv>) => ({ secret: env.WEBHOOK_SECRET, tenant: false as const });
+    const secretOf = ({ env }: HonoHost<ShopEnv>) => ({
+      secret: env.WEBHOOK_SECRET,
+      tenant: false as const,
+    });
     app.post(
       path,
       paymentWebhook({ secret: secretOf }, (_event, context) => {
@@ -91,7 +101,11 @@ describe('paymentWebhook', () => {
       path,
       paymentWebhook({ secret }, (_event, { executionCtx }) => void contexts.push(executionCtx)),
     );
-    const executionCtx = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
+    const executionCtx = {
+      waitUntil: () => undefined,
+      passThroughOnException: () => undefined,
+      props: {},
+    };
     await app.fetch(delivery.toRequest(`http://localhost${path}`), {}, executionCtx);
     await app.fetch(delivery.toRequest(`http://localhost${path}`), {});
     expect(contexts).toEqual([executionCtx, undefined]);
@@ -141,15 +155,24 @@ describe('paymentWebhook', () => {
       paymentWebhook({ secret }, () => undefined),
     );
     const url = await listen(app);
-    for (const sent of [delivery, forged]) expect((await sent.send(url)).headers.get('x-request-id')).toBe('1');
+    for (const sent of [delivery, forged])
+      expect((await sent.send(url)).headers.get('x-request-id')).toBe('1');
     expect(statuses).toEqual([200, 401]);
   });
 
   it('says in the log that another webhook read the request (F21)', async () => {
     const webhook = paymentWebhook({ secret }, () => undefined);
-    const app = new Hono().post(path, async (c, next) => (await Promise.all([webhook(c, next), webhook(c, next)]))[1] as Response);
-    expect(await answerOf(delivery.send(await listen(app)))).toEqual([500, { error: 'body_consumed' }]);
-    expect(vi.mocked(console.error).mock.calls.join()).toContain('another paymentWebhook read this request');
+    const app = new Hono().post(
+      path,
+      async (c, next) => (await Promise.all([webhook(c, next), webhook(c, next)]))[1] as Response,
+    );
+    expect(await answerOf(delivery.send(await listen(app)))).toEqual([
+      500,
+      { error: 'body_consumed' },
+    ]);
+    expect(vi.mocked(console.error).mock.calls.join()).toContain(
+      'another paymentWebhook read this request',
+    );
   });
 
   it('throws at startup for a missing secret and missing handlers', () => {
@@ -187,9 +210,13 @@ describe('middleware in front of the webhook on Node', () => {
       await read(c);
       await next();
     };
-    const url = await listen(new Hono().post(path, middleware, paymentWebhook({ secret }, handler)));
+    const url = await listen(
+      new Hono().post(path, middleware, paymentWebhook({ secret }, handler)),
+    );
     expect(await answerOf(delivery.send(url))).toEqual([500, { error: 'body_consumed' }]);
-    expect(vi.mocked(console.error).mock.calls.join()).toContain('Put the webhook above middleware that reads the body');
+    expect(vi.mocked(console.error).mock.calls.join()).toContain(
+      'Put the webhook above middleware that reads the body',
+    );
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -198,8 +225,15 @@ describe('middleware in front of the webhook on Node', () => {
       path,
       paymentWebhook({ secret, bodyLimit: 100 }, () => undefined),
     );
-    const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(101)) });
-    const sent = fetch(await listen(app), { method: 'POST', headers: delivery.headers, body, duplex: 'half' });
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array(101)),
+    });
+    const sent = fetch(await listen(app), {
+      method: 'POST',
+      headers: delivery.headers,
+      body,
+      duplex: 'half',
+    });
     expect(await answerOf(sent)).toEqual([413, { error: 'body_too_large' }]);
   });
 
@@ -221,7 +255,12 @@ describe('middleware in front of the webhook on Node', () => {
       paymentWebhook({ secret }, () => undefined),
     );
     const body = new ReadableStream({ start: (controller) => controller.close() });
-    const sent = fetch(await listen(app), { method: 'POST', headers: delivery.headers, body, duplex: 'half' });
+    const sent = fetch(await listen(app), {
+      method: 'POST',
+      headers: delivery.headers,
+      body,
+      duplex: 'half',
+    });
     expect(await answerOf(sent)).toEqual(UNSIGNED);
   });
 
@@ -231,7 +270,9 @@ describe('middleware in front of the webhook on Node', () => {
       paymentWebhook({ secret }, () => undefined),
     );
     for (const env of [undefined, {}, { incoming: {} }, { incoming: { rawHeaders: 'text' } }]) {
-      expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`), undefined, env))).toEqual(RECEIVED);
+      expect(
+        await answerOf(app.request(delivery.toRequest(`http://localhost${path}`), undefined, env)),
+      ).toEqual(RECEIVED);
     }
   });
 });
@@ -243,7 +284,10 @@ it('reads the Request on a runtime without node:http', async () => {
     return c.json([method, header('x-service-signature'), Buffer.from(bytes).toString()]);
   });
   const read = ['POST', delivery.signature, delivery.rawBody.toString()];
-  expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`)))).toEqual([200, read]);
+  expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`)))).toEqual([
+    200,
+    read,
+  ]);
 });
 
 describe('a gate', () => {
@@ -252,8 +296,13 @@ describe('a gate', () => {
       secret: req.path === '/a' ? secret : 'a-secret-of-another',
       tenant: req.path,
     });
-    const app = new Hono().post('/*', paymentWebhook({ secret: secretOf }), (c) => c.json(webhookEvent(c).tenant));
-    expect(await answerOf(app.request(delivery.toRequest('http://localhost/a')))).toEqual([200, '/a']);
+    const app = new Hono().post('/*', paymentWebhook({ secret: secretOf }), (c) =>
+      c.json(webhookEvent(c).tenant),
+    );
+    expect(await answerOf(app.request(delivery.toRequest('http://localhost/a')))).toEqual([
+      200,
+      '/a',
+    ]);
     expect(await answerOf(app.request(delivery.toRequest('http://localhost/b')))).toEqual(UNSIGNED);
   });
 
@@ -262,28 +311,44 @@ describe('a gate', () => {
       throw new Error('mine');
     });
     app.onError((error, c) => c.json({ error: error.message }, 400));
-    expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`)))).toEqual([400, { error: 'mine' }]);
+    expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`)))).toEqual([
+      400,
+      { error: 'mine' },
+    ]);
   });
 
   it('lets app.onError make no success of an error behind it (N07)', async () => {
     const app = new Hono().post(path, paymentWebhook({ secret }), () => {
       throw Object.assign(new Error('mine'), { status: 200 });
     });
-    app.onError((error, c) => c.text(error.message, (error as Error & { readonly status: 200 }).status, { 'x-leaked': 'mine' }));
+    app.onError((error, c) =>
+      c.text(error.message, (error as Error & { readonly status: 200 }).status, {
+        'x-leaked': 'mine',
+      }),
+    );
     const response = await app.request(delivery.toRequest(`http://localhost${path}`));
     expect(await answerOf(response)).toEqual([500, { error: 'handler_failed' }]);
     expect(response.headers.has('x-leaked')).toBe(false);
   });
 
   it('hands the event on, and acknowledges kinds that are not configured', async () => {
-    const app = new Hono<{ Bindings: HttpBindings }>().post(path, paymentWebhook({ secret }), (c) => {
-      const { type, reference } = webhookEvent(c);
-      return c.json({ type, reference });
-    });
+    const app = new Hono<{ Bindings: HttpBindings }>().post(
+      path,
+      paymentWebhook({ secret }),
+      (c) => {
+        const { type, reference } = webhookEvent(c);
+        return c.json({ type, reference });
+      },
+    );
     const url = await listen(app);
-    expect(await answerOf(delivery.send(url))).toEqual([200, { type: 'payment.succeeded', reference: 'order-42' }]);
+    expect(await answerOf(delivery.send(url))).toEqual([
+      200,
+      { type: 'payment.succeeded', reference: 'order-42' },
+    ]);
     expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
-    expect(await answerOf(signedDelivery({ secret, type: 'payment.other' }).send(url))).toEqual(RECEIVED);
+    expect(await answerOf(signedDelivery({ secret, type: 'payment.other' }).send(url))).toEqual(
+      RECEIVED,
+    );
   });
 
   it('fails closed if it is not in front (F22)', async () => {

@@ -20,7 +20,9 @@ async function deliverTo(...middleware: Middleware[]): Promise<[number, string]>
   for (const one of middleware) app.use(one);
   server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const request = signedDelivery({ secret }).toRequest(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const request = signedDelivery({ secret }).toRequest(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+  );
   const response = await fetch(request);
   return [response.status, await response.text()];
 }

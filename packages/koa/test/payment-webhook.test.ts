@@ -66,7 +66,10 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     const credited: string[] = [];
     const url = await serve(
       new App(),
-      paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) }),
+      paymentWebhook(
+        { secret },
+        { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
+      ),
     );
     expect(await answerTo(delivery.send(url))).toEqual(RECEIVED);
     expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
@@ -89,8 +92,11 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     const handler = vi.fn();
     const webhook = paymentWebhook({ secret }, handler);
     const url = await serve(new App(), bodyParser(), mount('/mounted', webhook), webhook);
-    for (const path of ['', '/mounted']) expect(await answerTo(delivery.send(url + path))).toEqual(CONSUMED);
-    expect(logged.join()).toMatch(/500 body_consumed.*Put the webhook above the parser.*before app\.use\(bodyParser\(\)\)/);
+    for (const path of ['', '/mounted'])
+      expect(await answerTo(delivery.send(url + path))).toEqual(CONSUMED);
+    expect(logged.join()).toMatch(
+      /500 body_consumed.*Put the webhook above the parser.*before app\.use\(bodyParser\(\)\)/,
+    );
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -163,11 +169,16 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
       app,
       mount(
         '/known',
-        paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 }))),
+        paymentWebhook({ secret }, () =>
+          Promise.reject(new WebhookError('unknown_order', { status: 503 })),
+        ),
       ),
       paymentWebhook({ secret }, () => Promise.reject(mine)),
     );
-    expect(await answerTo(delivery.send(`${url}/known`))).toEqual([503, '{"error":"unknown_order"}']);
+    expect(await answerTo(delivery.send(`${url}/known`))).toEqual([
+      503,
+      '{"error":"unknown_order"}',
+    ]);
     expect(await answerTo(delivery.send(url))).toEqual([500, 'Internal Server Error']);
     expect(seen).toEqual([mine]);
   });
@@ -185,7 +196,9 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     app.use(router.routes());
     const url = await serve(app);
     expect((await delivery.send(`${url}/none`)).status).toBe(500);
-    expect(seen).toEqual([expect.objectContaining({ code: 'misconfigured', option: 'webhookEvent' })]);
+    expect(seen).toEqual([
+      expect.objectContaining({ code: 'misconfigured', option: 'webhookEvent' }),
+    ]);
     const event = '{"type":"payment.succeeded","reference":"order-42"}';
     expect(await answerTo(delivery.send(`${url}/gated`))).toEqual([200, event]);
   });
@@ -218,7 +231,10 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
       ['Host', 'shop.example'],
       ['Content-Length', '1'],
     ] as const;
-    const { status, body, wire } = await exchange(new URL(url), requestBytes(lines, Buffer.alloc(0)));
+    const { status, body, wire } = await exchange(
+      new URL(url),
+      requestBytes(lines, Buffer.alloc(0)),
+    );
     expect([status, body]).toEqual([401, '{"error":"invalid_signature"}']);
     await wire.send(Buffer.from('n'));
     await wire.closed();
@@ -232,38 +248,51 @@ describe.each(versions)('an error that is thrown behind a gate on %s', (_version
     { status: 399 },
     { status: 500, statusCode: 200 },
     { status: 200, statusCode: 500 },
-  ])('is answered with 500 if it carries %j, and is the cause of the error that Koa gets (N07)', async (fields) => {
-    const app = new App();
-    const seen: Error[] = [];
-    app.on('error', (error: Error) => seen.push(error));
-    const error = Object.assign(new Error('of an HTTP client'), fields);
-    const url = await serve(app, paymentWebhook({ secret }), () => Promise.reject(error));
-    expect((await delivery.send(url)).status).toBe(500);
-    expect(seen[0]?.cause).toBe(error);
-  });
+  ])(
+    'is answered with 500 if it carries %j, and is the cause of the error that Koa gets (N07)',
+    async (fields) => {
+      const app = new App();
+      const seen: Error[] = [];
+      app.on('error', (error: Error) => seen.push(error));
+      const error = Object.assign(new Error('of an HTTP client'), fields);
+      const url = await serve(app, paymentWebhook({ secret }), () => Promise.reject(error));
+      expect((await delivery.send(url)).status).toBe(500);
+      expect(seen[0]?.cause).toBe(error);
+    },
+  );
 });
 
 it.each([
-  ['with the webhook', paymentWebhook({ secret, logger: SILENT }, () => Promise.reject(new Error('mine')))],
+  [
+    'with the webhook',
+    paymentWebhook({ secret, logger: SILENT }, () => Promise.reject(new Error('mine'))),
+  ],
   ['without it', () => Promise.reject(new Error('mine'))],
-])('Koa leaves a request without an answer if its own error listener throws, %s', async (_which, middleware) => {
-  const app = new Koa().use(middleware);
-  app.on('error', () => {
-    throw new Error('of the listener');
-  });
-  const callback = app.callback();
-  let called: Promise<void> | undefined;
-  const server = http.createServer((req, res) => void (called = callback(req, res)));
-  servers.add(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const sent = delivery.send(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).catch(() => 'closed');
-  await once(server, 'request');
-  await expect(called).rejects.toThrow('of the listener');
-  server.closeAllConnections();
-  expect(await sent).toBe('closed');
-});
+])(
+  'Koa leaves a request without an answer if its own error listener throws, %s',
+  async (_which, middleware) => {
+    const app = new Koa().use(middleware);
+    app.on('error', () => {
+      throw new Error('of the listener');
+    });
+    const callback = app.callback();
+    let called: Promise<void> | undefined;
+    const server = http.createServer((req, res) => void (called = callback(req, res)));
+    servers.add(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const sent = delivery
+      .send(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      .catch(() => 'closed');
+    await once(server, 'request');
+    await expect(called).rejects.toThrow('of the listener');
+    server.closeAllConnections();
+    expect(await sent).toBe('closed');
+  },
+);
 
 it('throws at startup, and not at the first request (B01)', () => {
   expect(() => paymentWebhook({ secret }, undefined as never)).toThrow(/^handlers must be a map/);
-  expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(/^secret is missing/);
+  expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(
+    /^secret is missing/,
+  );
 });

@@ -31,7 +31,8 @@ const BODY_CONSUMED =
 function requireHttp(event: LambdaEvent | undefined): void {
   const { headers, multiValueHeaders, requestContext } = Object(event) as LambdaEvent;
   if (headers ?? multiValueHeaders ?? requestContext?.http) return;
-  const problem = 'got an event that is not an HTTP request: connect it to API Gateway, a function URL';
+  const problem =
+    'got an event that is not an HTTP request: connect it to API Gateway, a function URL';
   throw new ConfigurationError('paymentWebhook', `${problem} or a load balancer`);
 }
 

@@ -5,9 +5,15 @@ export interface LambdaEvent {
   readonly path?: string | undefined;
   readonly rawPath?: string | undefined;
   readonly requestContext?:
-    { readonly http?: { readonly method: string }; readonly elb?: object; readonly stage?: string } | undefined;
+    | {
+        readonly http?: { readonly method: string };
+        readonly elb?: object;
+        readonly stage?: string;
+      }
+    | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
-  readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
+  readonly multiValueHeaders?:
+    Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
   readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean | undefined;
 }

@@ -10,7 +10,8 @@ export interface Request {
   readonly base64?: boolean;
 }
 
-type Shape = 'API Gateway REST' | 'API Gateway HTTP' | 'function URL' | 'ALB' | 'ALB with multi-value headers';
+type Shape =
+  'API Gateway REST' | 'API Gateway HTTP' | 'function URL' | 'ALB' | 'ALB with multi-value headers';
 
 const IP = '203.0.113.7';
 const PATH = '/webhooks/payments';
@@ -80,7 +81,9 @@ function http(domainName: string) {
   return (request: Request): APIGatewayProxyEventV2 => {
     const { body, isBase64Encoded } = bodyOf(request);
     const headers = request.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
-    const joined = Object.entries(lists({ headers })).map(([name, values]) => [name, values.join(',')] as const);
+    const joined = Object.entries(lists({ headers })).map(
+      ([name, values]) => [name, values.join(',')] as const,
+    );
     return {
       version: '2.0',
       routeKey: '$default',
@@ -92,7 +95,13 @@ function http(domainName: string) {
         apiId: 'a1b2c3d4e5',
         domainName,
         domainPrefix: 'a1b2c3d4e5',
-        http: { method: request.method ?? 'POST', path: PATH, protocol: 'HTTP/1.1', sourceIp: IP, userAgent: 'paylink' },
+        http: {
+          method: request.method ?? 'POST',
+          path: PATH,
+          protocol: 'HTTP/1.1',
+          sourceIp: IP,
+          userAgent: 'paylink',
+        },
         requestId: 'JKJaXmPLvHcESHA=',
         routeKey: '$default',
         stage: '$default',
@@ -111,7 +120,10 @@ function alb(headersOf: (request: Request) => Pick<ALBEvent, 'headers' | 'multiV
     const { body, isBase64Encoded } = bodyOf(request);
     return {
       requestContext: {
-        elb: { targetGroupArn: 'arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/webhooks/73e2d6bc24d8a067' },
+        elb: {
+          targetGroupArn:
+            'arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/webhooks/73e2d6bc24d8a067',
+        },
       },
       httpMethod: request.method ?? 'POST',
       path: PATH,
@@ -124,7 +136,9 @@ function alb(headersOf: (request: Request) => Pick<ALBEvent, 'headers' | 'multiV
   };
 }
 
-export const SHAPES: Readonly<Record<Shape, (request: Request) => APIGatewayProxyEvent | APIGatewayProxyEventV2 | ALBEvent>> = {
+export const SHAPES: Readonly<
+  Record<Shape, (request: Request) => APIGatewayProxyEvent | APIGatewayProxyEventV2 | ALBEvent>
+> = {
   'API Gateway REST': rest,
   'API Gateway HTTP': http('a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com'),
   'function URL': http('a1b2c3d4e5.lambda-url.eu-central-1.on.aws'),

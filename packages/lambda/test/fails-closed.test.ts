@@ -27,14 +27,36 @@ it('says that something parsed the body first if the body is not text (F01)', as
 /** As AWS documents them. */
 const others: Readonly<Record<string, unknown>> = {
   SQS: {
-    Records: [{ messageId: '1', receiptHandle: 'h', body: event.body, attributes: {}, eventSource: 'aws:sqs' }],
+    Records: [
+      {
+        messageId: '1',
+        receiptHandle: 'h',
+        body: event.body,
+        attributes: {},
+        eventSource: 'aws:sqs',
+      },
+    ],
   },
   SNS: {
-    Records: [{ EventVersion: '1.0', EventSource: 'aws:sns', Sns: { Type: 'Notification', Message: event.body } }],
+    Records: [
+      {
+        EventVersion: '1.0',
+        EventSource: 'aws:sns',
+        Sns: { Type: 'Notification', Message: event.body },
+      },
+    ],
   },
-  EventBridge: { version: '0', id: '1', 'detail-type': 'payment', source: 'shop', detail: JSON.parse(event.body) as unknown },
+  EventBridge: {
+    version: '0',
+    id: '1',
+    'detail-type': 'payment',
+    source: 'shop',
+    detail: JSON.parse(event.body) as unknown,
+  },
   'a DynamoDB stream': {
-    Records: [{ eventID: '1', eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb: { Keys: {} } }],
+    Records: [
+      { eventID: '1', eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb: { Keys: {} } },
+    ],
   },
   'a direct invocation': JSON.parse(event.body) as unknown,
   'an empty object': {},
@@ -44,18 +66,31 @@ const others: Readonly<Record<string, unknown>> = {
   text: event.body,
 };
 
-it.each(Object.entries(others))('rejects %s, so that no queue takes the message for done (O13)', async (_name, other) => {
-  const credit = vi.fn();
-  const invoked = paymentWebhook({ secret }, credit)(other as LambdaEvent);
-  await expect(invoked).rejects.toThrow(/^paymentWebhook got an event that is not an HTTP request: connect it to API Gateway/);
-  expect(credit).not.toHaveBeenCalled();
-});
+it.each(Object.entries(others))(
+  'rejects %s, so that no queue takes the message for done (O13)',
+  async (_name, other) => {
+    const credit = vi.fn();
+    const invoked = paymentWebhook({ secret }, credit)(other as LambdaEvent);
+    await expect(invoked).rejects.toThrow(
+      /^paymentWebhook got an event that is not an HTTP request: connect it to API Gateway/,
+    );
+    expect(credit).not.toHaveBeenCalled();
+  },
+);
 
 it('takes the filled headers of an event whose other form is empty (O13)', async () => {
   for (const empty of [{}, null, undefined]) {
-    const lists = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
-    const singles = await paymentWebhook({ secret }, () => undefined)({ ...event, multiValueHeaders: empty });
-    const multiple = await paymentWebhook({ secret }, () => undefined)({ ...event, headers: empty, multiValueHeaders: lists });
+    const lists = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, [value]]),
+    );
+    const singles = await paymentWebhook(
+      { secret },
+      () => undefined,
+    )({ ...event, multiValueHeaders: empty });
+    const multiple = await paymentWebhook(
+      { secret },
+      () => undefined,
+    )({ ...event, headers: empty, multiValueHeaders: lists });
     expect([singles.statusCode, multiple.statusCode]).toEqual([200, 200]);
   }
 });

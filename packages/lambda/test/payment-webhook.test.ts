@@ -8,7 +8,11 @@ import { SHAPES, type Request } from './events.js';
 
 const secret = TEST_SECRET;
 const logger = { warn: () => undefined, error: () => undefined };
-const context = { awsRequestId: '8f5a1d1c', functionName: 'webhooks', getRemainingTimeInMillis: () => 30_000 };
+const context = {
+  awsRequestId: '8f5a1d1c',
+  functionName: 'webhooks',
+  getRemainingTimeInMillis: () => 30_000,
+};
 
 function requestOf(delivery: SignedDelivery, more: Partial<Request> = {}): Request {
   return { headers: Object.entries(delivery.headers), body: delivery.rawBody, ...more };
@@ -30,11 +34,18 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
   it('credits a genuine delivery, and answers in the form of the request', async () => {
     const { handler, receive } = receiving();
     const result = await receive(requestOf(signedDelivery({ reference: 'order-é-42' })));
-    expect(result).toMatchObject({ statusCode: 200, body: '{"received":true}', isBase64Encoded: false });
+    expect(result).toMatchObject({
+      statusCode: 200,
+      body: '{"received":true}',
+      isBase64Encoded: false,
+    });
     expect(headerOf(result, 'content-type')).toBe('application/json');
     expect(result.multiValueHeaders !== undefined).toBe(shape === 'ALB with multi-value headers');
     expect(handler).toHaveBeenCalledOnce();
-    expect(handler.mock.calls[0]![0]).toMatchObject({ type: 'payment.succeeded', reference: 'order-é-42' });
+    expect(handler.mock.calls[0]![0]).toMatchObject({
+      type: 'payment.succeeded',
+      reference: 'order-é-42',
+    });
   });
 
   it('gives the handler the event and the context of Lambda, and no means to answer (O09)', async () => {
@@ -49,7 +60,9 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
   it('finds headers in any case', async () => {
     const { receive } = receiving();
     const { headers, rawBody } = signedDelivery();
-    const upper = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value] as const);
+    const upper = Object.entries(headers).map(
+      ([name, value]) => [name.toUpperCase(), value] as const,
+    );
     expect((await receive({ headers: upper, body: rawBody })).statusCode).toBe(200);
   });
 
@@ -59,9 +72,14 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     expect(forged).toMatchObject({ statusCode: 401, body: '{"error":"invalid_signature"}' });
     expect(headerOf(forged, 'www-authenticate')).toBe('Signature');
     const { headers } = signedDelivery();
-    const tampered = await receive({ headers: Object.entries(headers), body: Buffer.from('{"reference":"order-43"}') });
+    const tampered = await receive({
+      headers: Object.entries(headers),
+      body: Buffer.from('{"reference":"order-43"}'),
+    });
     expect(tampered).toEqual(forged);
-    expect(await receive({ headers: [], body: Buffer.from('{"reference":"order-42"}') })).toMatchObject({ statusCode: 401 });
+    expect(
+      await receive({ headers: [], body: Buffer.from('{"reference":"order-42"}') }),
+    ).toMatchObject({ statusCode: 401 });
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -69,7 +87,9 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     const { handler, receive } = receiving();
     const delivery = signedDelivery({ reference: 'order-✓' });
     expect((await receive(requestOf(delivery, { base64: true }))).statusCode).toBe(200);
-    const [given] = handler.mock.calls[0] as [{ readonly reference: string; readonly rawBody: Uint8Array }];
+    const [given] = handler.mock.calls[0] as [
+      { readonly reference: string; readonly rawBody: Uint8Array },
+    ];
     expect(given.reference).toBe('order-✓');
     expect(Buffer.from(given.rawBody).equals(delivery.rawBody)).toBe(true);
   });
@@ -78,7 +98,9 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     const { receive } = receiving();
     const { rawBody } = signedDelivery();
     const { headers } = signedDelivery({ rawBody: rawBody.toString('base64') });
-    expect((await receive({ headers: Object.entries(headers), body: rawBody, base64: true })).statusCode).toBe(401);
+    expect(
+      (await receive({ headers: Object.entries(headers), body: rawBody, base64: true })).statusCode,
+    ).toBe(401);
   });
 
   it('proves a binary body by its bytes in base64, and refuses text that a gateway made of it (F19)', async () => {
@@ -101,24 +123,32 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
 
   it('answers 405 to a GET, and says what is allowed', async () => {
     const { receive } = receiving();
-    const result = await receive({ method: 'GET', headers: Object.entries(signedDelivery().headers) });
+    const result = await receive({
+      method: 'GET',
+      headers: Object.entries(signedDelivery().headers),
+    });
     expect(result).toMatchObject({ statusCode: 405, body: '{"error":"method_not_allowed"}' });
     expect(headerOf(result, 'allow')).toBe('POST');
   });
 
-  it.each([false, true])('holds bodyLimit against the bytes, not against their encoding (base64: %s)', async (base64) => {
-    const delivery = signedDelivery({ reference: 'é'.repeat(100) });
-    const fits = receiving({ bodyLimit: delivery.rawBody.length });
-    expect((await fits.receive(requestOf(delivery, { base64 }))).statusCode).toBe(200);
-    const short = receiving({ bodyLimit: delivery.rawBody.length - 1 });
-    const result = await short.receive(requestOf(delivery, { base64 }));
-    expect(result).toMatchObject({ statusCode: 413, body: '{"error":"body_too_large"}' });
-    expect(short.handler).not.toHaveBeenCalled();
-  });
+  it.each([false, true])(
+    'holds bodyLimit against the bytes, not against their encoding (base64: %s)',
+    async (base64) => {
+      const delivery = signedDelivery({ reference: 'é'.repeat(100) });
+      const fits = receiving({ bodyLimit: delivery.rawBody.length });
+      expect((await fits.receive(requestOf(delivery, { base64 }))).statusCode).toBe(200);
+      const short = receiving({ bodyLimit: delivery.rawBody.length - 1 });
+      const result = await short.receive(requestOf(delivery, { base64 }));
+      expect(result).toMatchObject({ statusCode: 413, body: '{"error":"body_too_large"}' });
+      expect(short.handler).not.toHaveBeenCalled();
+    },
+  );
 
   it('does not decode a body that is too large', async () => {
     const { receive } = receiving();
-    const request = requestOf(signedDelivery({ rawBody: Buffer.alloc(70_000, 'a') }), { base64: true });
+    const request = requestOf(signedDelivery({ rawBody: Buffer.alloc(70_000, 'a') }), {
+      base64: true,
+    });
     const event = eventOf(request);
     const decode = vi.spyOn(Buffer, 'from');
     try {
@@ -170,16 +200,23 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
   it('rejects the invocation with the error of the handler, and answers a WebhookError', async () => {
     const mine = new Error('mine');
     const event = eventOf(requestOf(signedDelivery()));
-    await expect(paymentWebhook({ secret, logger }, () => Promise.reject(mine))(event, context)).rejects.toBe(mine);
+    await expect(
+      paymentWebhook({ secret, logger }, () => Promise.reject(mine))(event, context),
+    ).rejects.toBe(mine);
     const later = new WebhookError('unknown_order', { status: 503 });
-    const result = await paymentWebhook({ secret, logger }, () => Promise.reject(later))(event, context);
+    const result = await paymentWebhook({ secret, logger }, () => Promise.reject(later))(
+      event,
+      context,
+    );
     expect(result).toMatchObject({ statusCode: 503, body: '{"error":"unknown_order"}' });
     expect(headerOf(result, 'retry-after')).toBe('5');
   });
 
   it('acknowledges a kind that is not configured', async () => {
     const { handler, receive } = receiving();
-    expect((await receive(requestOf(signedDelivery({ type: 'payment.other' })))).statusCode).toBe(200);
+    expect((await receive(requestOf(signedDelivery({ type: 'payment.other' })))).statusCode).toBe(
+      200,
+    );
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -198,21 +235,37 @@ describe('paymentWebhook', () => {
     const { headers, rawBody } = signedDelivery();
     const receive = paymentWebhook({ secret, logger }, () => undefined);
     const given = { httpMethod: 'POST', body: rawBody.toString() };
-    expect((await receive({ ...given, headers: { ...headers, 'content-encoding': undefined } })).statusCode).toBe(200);
-    expect((await receive({ ...given, headers: { ...headers, 'x-service-signature': undefined } })).statusCode).toBe(401);
+    expect(
+      (await receive({ ...given, headers: { ...headers, 'content-encoding': undefined } }))
+        .statusCode,
+    ).toBe(200);
+    expect(
+      (await receive({ ...given, headers: { ...headers, 'x-service-signature': undefined } }))
+        .statusCode,
+    ).toBe(401);
   });
 
   it('throws at startup for a missing secret', () => {
-    expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(ConfigurationError);
+    expect(() => paymentWebhook({ secret: undefined }, () => undefined)).toThrow(
+      ConfigurationError,
+    );
   });
 
   it('chooses the secret and the tenant by the event (H12)', async () => {
     const tenants: unknown[] = [];
-    const secretOf = ({ event }: LambdaHost) => ({ secret: event.headers?.['x-tenant'], tenant: 'a' });
-    const receive = paymentWebhook({ secret: secretOf, logger }, ({ tenant }) => void tenants.push(tenant));
+    const secretOf = ({ event }: LambdaHost) => ({
+      secret: event.headers?.['x-tenant'],
+      tenant: 'a',
+    });
+    const receive = paymentWebhook(
+      { secret: secretOf, logger },
+      ({ tenant }) => void tenants.push(tenant),
+    );
     const delivery = signedDelivery({ secret: 'secret-of-tenant-a' });
     const event = SHAPES['function URL'](
-      requestOf(delivery, { headers: [...Object.entries(delivery.headers), ['x-tenant', 'secret-of-tenant-a']] }),
+      requestOf(delivery, {
+        headers: [...Object.entries(delivery.headers), ['x-tenant', 'secret-of-tenant-a']],
+      }),
     );
     expect((await receive(event, context)).statusCode).toBe(200);
     expect(tenants).toEqual(['a']);

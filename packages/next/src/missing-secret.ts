@@ -7,10 +7,9 @@ import type { Logger, Receiver } from '@paylink/core';
  *
  * @throws every other error of `make`
  */
-export function orMissingSecret<Host extends { readonly request?: unknown; readonly req?: unknown }>(
-  options: { readonly logger?: Logger | undefined },
-  make: () => Receiver<Host>,
-): Receiver<Host> {
+export function orMissingSecret<
+  Host extends { readonly request?: unknown; readonly req?: unknown },
+>(options: { readonly logger?: Logger | undefined }, make: () => Receiver<Host>): Receiver<Host> {
   try {
     return make();
   } catch (error) {

@@ -11,7 +11,12 @@ import { paymentWebhookApi } from '../src/pages.js';
 
 const secret = TEST_SECRET;
 const UNPARSED = { api: { bodyParser: false } };
-const PREVIEW = { previewModeId: '', previewModeEncryptionKey: '', previewModeSigningKey: '', dev: false };
+const PREVIEW = {
+  previewModeId: '',
+  previewModeEncryptionKey: '',
+  previewModeSigningKey: '',
+  dev: false,
+};
 
 let server: http.Server;
 /** Settles as Next's call of the route does. */
@@ -41,19 +46,24 @@ async function told(response: Response): Promise<[number, unknown]> {
   return [response.status, await response.json()];
 }
 
-const lines = (): unknown[] => [...vi.mocked(console.error).mock.calls, ...vi.mocked(console.warn).mock.calls].flat();
+const lines = (): unknown[] =>
+  [...vi.mocked(console.error).mock.calls, ...vi.mocked(console.warn).mock.calls].flat();
 
 describe('an API route of the Pages Router', () => {
   it('credits a genuine delivery and refuses a forged one', async () => {
     const credited: string[] = [];
-    const url = await serve(paymentWebhookApi({ secret }, ({ reference }) => void credited.push(reference)));
+    const url = await serve(
+      paymentWebhookApi({ secret }, ({ reference }) => void credited.push(reference)),
+    );
     const delivery = signedDelivery({ secret, reference: 'order-42' });
     expect(await told(await delivery.send(url))).toEqual([200, { received: true }]);
     const forged = await signedDelivery({ secret: 'a-secret-of-nobody' }).send(url);
     expect(await told(forged)).toEqual([401, { error: 'invalid_signature' }]);
     expect(credited).toEqual(['order-42']);
     await Promise.all(calls);
-    expect(lines().filter((line) => String(line).includes('without sending a response'))).toEqual([]);
+    expect(lines().filter((line) => String(line).includes('without sending a response'))).toEqual(
+      [],
+    );
   });
 
   it("gives the handler Next's own request and `signal`, and no means to answer (O09)", async () => {
@@ -62,7 +72,10 @@ describe('an API route of the Pages Router', () => {
       seen.push(Object.keys(context).sort(), context.req.query['tenant']);
     });
     const url = await serve(route);
-    expect(await told(await signedDelivery({ secret }).send(`${url}?tenant=acme`))).toEqual([200, { received: true }]);
+    expect(await told(await signedDelivery({ secret }).send(`${url}?tenant=acme`))).toEqual([
+      200,
+      { received: true },
+    ]);
     expect(seen).toEqual([['req', 'signal'], 'acme']);
   });
 
@@ -74,10 +87,16 @@ describe('an API route of the Pages Router', () => {
     const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream'];
     for (const type of types) {
       const headers = { ...delivery.headers, 'content-type': type };
-      const response = await fetch(url, { method: 'POST', headers, body: delivery.rawBody.toString() });
+      const response = await fetch(url, {
+        method: 'POST',
+        headers,
+        body: delivery.rawBody.toString(),
+      });
       expect(await told(response)).toEqual([500, { error: 'body_consumed' }]);
     }
-    expect(lines()[0]).toContain('Add to the same file: export const config = { api: { bodyParser: false } };');
+    expect(lines()[0]).toContain(
+      'Add to the same file: export const config = { api: { bodyParser: false } };',
+    );
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -94,7 +113,11 @@ describe('an API route of the Pages Router', () => {
       { status: 200, statusCode: 201, headers: { 'x-leaked': 'yes' }, expose: true },
       { digest: 'NEXT_REDIRECT;replace;/leaked;307;' },
     ]) {
-      const url = await serve(paymentWebhookApi({ secret }, () => Promise.reject(Object.assign(new Error('leaked'), fields))));
+      const url = await serve(
+        paymentWebhookApi({ secret }, () =>
+          Promise.reject(Object.assign(new Error('leaked'), fields)),
+        ),
+      );
       const response = await signedDelivery({ secret }).send(url);
       expect([response.status, await response.text(), response.headers.get('x-leaked')]).toEqual([
         500,
@@ -114,7 +137,9 @@ describe('an API route of the Pages Router', () => {
     expect(response.statusCode).toBe(413);
     response.resume();
     await Promise.all(calls);
-    expect(lines().filter((line) => String(line).includes('without sending a response'))).toEqual([]);
+    expect(lines().filter((line) => String(line).includes('without sending a response'))).toEqual(
+      [],
+    );
   });
 
   it('returns if the sender has gone away', async () => {
@@ -125,7 +150,9 @@ describe('an API route of the Pages Router', () => {
     await once(server, 'request');
     request.destroy();
     const ended = Promise.all(calls).then(() => 'returned');
-    expect(await Promise.race([ended, wait(4_000, 'still waiting', { ref: false })])).toBe('returned');
+    expect(await Promise.race([ended, wait(4_000, 'still waiting', { ref: false })])).toBe(
+      'returned',
+    );
   });
 });
 
@@ -134,7 +161,10 @@ describe('a mistake of set-up', () => {
     const handler = vi.fn();
     const url = await serve(paymentWebhookApi({ secret: undefined }, handler));
     for (let time = 0; time < 3; time++) {
-      expect(await told(await signedDelivery({ secret }).send(url))).toEqual([500, { error: 'misconfigured' }]);
+      expect(await told(await signedDelivery({ secret }).send(url))).toEqual([
+        500,
+        { error: 'misconfigured' },
+      ]);
     }
     const { pathname } = new URL(url);
     expect(lines()).toEqual([
@@ -146,7 +176,9 @@ describe('a mistake of set-up', () => {
 
   it('throws on import for every other mistake', async () => {
     await serve(() => undefined);
-    expect(() => paymentWebhookApi({ secret, bodyTimeout: -1 }, () => undefined)).toThrow(/^bodyTimeout must/);
+    expect(() => paymentWebhookApi({ secret, bodyTimeout: -1 }, () => undefined)).toThrow(
+      /^bodyTimeout must/,
+    );
     expect(() => paymentWebhookApi({ secret }, undefined as never)).toThrow(/^handlers must/);
   });
 });

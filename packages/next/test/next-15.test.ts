@@ -1,7 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import { build, NextInstallation, NextServer, stopServers } from '../../../examples/next/test/next-app.js';
+import {
+  build,
+  NextInstallation,
+  NextServer,
+  stopServers,
+} from '../../../examples/next/test/next-app.js';
 
 const ROUTES = ['/api/webhooks/payments', '/api/webhooks/edge', '/api/webhooks/payments-pages'];
 const installed = new NextInstallation(fileURLToPath(new URL('./next-15', import.meta.url)));
@@ -11,7 +16,11 @@ afterAll(async () => {
   installed.removeCopies();
 });
 
-async function post(url: string, secret: string, reference: string): Promise<[status: number, body: string]> {
+async function post(
+  url: string,
+  secret: string,
+  reference: string,
+): Promise<[status: number, body: string]> {
   const response = await fetch(signedDelivery({ secret, reference }).toRequest(url));
   return [response.status, await response.text()];
 }
@@ -21,10 +30,19 @@ async function expectProven(server: NextServer): Promise<void> {
   for (const [index, path] of ROUTES.entries()) {
     const url = server.url + path;
     for (let time = 0; time < 3; time++) {
-      expect(await post(url, WEBHOOK_SECRET, `order-paid-${index}`)).toEqual([200, '{"received":true}']);
+      expect(await post(url, WEBHOOK_SECRET, `order-paid-${index}`)).toEqual([
+        200,
+        '{"received":true}',
+      ]);
     }
-    expect(await post(url, 'a-secret-of-nobody-at-all', `order-stolen-${index}`)).toEqual([401, '{"error":"invalid_signature"}']);
-    expect(await post(url, WEBHOOK_SECRET, `order-last-${index}`)).toEqual([200, '{"received":true}']);
+    expect(await post(url, 'a-secret-of-nobody-at-all', `order-stolen-${index}`)).toEqual([
+      401,
+      '{"error":"invalid_signature"}',
+    ]);
+    expect(await post(url, WEBHOOK_SECRET, `order-last-${index}`)).toEqual([
+      200,
+      '{"received":true}',
+    ]);
     // The server's lines come in their order.
     await server.log(new RegExp(`^ *credited order-last-${index}$`, 'm'));
     expect(server.credits(`order-paid-${index}`)).toBe(1);

@@ -25,10 +25,18 @@ async function told(response: Response): Promise<[number, unknown]> {
 describe('a route handler of the App Router', () => {
   it('credits a genuine delivery and refuses a forged one, called as the documents show it', async () => {
     const credited: string[] = [];
-    const POST = paymentWebhook({ secret }, { 'payment.succeeded': ({ reference }) => void credited.push(reference) });
+    const POST = paymentWebhook(
+      { secret },
+      { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
+    );
     const delivery = signedDelivery({ secret, reference: 'order-42' });
-    expect(await told(await POST(delivery.toRequest(URL_OF_ROUTE)))).toEqual([200, { received: true }]);
-    const forged = await POST(signedDelivery({ secret: 'a-secret-of-nobody' }).toRequest(URL_OF_ROUTE));
+    expect(await told(await POST(delivery.toRequest(URL_OF_ROUTE)))).toEqual([
+      200,
+      { received: true },
+    ]);
+    const forged = await POST(
+      signedDelivery({ secret: 'a-secret-of-nobody' }).toRequest(URL_OF_ROUTE),
+    );
     expect(forged.headers.get('www-authenticate')).toBe('Signature');
     expect(await told(forged)).toEqual([401, { error: 'invalid_signature' }]);
     expect(credited).toEqual(['order-42']);
@@ -67,15 +75,25 @@ describe('a route handler of the App Router', () => {
         { secret },
         navigate,
       )(signedDelivery({ secret }).toRequest(URL_OF_ROUTE)).catch((error: unknown) => error);
-      expect([isRedirectError(rejected), isHTTPAccessFallbackError(rejected)]).toEqual([false, false]);
+      expect([isRedirectError(rejected), isHTTPAccessFallbackError(rejected)]).toEqual([
+        false,
+        false,
+      ]);
       const { cause } = rejected as Error;
-      expect([isRedirectError(cause), isHTTPAccessFallbackError(cause)].filter(Boolean)).toHaveLength(1);
+      expect(
+        [isRedirectError(cause), isHTTPAccessFallbackError(cause)].filter(Boolean),
+      ).toHaveLength(1);
     }
   });
 
   it('answers a WebhookError of the handler itself, and rejects with any other error, which Next then reports', async () => {
-    const refuse = paymentWebhook({ secret }, () => Promise.reject(new WebhookError('unknown_order', { status: 503 })));
-    expect(await told(await refuse(signedDelivery({ secret }).toRequest(URL_OF_ROUTE)))).toEqual([503, { error: 'unknown_order' }]);
+    const refuse = paymentWebhook({ secret }, () =>
+      Promise.reject(new WebhookError('unknown_order', { status: 503 })),
+    );
+    expect(await told(await refuse(signedDelivery({ secret }).toRequest(URL_OF_ROUTE)))).toEqual([
+      503,
+      { error: 'unknown_order' },
+    ]);
     const mine = new Error('mine');
     const fail = paymentWebhook({ secret }, () => Promise.reject(mine));
     await expect(fail(signedDelivery({ secret }).toRequest(URL_OF_ROUTE))).rejects.toBe(mine);
@@ -98,10 +116,15 @@ describe('a mistake of set-up', () => {
       request: object,
       response: object,
     ) => Promise<unknown>;
-    const isForApp = /^paymentWebhook is for the App Router.*import \{ paymentWebhookApi \} from '@paylink\/next\/pages'/;
-    for (const request of [{ method: 'POST', headers: {} }, {}]) await expect(call(request, {})).rejects.toThrow(isForApp);
-    const route = paymentWebhookApi({ secret: given }, () => undefined) as unknown as (request: Request) => Promise<unknown>;
-    const isForPages = /^paymentWebhookApi is for the Pages Router.*import \{ paymentWebhook \} from '@paylink\/next'/;
+    const isForApp =
+      /^paymentWebhook is for the App Router.*import \{ paymentWebhookApi \} from '@paylink\/next\/pages'/;
+    for (const request of [{ method: 'POST', headers: {} }, {}])
+      await expect(call(request, {})).rejects.toThrow(isForApp);
+    const route = paymentWebhookApi({ secret: given }, () => undefined) as unknown as (
+      request: Request,
+    ) => Promise<unknown>;
+    const isForPages =
+      /^paymentWebhookApi is for the Pages Router.*import \{ paymentWebhook \} from '@paylink\/next'/;
     await expect(route(signedDelivery().toRequest(URL_OF_ROUTE))).rejects.toThrow(isForPages);
   });
 
@@ -116,7 +139,9 @@ describe('a mistake of set-up', () => {
         expect(response.headers.get('content-type')).toBe('application/json');
         expect(await told(response)).toEqual([500, { error: 'misconfigured' }]);
       }
-      expect(vi.mocked(console.error).mock.calls).toEqual([[expect.stringMatching(/^\[paylink\] 500 misconfigured: secret\S* /)]]);
+      expect(vi.mocked(console.error).mock.calls).toEqual([
+        [expect.stringMatching(/^\[paylink\] 500 misconfigured: secret\S* /)],
+      ]);
       expect(handler).not.toHaveBeenCalled();
     },
   );
@@ -126,7 +151,9 @@ describe('a mistake of set-up', () => {
     const cancel = vi.fn();
     const body = new ReadableStream<Uint8Array>({ cancel });
     const request = new Request(URL_OF_ROUTE, { method: 'POST', body, duplex: 'half' });
-    expect((await paymentWebhook({ secret: undefined }, () => undefined)(request)).status).toBe(500);
+    expect((await paymentWebhook({ secret: undefined }, () => undefined)(request)).status).toBe(
+      500,
+    );
     await vi.advanceTimersByTimeAsync(1_000);
     vi.useRealTimers();
     expect(cancel).toHaveBeenCalledOnce();
@@ -147,7 +174,9 @@ describe('a mistake of set-up', () => {
   it('throws on import for every other mistake', () => {
     const handler = (): undefined => undefined;
     expect(() => paymentWebhook({ secret, bodyLimit: 0 }, handler)).toThrow(/^bodyLimit must/);
-    expect(() => paymentWebhook({ secret, retries: 3 } as never, handler)).toThrow(/^retries is an unknown option/);
+    expect(() => paymentWebhook({ secret, retries: 3 } as never, handler)).toThrow(
+      /^retries is an unknown option/,
+    );
     expect(() => paymentWebhook({ secret }, undefined as never)).toThrow(/^handlers must/);
     expect(() => paymentWebhook({ secret }, { 'payment.failed': handler } as never)).toThrow();
   });

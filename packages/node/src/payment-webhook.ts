@@ -19,8 +19,10 @@ export interface NodeHost {
   readonly req: IncomingMessage;
 }
 
-export interface NodeWebhookOptions<Events extends EventSchemas>
-  extends ReceiverOptions<Events, NodeHost> {
+export interface NodeWebhookOptions<Events extends EventSchemas> extends ReceiverOptions<
+  Events,
+  NodeHost
+> {
   /** Gets the handler's error: node:http has no error handler. Default: `console.error`. */
   readonly onError?: ((error: unknown, host: NodeHost) => unknown) | undefined;
 }

@@ -1,6 +1,11 @@
 /** Hosts that await the listener and then answer themselves, if nothing has been answered (O12). */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { H3, fromNodeHandler } from 'h3';
 import { toNodeHandler } from 'h3/node';
@@ -18,15 +23,16 @@ const logger = { warn: () => undefined, error: () => undefined };
 const UNSIGNED = [401, '{"error":"invalid_signature"}'];
 const RECEIVED = [200, '{"received":true}'];
 
-const hosts: Readonly<Record<string, (webhook: ReturnType<typeof paymentWebhook>) => RequestListener>> =
-  {
-    'h3 2': (webhook) => toNodeHandler(new H3().post('/', fromNodeHandler(webhook as never))),
-    'h3 1': (webhook) => {
-      // Its types also name the request of HTTP/2.
-      const router = createRouter().post('/', fromNodeMiddleware(webhook as never));
-      return toNodeListener(createApp().use(router));
-    },
-  };
+const hosts: Readonly<
+  Record<string, (webhook: ReturnType<typeof paymentWebhook>) => RequestListener>
+> = {
+  'h3 2': (webhook) => toNodeHandler(new H3().post('/', fromNodeHandler(webhook as never))),
+  'h3 1': (webhook) => {
+    // Its types also name the request of HTTP/2.
+    const router = createRouter().post('/', fromNodeMiddleware(webhook as never));
+    return toNodeListener(createApp().use(router));
+  },
+};
 
 describe.each(Object.entries(hosts))('%s', (_name, listenerOf) => {
   it('sends the reply of the listener to genuine and forged deliveries (O12)', async () => {
@@ -76,7 +82,9 @@ describe('a mock response', () => {
 
   it('gets the 500 of a handler that throws before the listener settles (O12)', async () => {
     const onError = vi.fn();
-    const failing = paymentWebhook({ secret, logger, onError }, () => Promise.reject(new Error('sold')));
+    const failing = paymentWebhook({ secret, logger, onError }, () =>
+      Promise.reject(new Error('sold')),
+    );
     const res = createResponse();
     const req: IncomingMessage = received(genuine);
     await failing(req, res);

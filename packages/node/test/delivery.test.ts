@@ -3,7 +3,10 @@ import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { deliveryOf } from '../src/index.js';
 
-function requestWith(fields: { readonly rawHeaders?: string[]; readonly headers?: object }): IncomingMessage {
+function requestWith(fields: {
+  readonly rawHeaders?: string[];
+  readonly headers?: object;
+}): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), { method: 'PUT' }, fields);
 }
 
@@ -13,25 +16,52 @@ describe('the delivery of a request', () => {
   });
 
   it('has every line of a header, in whatever case, and of no other header of that length', () => {
-    const rawHeaders = ['X-Event', 'one', 'x-tnvee', 'another', 'Host', 'shop.example', 'x-EVENT', 'two', 'X-Events', 'longer'];
+    const rawHeaders = [
+      'X-Event',
+      'one',
+      'x-tnvee',
+      'another',
+      'Host',
+      'shop.example',
+      'x-EVENT',
+      'two',
+      'X-Events',
+      'longer',
+    ];
     const { header } = deliveryOf(requestWith({ rawHeaders, headers: { 'x-event': 'one' } }));
-    expect([header('x-event'), header('host'), header('x-none')]).toEqual(['one, two', 'shop.example', undefined]);
+    expect([header('x-event'), header('host'), header('x-none')]).toEqual([
+      'one, two',
+      'shop.example',
+      undefined,
+    ]);
   });
 
   it('has the empty value of a header that stands there', () => {
-    expect(deliveryOf(requestWith({ rawHeaders: ['X-Event', '', 'X-Event', ''] })).header('x-event')).toBe(', ');
+    expect(
+      deliveryOf(requestWith({ rawHeaders: ['X-Event', '', 'X-Event', ''] })).header('x-event'),
+    ).toBe(', ');
   });
 
   it('believes the lines that came, and not what middleware has made of them', () => {
-    const req = requestWith({ rawHeaders: ['Content-Encoding', 'gzip'], headers: { 'x-event': 'set by middleware' } });
+    const req = requestWith({
+      rawHeaders: ['Content-Encoding', 'gzip'],
+      headers: { 'x-event': 'set by middleware' },
+    });
     const { header } = deliveryOf(req);
     expect([header('content-encoding'), header('x-event')]).toEqual(['gzip', undefined]);
   });
 
-  it.each([[[]], [undefined]])('has the headers of a request that a layer in between has made, with %j lines', (rawHeaders) => {
-    const headers = { 'x-event': 'one', 'set-cookie': ['a', 'b'] };
-    const { header } = deliveryOf(requestWith({ rawHeaders: rawHeaders as string[], headers }));
-    // A list is a repeated header: it is not believed.
-    expect([header('x-event'), header('set-cookie'), header('x-none')]).toEqual(['one', undefined, undefined]);
-  });
+  it.each([[[]], [undefined]])(
+    'has the headers of a request that a layer in between has made, with %j lines',
+    (rawHeaders) => {
+      const headers = { 'x-event': 'one', 'set-cookie': ['a', 'b'] };
+      const { header } = deliveryOf(requestWith({ rawHeaders: rawHeaders as string[], headers }));
+      // A list is a repeated header: it is not believed.
+      expect([header('x-event'), header('set-cookie'), header('x-none')]).toEqual([
+        'one',
+        undefined,
+        undefined,
+      ]);
+    },
+  );
 });

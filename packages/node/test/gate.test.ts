@@ -28,7 +28,10 @@ describe('a gate', () => {
   it('returns the reply to a forged request, and keeps no event', async () => {
     const gate = createGate({ secret, logger: { warn: vi.fn(), error: vi.fn() } }, '');
     const req = received(signedDelivery({ secret: 'a-secret-of-a-stranger' }));
-    expect(await gate(req, {})).toMatchObject({ status: 401, body: '{"error":"invalid_signature"}' });
+    expect(await gate(req, {})).toMatchObject({
+      status: 401,
+      body: '{"error":"invalid_signature"}',
+    });
     expect(() => webhookEvent(req)).toThrow(expect.objectContaining(misconfigured));
   });
 

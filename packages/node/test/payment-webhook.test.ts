@@ -15,7 +15,9 @@ let printed: unknown[][];
 
 beforeEach(() => {
   printed = [];
-  vi.spyOn(console, 'error').mockImplementation((...values: unknown[]) => void printed.push(values));
+  vi.spyOn(console, 'error').mockImplementation(
+    (...values: unknown[]) => void printed.push(values),
+  );
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -23,10 +25,14 @@ afterEach(() => {
   server.close();
 });
 
-async function answerOf(listener: (req: IncomingMessage, res: ServerResponse) => Promise<void>): Promise<[number, string]> {
+async function answerOf(
+  listener: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
+): Promise<[number, string]> {
   server = createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const response = await signedDelivery({ secret }).send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const response = await signedDelivery({ secret }).send(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+  );
   return [response.status, await response.text()];
 }
 
@@ -48,7 +54,10 @@ describe('paymentWebhook on node:http', () => {
   });
 
   it('prints the error of the handler if there is no onError (G01)', async () => {
-    expect(await answerOf(paymentWebhook({ secret }, () => Promise.reject(mine)))).toEqual([500, '{"error":"handler_failed"}']);
+    expect(await answerOf(paymentWebhook({ secret }, () => Promise.reject(mine)))).toEqual([
+      500,
+      '{"error":"handler_failed"}',
+    ]);
     expect(printed).toEqual([LINE, ['[paylink] the webhook handler failed:', mine]]);
   });
 
@@ -61,7 +70,9 @@ describe('paymentWebhook on node:http', () => {
     ],
     ['rejects', () => Promise.reject(mine)],
   ])('prints the error that onError itself %s (N09)', async (_how, onError) => {
-    const answer = await answerOf(paymentWebhook({ secret, onError }, () => Promise.reject(new Error('of the handler'))));
+    const answer = await answerOf(
+      paymentWebhook({ secret, onError }, () => Promise.reject(new Error('of the handler'))),
+    );
     expect(answer).toEqual([500, '{"error":"handler_failed"}']);
     await vi.waitFor(() =>
       expect(printed).toEqual([LINE, ['[paylink] the webhook handler failed:', mine]]),
@@ -75,7 +86,10 @@ describe('paymentWebhook on node:http', () => {
     vi.mocked(console.error).mockImplementation(tried);
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
-    expect(await answerOf(paymentWebhook({ secret }, () => Promise.reject(mine)))).toEqual([500, '{"error":"handler_failed"}']);
+    expect(await answerOf(paymentWebhook({ secret }, () => Promise.reject(mine)))).toEqual([
+      500,
+      '{"error":"handler_failed"}',
+    ]);
     // Node tells of a rejection when the microtasks of its turn are done.
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', unhandled);
@@ -86,10 +100,9 @@ describe('paymentWebhook on node:http', () => {
   it('answers a WebhookError of the handler with its code, without onError', async () => {
     const onError = vi.fn();
     const error = new WebhookError('unknown_order', { status: 503 });
-    expect(await answerOf(paymentWebhook({ secret, onError }, () => Promise.reject(error)))).toEqual([
-      503,
-      '{"error":"unknown_order"}',
-    ]);
+    expect(
+      await answerOf(paymentWebhook({ secret, onError }, () => Promise.reject(error))),
+    ).toEqual([503, '{"error":"unknown_order"}']);
     expect(onError).not.toHaveBeenCalled();
     // Once, with its code.
     expect(printed).toEqual([['[paylink] 503 unknown_order: "order-42": unknown_order']]);

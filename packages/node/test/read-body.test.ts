@@ -25,8 +25,14 @@ function unfinished(headers: Record<string, string> = {}): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), { headers });
 }
 
-function read(req: IncomingMessage, stream: Readable = req, bodyLimit = limits.bodyLimit): Promise<string> {
-  return readBody(req, stream, { ...limits, bodyLimit }, HINT).then((body) => Buffer.from(body).toString());
+function read(
+  req: IncomingMessage,
+  stream: Readable = req,
+  bodyLimit = limits.bodyLimit,
+): Promise<string> {
+  return readBody(req, stream, { ...limits, bodyLimit }, HINT).then((body) =>
+    Buffer.from(body).toString(),
+  );
 }
 
 function refusal(code: string, message: RegExp | string = ''): unknown {
@@ -36,7 +42,8 @@ function refusal(code: string, message: RegExp | string = ''): unknown {
 describe('a body that came with its headers', () => {
   it('is read whole if it came in pieces', async () => {
     const req = unfinished();
-    for (const piece of ['the ', 'signed ', 'bytes', null]) req.push(piece === null ? null : Buffer.from(piece));
+    for (const piece of ['the ', 'signed ', 'bytes', null])
+      req.push(piece === null ? null : Buffer.from(piece));
     req.complete = true;
     expect(await read(req)).toBe('the signed bytes');
   });
@@ -73,7 +80,9 @@ describe('a body that came with its headers', () => {
 
   it('may be as long as the limit, and not longer', async () => {
     expect(await read(requestOf(), undefined, BODY.length)).toBe(BODY.toString());
-    await expect(read(requestOf(), undefined, BODY.length - 1)).rejects.toEqual(refusal('body_too_large'));
+    await expect(read(requestOf(), undefined, BODY.length - 1)).rejects.toEqual(
+      refusal('body_too_large'),
+    );
   });
 
   it('is incomplete if its sender broke off, or middleware has destroyed it', async () => {
@@ -128,7 +137,11 @@ describe('a body that is still arriving', () => {
     await turn();
     stream.write(Buffer.alloc(limits.bodyLimit + 1));
     await expect(body).rejects.toEqual(refusal('body_too_large'));
-    expect([stream.isPaused(), stream.listenerCount('data'), stream.listenerCount('end')]).toEqual([true, 0, 0]);
+    expect([stream.isPaused(), stream.listenerCount('data'), stream.listenerCount('end')]).toEqual([
+      true,
+      0,
+      0,
+    ]);
   });
 
   it('ends at the limit, before its own end', async () => {
@@ -207,7 +220,9 @@ describe('bytes that a host kept', () => {
   });
 
   it('are not taken if they are text', async () => {
-    expect(await read(Object.assign(requestOf(), { rawBody: 'a text', body: 'a text' }))).toBe(BODY.toString());
+    expect(await read(Object.assign(requestOf(), { rawBody: 'a text', body: 'a text' }))).toBe(
+      BODY.toString(),
+    );
   });
 });
 
@@ -215,7 +230,11 @@ describe('a body that something read first', () => {
   it.each([
     ['a listener', {}, /^a `data` listener or another reader \(tracing, a request logger\) read/],
     ['a parser', { body: {} }, /^a parser read the body first and left an object in req\.body, so/],
-    ['a text parser', { body: '{}' }, /^a parser read the body first and left text in req\.body, so/],
+    [
+      'a text parser',
+      { body: '{}' },
+      /^a parser read the body first and left text in req\.body, so/,
+    ],
   ])('is refused with the cause and the hint of the host: %s', async (_what, left, cause) => {
     const req = Object.assign(requestOf(), left);
     await once(req.resume(), 'end');
@@ -231,7 +250,9 @@ describe('a body that something read first', () => {
 
   it('is refused with the name of setEncoding if it is read as text', async () => {
     const cause = /^setEncoding\(\) turned the body into text.*Move the webhook up\.$/;
-    await expect(read(requestOf().setEncoding('utf8'))).rejects.toEqual(refusal('body_consumed', cause));
+    await expect(read(requestOf().setEncoding('utf8'))).rejects.toEqual(
+      refusal('body_consumed', cause),
+    );
   });
 
   it('is refused if it was read in part', async () => {

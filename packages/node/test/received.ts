@@ -3,7 +3,10 @@ import { Socket } from 'node:net';
 import type { SignedDelivery } from '@paylink/testing';
 
 /** A request of which Node has received all, the body still unread in its buffer. */
-export function received({ headers, rawBody }: Pick<SignedDelivery, 'headers' | 'rawBody'>): IncomingMessage {
+export function received({
+  headers,
+  rawBody,
+}: Pick<SignedDelivery, 'headers' | 'rawBody'>): IncomingMessage {
   const req = new IncomingMessage(new Socket());
   req.method = 'POST';
   req.httpVersionMajor = 1;

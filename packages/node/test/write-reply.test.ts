@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, ServerResponse, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
+import {
+  createServer,
+  ServerResponse,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+} from 'node:http';
 import http2, { type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -12,7 +18,11 @@ import { writeReply } from '../src/index.js';
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown;
 
 const BODY = Buffer.from('some bytes');
-const reply = (status: number): Reply => ({ status, headers: { 'x-reply': 'ours' }, body: '{"é":1}' });
+const reply = (status: number): Reply => ({
+  status,
+  headers: { 'x-reply': 'ours' },
+  body: '{"é":1}',
+});
 const LENGTH = String(Buffer.byteLength('{"é":1}'));
 
 let close: () => void;
@@ -23,7 +33,10 @@ afterEach(() => {
 });
 
 async function listen(listener: Listener, options: ServerOptions = {}): Promise<number> {
-  const server: Server = createServer(options, (req, res) => void listener(req, res)).listen(0, '127.0.0.1');
+  const server: Server = createServer(options, (req, res) => void listener(req, res)).listen(
+    0,
+    '127.0.0.1',
+  );
   close = () => {
     server.closeAllConnections();
     server.close();
@@ -42,7 +55,8 @@ function afterReading(status: number): Listener {
 }
 
 const HOST = ['Host', 'shop.example'] as const;
-const post = (declared = BODY.length): Buffer => requestBytes([HOST, ['Content-Length', String(declared)]], BODY);
+const post = (declared = BODY.length): Buffer =>
+  requestBytes([HOST, ['Content-Length', String(declared)]], BODY);
 
 describe('a reply to a body that was read', () => {
   it.each([200, 400, 503])('of %i keeps the connection for the next delivery', async (status) => {
@@ -50,7 +64,12 @@ describe('a reply to a body that was read', () => {
     const wire = await begin(await listen(afterReading(status)), post());
     for (let time = 0; time < 2; time++) {
       const { status: got, headers, body } = await wire.reply();
-      expect([got, body, headers.get('x-reply'), headers.get('content-length')]).toEqual([status, '{"é":1}', 'ours', LENGTH]);
+      expect([got, body, headers.get('x-reply'), headers.get('content-length')]).toEqual([
+        status,
+        '{"é":1}',
+        'ours',
+        LENGTH,
+      ]);
       expect(headers.get('connection')).not.toBe('close');
       if (time === 0) await wire.send(post());
     }
@@ -59,12 +78,24 @@ describe('a reply to a body that was read', () => {
   it.each([
     ['whole', 200],
     ['still coming', 413],
-  ])('to HEAD has no body if the server refuses one and the request is %s', async (_request, status) => {
-    const port = await listen((req, res) => writeReply(req, res, reply(status)), { rejectNonStandardBodyWrites: true });
-    const declared = status === 413 ? [['Content-Length', '10'] as const] : [];
-    const received = await exchange(port, requestBytes([HOST, ...declared], Buffer.alloc(0), { method: 'HEAD' }));
-    expect([received.status, received.body, received.headers.get('content-length')]).toEqual([status, '', LENGTH]);
-  });
+  ])(
+    'to HEAD has no body if the server refuses one and the request is %s',
+    async (_request, status) => {
+      const port = await listen((req, res) => writeReply(req, res, reply(status)), {
+        rejectNonStandardBodyWrites: true,
+      });
+      const declared = status === 413 ? [['Content-Length', '10'] as const] : [];
+      const received = await exchange(
+        port,
+        requestBytes([HOST, ...declared], Buffer.alloc(0), { method: 'HEAD' }),
+      );
+      expect([received.status, received.body, received.headers.get('content-length')]).toEqual([
+        status,
+        '',
+        LENGTH,
+      ]);
+    },
+  );
 
   it('of 401 ends the connection', async () => {
     const { headers, wire } = await exchange(await listen(afterReading(401)), post());
@@ -121,7 +152,10 @@ describe('a reply before the end of the body', () => {
     close = () => undefined;
     // Each of the three without the others.
     const stream = new PassThrough({ autoDestroy: false, emitClose: how === 'closes' });
-    const req = Object.assign(stream, { httpVersionMajor: 1, headers: { 'content-length': '10' } }) as unknown as IncomingMessage;
+    const req = Object.assign(stream, {
+      httpVersionMajor: 1,
+      headers: { 'content-length': '10' },
+    }) as unknown as IncomingMessage;
     const res = new ServerResponse(req);
     void writeReply(req, res, reply(413));
     expect(res.writableEnded).toBe(false);
@@ -132,7 +166,11 @@ describe('a reply before the end of the body', () => {
 });
 
 describe('a request whose host has no `complete`', () => {
-  async function connectionAfter(lines: [string, string][], body: Buffer, prepare?: (req: IncomingMessage) => Promise<unknown>) {
+  async function connectionAfter(
+    lines: [string, string][],
+    body: Buffer,
+    prepare?: (req: IncomingMessage) => Promise<unknown>,
+  ) {
     const port = await listen((req, res) => {
       void Promise.resolve(prepare?.(req)).then(() => {
         Object.defineProperty(req, 'complete', { value: undefined });
@@ -154,7 +192,9 @@ describe('a request whose host has no `complete`', () => {
 
   it('keeps the connection if its body was read to the end', async () => {
     const lines: [string, string][] = [['Content-Length', '10']];
-    expect(await connectionAfter(lines, BODY, (req) => once(req.resume(), 'end'))).toBe('keep-alive');
+    expect(await connectionAfter(lines, BODY, (req) => once(req.resume(), 'end'))).toBe(
+      'keep-alive',
+    );
   });
 });
 
@@ -197,7 +237,11 @@ describe('a reply over HTTP/2', () => {
   async function exchangeOver(headers: Record<string, string>, status: number, reading: Reading) {
     const server = http2.createServer((req, res) => {
       const write = (): void => {
-        void writeReply(req as unknown as IncomingMessage, res as unknown as ServerResponse, reply(status));
+        void writeReply(
+          req as unknown as IncomingMessage,
+          res as unknown as ServerResponse,
+          reply(status),
+        );
       };
       if (reading === 'nothing') write();
       else if (reading === 'a piece') req.once('data', write);
@@ -216,20 +260,36 @@ describe('a reply over HTTP/2', () => {
     let body = '';
     stream.setEncoding('utf8').on('data', (piece: string) => (body += piece));
     await once(stream, 'close');
-    return { status: received[':status'], connection: received.connection, body, code: stream.rstCode };
+    return {
+      status: received[':status'],
+      connection: received.connection,
+      body,
+      code: stream.rstCode,
+    };
   }
-  const whole = (status: number) => ({ status, connection: undefined, body: '{"é":1}', code: http2.constants.NGHTTP2_NO_ERROR });
+  const whole = (status: number) => ({
+    status,
+    connection: undefined,
+    body: '{"é":1}',
+    code: http2.constants.NGHTTP2_NO_ERROR,
+  });
 
   it.each<readonly [Reading, Record<string, string>]>([
     ['nothing', {}],
     ['nothing', { 'content-length': '10' }],
     ['a piece', {}],
     ['a piece', { 'content-length': '10' }],
-  ])('is whole, and resets the stream, if %s of the body was read (%j)', async (reading, headers) => {
-    expect(await exchangeOver(headers, 413, reading)).toEqual(whole(413));
-  });
+  ])(
+    'is whole, and resets the stream, if %s of the body was read (%j)',
+    async (reading, headers) => {
+      expect(await exchangeOver(headers, 413, reading)).toEqual(whole(413));
+    },
+  );
 
-  it.each([200, 401])('of %i after the end of the body has no header for the connection', async (status) => {
-    expect(await exchangeOver({}, status, 'all')).toEqual(whole(status));
-  });
+  it.each([200, 401])(
+    'of %i after the end of the body has no header for the connection',
+    async (status) => {
+      expect(await exchangeOver({}, status, 'all')).toEqual(whole(status));
+    },
+  );
 });

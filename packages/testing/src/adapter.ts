@@ -44,7 +44,11 @@ const craft = craftFor('order-42');
 const { material, request, genuineLines } = craft;
 
 function craftFor(reference: string): Craft {
-  return craftOf(materialOf({ secret: SECRET, reference, bodyLimit: BODY_LIMIT, names: headerNames() }), 'adapter.test', '/');
+  return craftOf(
+    materialOf({ secret: SECRET, reference, bodyLimit: BODY_LIMIT, names: headerNames() }),
+    'adapter.test',
+    '/',
+  );
 }
 
 /**
@@ -55,9 +59,14 @@ function craftFor(reference: string): Craft {
  * @param runner default: the globals `describe` and `it`
  * @throws TypeError when no runner is given and there are no such globals.
  */
-export function testAdapter(name: string, listen: ListenAdapter, runner: TestRunner = globalRunner('testAdapter')): void {
+export function testAdapter(
+  name: string,
+  listen: ListenAdapter,
+  runner: TestRunner = globalRunner('testAdapter'),
+): void {
   runner.describe(name, () => {
-    for (const [title, test] of [...rowTests(), ...Object.entries(tests)]) runner.it(title, () => serve(listen, test));
+    for (const [title, test] of [...rowTests(), ...Object.entries(tests)])
+      runner.it(title, () => serve(listen, test));
   });
 }
 
@@ -79,9 +88,12 @@ function rowTests(): [title: string, test: Test][] {
       for (const { id, name, category, status, code, bytes } of sent) {
         if (id !== row) continue;
         const before = handled.length;
-        const reply = await exchange(port, bytes(craft)).catch((error: unknown) => assert.fail(`${name}: ${String(error)}`));
+        const reply = await exchange(port, bytes(craft)).catch((error: unknown) =>
+          assert.fail(`${name}: ${String(error)}`),
+        );
         expectReply(reply, status, code === undefined ? RECEIVED : `{"error":"${code}"}`, name);
-        if (category !== 'genuine') assert.equal(handled.length, before, `${name}: the handler must not run`);
+        if (category !== 'genuine')
+          assert.equal(handled.length, before, `${name}: the handler must not run`);
       }
     },
   ]);
@@ -122,7 +134,12 @@ function expectReply(reply: WireReply, status: number, body: string, message?: s
   assert.match(reply.headers.get('content-type') ?? '', /^application\/json/);
 }
 
-async function expectRefused({ port, handled }: Serving, bytes: Uint8Array, status: number, code: string): Promise<void> {
+async function expectRefused(
+  { port, handled }: Serving,
+  bytes: Uint8Array,
+  status: number,
+  code: string,
+): Promise<void> {
   expectReply(await exchange(port, bytes), status, `{"error":"${code}"}`);
   assert.deepEqual(handled, [], 'the handler must not run');
 }
@@ -137,15 +154,26 @@ const tests: Readonly<Record<string, Test>> = {
     expectReply(await exchange(port, request(genuineLines(), material.body)), 200, RECEIVED);
     assert.deepEqual(handled, ['order-42']);
   },
-  async 'keeps an event of a kind that is not configured from the handler (E04)'({ port, handled }) {
+  async 'keeps an event of a kind that is not configured from the handler (E04)'({
+    port,
+    handled,
+  }) {
     const [type, , signature] = genuineLines();
-    const other = request([type!, ['x-service-event', 'payment.refunded'], signature!], material.body);
+    const other = request(
+      [type!, ['x-service-event', 'payment.refunded'], signature!],
+      material.body,
+    );
     expectReply(await exchange(port, other), 200, RECEIVED);
     assert.deepEqual(handled, []);
   },
   'rejects a byte that text decoders replace with the same character (C01)'(serving) {
     const [type, event, signature] = genuineLines(Buffer.of(0xff));
-    return expectRefused(serving, request([type!, event!, signature!], Buffer.of(0xfe)), 401, 'invalid_signature');
+    return expectRefused(
+      serving,
+      request([type!, event!, signature!], Buffer.of(0xfe)),
+      401,
+      'invalid_signature',
+    );
   },
   'answers a declared length over the limit at once, before the body (D03)': (serving) =>
     expectRefused(serving, head(10 * BODY_LIMIT), 413, 'body_too_large'),

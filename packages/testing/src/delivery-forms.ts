@@ -28,7 +28,8 @@ export interface DeliveryForms {
 }
 
 export function inForms(rawBody: Buffer, headers: Record<string, string>): DeliveryForms {
-  const toRequest = (url: string | URL): Request => new Request(url, { method: 'POST', headers, body: new Uint8Array(rawBody) });
+  const toRequest = (url: string | URL): Request =>
+    new Request(url, { method: 'POST', headers, body: new Uint8Array(rawBody) });
   return {
     headers,
     body: isUtf8(rawBody) ? rawBody.toString('utf8') : rawBody,

@@ -12,5 +12,10 @@ export {
   type StoreCapability,
   type StoreUnderTest,
 } from './payment-store-suite.js';
-export { signedDelivery, TEST_SECRET, type SignedDelivery, type SignedDeliveryOptions } from './signed-delivery.js';
+export {
+  signedDelivery,
+  TEST_SECRET,
+  type SignedDelivery,
+  type SignedDeliveryOptions,
+} from './signed-delivery.js';
 export type { TestRunner } from './test-runner.js';

@@ -1,6 +1,12 @@
 /** Deliveries as the service sends them. Signed here and not by @paylink/core, so that a fault of core cannot hide. */
 import { createHmac } from 'node:crypto';
-import { contentTypeOf, headerNames, inForms, type DeliveryForms, type HeaderNameOptions } from './delivery-forms.js';
+import {
+  contentTypeOf,
+  headerNames,
+  inForms,
+  type DeliveryForms,
+  type HeaderNameOptions,
+} from './delivery-forms.js';
 
 /** The secret that is used where none is given. It is public: @paylink/core refuses it under NODE_ENV=production. */
 export const TEST_SECRET = 'paylink-testing-secret-not-for-production';
@@ -32,11 +38,20 @@ export interface SignedDelivery extends DeliveryForms {
  * @throws TypeError when `secret` is empty: nothing genuine is signed with that.
  */
 export function signedDelivery(options: SignedDeliveryOptions = {}): SignedDelivery {
-  const { secret = TEST_SECRET, type = 'payment.succeeded', reference = 'order-42', payload } = options;
+  const {
+    secret = TEST_SECRET,
+    type = 'payment.succeeded',
+    reference = 'order-42',
+    payload,
+  } = options;
   const rawBody = Buffer.from(options.rawBody ?? JSON.stringify({ reference, ...payload }));
   const signature = signatureOf(rawBody, requireSecret(secret));
   const names = headerNames(options.headers);
-  const headers = { 'content-type': contentTypeOf(rawBody), [names.event]: type, [names.signature]: signature };
+  const headers = {
+    'content-type': contentTypeOf(rawBody),
+    [names.event]: type,
+    [names.signature]: signature,
+  };
   return { ...inForms(rawBody, headers), signature };
 }
 

@@ -69,7 +69,10 @@ export class Wire {
   }
 
   /** @throws the socket's error with its code, an Error with the code ETIMEDOUT, or the signal's reason. */
-  static async open(target: WireTarget, { timeout = 5_000, signal }: WireOptions = {}): Promise<Wire> {
+  static async open(
+    target: WireTarget,
+    { timeout = 5_000, signal }: WireOptions = {},
+  ): Promise<Wire> {
     signal?.throwIfAborted();
     const { socket, ready } = socketTo(target);
     await new Promise<void>((resolve, reject) => {
@@ -163,7 +166,10 @@ export class Wire {
     const answer = await this.answer(to, milliseconds);
     if (typeof answer !== 'string') return answer;
     const received = this.#received.toString('latin1').slice(0, 500) || 'nothing';
-    const what = answer === 'closed' ? `closed by ${this.ending} without a reply` : `no reply in ${milliseconds} ms`;
+    const what =
+      answer === 'closed'
+        ? `closed by ${this.ending} without a reply`
+        : `no reply in ${milliseconds} ms`;
     throw new Error(`${what}; received: ${received}`);
   }
 
@@ -177,7 +183,8 @@ export class Wire {
   }
 
   #collected(): Buffer {
-    if (this.#pieces.length > 0) this.#received = Buffer.concat([this.#received, ...this.#pieces.splice(0)]);
+    if (this.#pieces.length > 0)
+      this.#received = Buffer.concat([this.#received, ...this.#pieces.splice(0)]);
     return this.#received;
   }
 
@@ -206,7 +213,10 @@ export class Wire {
 }
 
 /** Opens a connection and sends the pieces. */
-export async function begin(target: WireTarget, ...pieces: readonly (Uint8Array | string)[]): Promise<Wire> {
+export async function begin(
+  target: WireTarget,
+  ...pieces: readonly (Uint8Array | string)[]
+): Promise<Wire> {
   const wire = await Wire.open(target);
   await wire.send(...pieces);
   return wire;
@@ -253,11 +263,15 @@ function afterwards(milliseconds: number, strike: () => void): NodeJS.Timeout {
 function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'secureConnect' } {
   // Half open, so that the close of the server is seen as what it is and not answered with ours.
   const common = { allowHalfOpen: true, noDelay: true };
-  if (typeof target === 'number') return { socket: connect({ ...common, port: target, host: '127.0.0.1' }), ready: 'connect' };
+  if (typeof target === 'number')
+    return { socket: connect({ ...common, port: target, host: '127.0.0.1' }), ready: 'connect' };
   // Brackets belong to the URL, not to the address.
   const host = target.hostname.replace(/^\[|\]$/g, '');
   if (target.protocol === 'http:')
-    return { socket: connect({ ...common, port: Number(target.port || 80), host }), ready: 'connect' };
+    return {
+      socket: connect({ ...common, port: Number(target.port || 80), host }),
+      ready: 'connect',
+    };
   const name = isIP(host) === 0 ? { servername: host } : {};
   const tls = { host, port: Number(target.port || 443), ALPNProtocols: ['http/1.1'], ...name };
   return { socket: connectTls(tls), ready: 'secureConnect' };
@@ -285,7 +299,8 @@ function takeReply(bytes: Buffer, method: string, isClosed: boolean): WireReply 
     bytes: bytes.subarray(0, start + length),
   });
 
-  if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return made(Buffer.alloc(0), 0);
+  if (method === 'HEAD' || status < 200 || status === 204 || status === 304)
+    return made(Buffer.alloc(0), 0);
   if (/chunked/i.test(headers.get('transfer-encoding') ?? '')) {
     const chunks = takeChunks(rest);
     if (chunks !== undefined) return made(chunks.body, chunks.length);

@@ -34,15 +34,19 @@ describe('attacks', () => {
 
   it('are genuine or invalid under the signature of their bytes', () => {
     for (const { name, id, delivery, status } of [...of('genuine'), ...of('invalid')]) {
-      const signature = Object.entries(delivery.headers).find(([header]) => header.toLowerCase() === 'x-service-signature')?.[1];
+      const signature = Object.entries(delivery.headers).find(
+        ([header]) => header.toLowerCase() === 'x-service-signature',
+      )?.[1];
       expect(signature, name).toBe(hmac(delivery.rawBody));
       expect(status === 200, name).toBe(of('genuine').some((attack) => attack.name === name));
-      if (status === 200 && id !== 'C16') expect(delivery.rawBody.toString()).toContain('"paylink-attack"');
+      if (status === 200 && id !== 'C16')
+        expect(delivery.rawBody.toString()).toContain('"paylink-attack"');
     }
   });
 
   it('let a receiver acknowledge what is genuine by another 2xx than 200', () => {
-    for (const { name, accepts } of of('genuine')) expect(accepts, name).toEqual(expect.arrayContaining([201, 202, 204]));
+    for (const { name, accepts } of of('genuine'))
+      expect(accepts, name).toEqual(expect.arrayContaining([201, 202, 204]));
   });
 
   it('have the same bytes in every form', async () => {
@@ -63,11 +67,17 @@ describe('attacks', () => {
       headers: { signature: 'X-Sig', event: 'X-Kind' },
     });
     expect(given.some(({ id }) => id === 'C24')).toBe(false);
-    expect(given.find(({ name }) => name.startsWith('D05 accepts'))?.delivery.rawBody.length).toBe(2_048);
-    expect(given.find(({ name }) => name.startsWith('D05 refuses'))?.delivery.rawBody.length).toBe(2_049);
-    expect(given.filter(({ category }) => category === 'genuine').every(({ delivery }) => delivery.rawBody.length <= 2_048)).toBe(
-      true,
+    expect(given.find(({ name }) => name.startsWith('D05 accepts'))?.delivery.rawBody.length).toBe(
+      2_048,
     );
+    expect(given.find(({ name }) => name.startsWith('D05 refuses'))?.delivery.rawBody.length).toBe(
+      2_049,
+    );
+    expect(
+      given
+        .filter(({ category }) => category === 'genuine')
+        .every(({ delivery }) => delivery.rawBody.length <= 2_048),
+    ).toBe(true);
     const [first] = given.filter(({ category }) => category === 'genuine');
     const genuine = signedDelivery({
       secret: SECRET,
@@ -75,12 +85,16 @@ describe('attacks', () => {
       headers: { signature: 'x-sig', event: 'x-kind' },
     });
     expect(first!.delivery.rawBody).toEqual(genuine.rawBody);
-    expect(JSON.stringify(given.map(({ delivery }) => delivery.headers))).not.toContain('x-service-');
+    expect(JSON.stringify(given.map(({ delivery }) => delivery.headers))).not.toContain(
+      'x-service-',
+    );
   });
 
   it('do not call the receiver’s own secret a weak one', () => {
     expect(attacks().some(({ id }) => id === 'B07')).toBe(false);
-    expect(attacks({ secret: Buffer.from('changeme') }).filter(({ id }) => id === 'B04')).toHaveLength(4);
+    expect(
+      attacks({ secret: Buffer.from('changeme') }).filter(({ id }) => id === 'B04'),
+    ).toHaveLength(4);
     expect(attacks({ secret: SECRET }).some(({ id }) => id === 'B07')).toBe(true);
     expect(TEST_SECRET.length).toBeGreaterThan(0);
   });

@@ -7,9 +7,14 @@ import { signedDelivery, TEST_SECRET } from '../src/index.js';
 
 describe('signedDelivery', () => {
   it('is what the service sends: JSON, the kind, the lower-case hex HMAC-SHA256 of the bytes', () => {
-    const delivery = signedDelivery({ secret: 'key', rawBody: 'The quick brown fox jumps over the lazy dog' });
+    const delivery = signedDelivery({
+      secret: 'key',
+      rawBody: 'The quick brown fox jumps over the lazy dog',
+    });
     // A value that many publish, RFC-style test of HMAC-SHA256.
-    expect(delivery.signature).toBe('f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8');
+    expect(delivery.signature).toBe(
+      'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
+    );
     expect(signedDelivery().headers).toEqual({
       'content-type': 'application/json',
       'x-service-event': 'payment.succeeded',
@@ -26,7 +31,11 @@ describe('signedDelivery', () => {
       headers: { signature: 'X-Sig', event: 'X-Kind' },
     });
     expect(delivery.body).toBe('{"reference":"a","amount":1}');
-    expect(delivery.headers).toEqual({ 'content-type': 'application/json', 'x-kind': 'x.y', 'x-sig': delivery.signature });
+    expect(delivery.headers).toEqual({
+      'content-type': 'application/json',
+      'x-kind': 'x.y',
+      'x-sig': delivery.signature,
+    });
     expect(signedDelivery({ payload: { reference: 42 } }).body).toBe('{"reference":42}');
   });
 
@@ -35,7 +44,9 @@ describe('signedDelivery', () => {
     const delivery = signedDelivery({ rawBody });
     expect(delivery.body).toEqual(rawBody);
     expect(delivery.headers['content-type']).toBe('application/octet-stream');
-    expect(Buffer.from(signedDelivery({ rawBody: '\ufeff{}' }).body)).toEqual(Buffer.from('\ufeff{}'));
+    expect(Buffer.from(signedDelivery({ rawBody: '\ufeff{}' }).body)).toEqual(
+      Buffer.from('\ufeff{}'),
+    );
   });
 
   it('has the same bytes in every form', async () => {
@@ -54,7 +65,9 @@ describe('signedDelivery', () => {
     const server = createServer((req, res) => req.pipe(res)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {
-      const response = await delivery.send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      const response = await delivery.send(
+        `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      );
       expect(Buffer.from(await response.arrayBuffer())).toEqual(delivery.rawBody);
     } finally {
       server.close();
@@ -62,10 +75,15 @@ describe('signedDelivery', () => {
   });
 
   it('agrees with Python’s hmac, or says that there is no Python (M05)', () => {
-    const program = 'import hmac,sys;print(hmac.new(sys.argv[1].encode(),sys.stdin.buffer.read(),"sha256").hexdigest())';
+    const program =
+      'import hmac,sys;print(hmac.new(sys.argv[1].encode(),sys.stdin.buffer.read(),"sha256").hexdigest())';
     let signed: string;
     try {
-      signed = execFileSync('python3', ['-c', program, TEST_SECRET], { input: signedDelivery().rawBody }).toString().trim();
+      signed = execFileSync('python3', ['-c', program, TEST_SECRET], {
+        input: signedDelivery().rawBody,
+      })
+        .toString()
+        .trim();
     } catch {
       console.warn('not compared: no python3 on this machine');
       return;

@@ -4,7 +4,15 @@ import { paymentWebhook, webhookEvent, type ExpressMiddleware } from '@paylink/e
 import type express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { PATH } from '../deliveries.js';
-import { inflated, listening, SLOW, type Capabilities, type Host, type Setup, type Surroundings } from './host.js';
+import {
+  inflated,
+  listening,
+  SLOW,
+  type Capabilities,
+  type Host,
+  type Setup,
+  type Surroundings,
+} from './host.js';
 
 type Middleware = ExpressMiddleware | ((req: Request, res: Response, next: NextFunction) => void);
 
@@ -76,7 +84,11 @@ function gated({ options, handler, surroundings }: Setup): Middleware[] {
   return surroundings === 'no gate' ? [route] : [gate, route];
 }
 
-function listen(create: typeof express, { surroundings, onError }: Setup, webhook: Middleware[]): ReturnType<typeof listening> {
+function listen(
+  create: typeof express,
+  { surroundings, onError }: Setup,
+  webhook: Middleware[],
+): ReturnType<typeof listening> {
   const app = create();
   const keep = (convert: (bytes: Buffer) => unknown): Middleware =>
     create.json({
@@ -146,7 +158,9 @@ function listen(create: typeof express, { surroundings, onError }: Setup, webhoo
     default:
   }
 
-  const all = (surroundings === 'the webhook twice' ? [...webhook.slice(0, 1), ...webhook] : webhook) as express.RequestHandler[];
+  const all = (
+    surroundings === 'the webhook twice' ? [...webhook.slice(0, 1), ...webhook] : webhook
+  ) as express.RequestHandler[];
   if (surroundings === 'a mounted router' || surroundings === 'a JSON parser on the parent') {
     const [, prefix = '', rest = ''] = /^(\/[^/]*)(.*)$/.exec(PATH)!;
     const child = surroundings === 'a mounted router' ? create.Router() : create();

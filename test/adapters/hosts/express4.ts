@@ -3,4 +3,7 @@ import type express from 'express';
 import { expressHosts } from './express.js';
 
 // Required, because the alias has no types of its own; what is used of it is the same in both.
-export const [express4, express4Gate] = expressHosts('Express 4', createRequire(import.meta.url)('express4') as typeof express);
+export const [express4, express4Gate] = expressHosts(
+  'Express 4',
+  createRequire(import.meta.url)('express4') as typeof express,
+);

@@ -5,7 +5,14 @@ import { createGunzip } from 'node:zlib';
 import { paymentWebhook } from '@paylink/fastify';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { PATH } from '../deliveries.js';
-import { listening, SLOW, type Host, type Listening, type Setup, type Surroundings } from './host.js';
+import {
+  listening,
+  SLOW,
+  type Host,
+  type Listening,
+  type Setup,
+  type Surroundings,
+} from './host.js';
 
 /** Makes an application on which nothing is registered yet. */
 export type CreateFastify = (logger: FastifyBaseLogger, http2: boolean) => FastifyInstance;
@@ -73,7 +80,8 @@ async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
     });
   }
 
-  const [, prefix = '', rest = ''] = surroundings === 'a mounted router' ? /^(\/[^/]*)(.*)$/.exec(PATH)! : ['', '', PATH];
+  const [, prefix = '', rest = ''] =
+    surroundings === 'a mounted router' ? /^(\/[^/]*)(.*)$/.exec(PATH)! : ['', '', PATH];
   const webhook = paymentWebhook({ ...options, url: rest }, handler);
   await app.register(webhook, { prefix });
   await app.ready();
@@ -81,7 +89,10 @@ async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
   return { ...(await listening(app.server)), close: () => app.close() };
 }
 
-async function surround(surroundings: Surroundings | undefined, { raw }: FastifyRequest): Promise<void> {
+async function surround(
+  surroundings: Surroundings | undefined,
+  { raw }: FastifyRequest,
+): Promise<void> {
   switch (surroundings) {
     case 'a naive reader':
       raw.on('data', () => undefined);

@@ -5,5 +5,6 @@ import { fastifyHost } from './fastify.js';
 // What is used of its instances is the same in both.
 export const fastify4 = fastifyHost(
   'Fastify 4',
-  (logger, http2) => (http2 ? fastify({ logger, http2 }) : fastify({ logger })) as unknown as FastifyInstance,
+  (logger, http2) =>
+    (http2 ? fastify({ logger, http2 }) : fastify({ logger })) as unknown as FastifyInstance,
 );

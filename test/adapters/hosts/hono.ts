@@ -104,7 +104,10 @@ function listen(setup: Setup, webhook: readonly MiddlewareHandler[]): Promise<Li
   if (surroundings !== 'no error handler') {
     app.onError((error) => {
       onError(error);
-      return new Response(FAILURE, { status: 500, headers: { 'content-type': 'application/json' } });
+      return new Response(FAILURE, {
+        status: 500,
+        headers: { 'content-type': 'application/json' },
+      });
     });
   }
   const around = surround(surroundings);
@@ -128,7 +131,10 @@ function listen(setup: Setup, webhook: readonly MiddlewareHandler[]): Promise<Li
       app.on('POST', [PATH], webhook[0]!, ...webhook);
       break;
     case 'another webhook at once':
-      app.post(PATH, async (c, next) => (await Promise.all([webhook[0]!(c, next), webhook[0]!(c, next)]))[0]);
+      app.post(
+        PATH,
+        async (c, next) => (await Promise.all([webhook[0]!(c, next), webhook[0]!(c, next)]))[0],
+      );
       break;
     case 'a mounted router':
     case 'a JSON parser on the parent':
@@ -141,7 +147,11 @@ function listen(setup: Setup, webhook: readonly MiddlewareHandler[]): Promise<Li
       app.on('POST', [PATH], ...webhook);
   }
   const { fetch } = app;
-  return listening(overHttp2 ? createAdaptorServer({ fetch, createServer: http2.createServer }) : createAdaptorServer({ fetch }));
+  return listening(
+    overHttp2
+      ? createAdaptorServer({ fetch, createServer: http2.createServer })
+      : createAdaptorServer({ fetch }),
+  );
 }
 
 function surround(surroundings: Surroundings | undefined): MiddlewareHandler | undefined {
@@ -149,7 +159,8 @@ function surround(surroundings: Surroundings | undefined): MiddlewareHandler | u
     case 'a JSON parser':
     case 'a JSON parser on the parent':
       return async ({ req }, next) => {
-        if (req.header('content-type') === 'application/json') await req.json().catch(() => undefined);
+        if (req.header('content-type') === 'application/json')
+          await req.json().catch(() => undefined);
         await next();
       };
     case 'a text parser':

@@ -114,7 +114,9 @@ export function serverFor(
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
 ): Server {
   // What a listener takes are the classes of node:http; those of the compatibility API have what is used of them.
-  return overHttp2 ? http2.createServer(listener as unknown as Http2Listener) : http.createServer((req, res) => void listener(req, res));
+  return overHttp2
+    ? http2.createServer(listener as unknown as Http2Listener)
+    : http.createServer((req, res) => void listener(req, res));
 }
 
 type Http2Listener = Parameters<typeof http2.createServer>[1] & object;

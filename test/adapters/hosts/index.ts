@@ -24,7 +24,14 @@ export const hosts = all.filter(isAsked);
 /** Where the merchant's code is a handler of ours. */
 export const handlerHosts = hosts.filter(({ capabilities }) => !capabilities.gate);
 /** One version of each, for rows that take long and to which versions make no difference. */
-export const oneOfEach: readonly Host[] = [nodeHttp, express5, fastify5, koa3, hono, fetchOnHono].filter(isAsked);
+export const oneOfEach: readonly Host[] = [
+  nodeHttp,
+  express5,
+  fastify5,
+  koa3,
+  hono,
+  fetchOnHono,
+].filter(isAsked);
 /** Of those, the ones that read bodies in a way of their own. Express and Koa read as node:http does. */
 export const readers: readonly Host[] = [nodeHttp, fastify5, fetchOnHono].filter(isAsked);
 export const gateHosts = hosts.filter(({ capabilities }) => capabilities.gate);

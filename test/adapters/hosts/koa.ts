@@ -46,7 +46,11 @@ const SURROUNDINGS: readonly Surroundings[] = [
 export function koaHosts(name: string, create: typeof Koa): readonly [Host, Host] {
   const host: Host = {
     name,
-    capabilities: { ...COMMON, gate: false, surroundings: [...SURROUNDINGS, 'another webhook at once'] },
+    capabilities: {
+      ...COMMON,
+      gate: false,
+      surroundings: [...SURROUNDINGS, 'another webhook at once'],
+    },
     listen: (setup) => listen(new create(), setup, [handling(setup)]),
   };
   const gate: Host = {
@@ -146,7 +150,9 @@ function routerFor(surroundings: Surroundings | undefined, webhook: readonly Mid
     case 'the webhook twice':
       return router.post(PATH, webhook[0]!, ...webhook);
     case 'another webhook at once':
-      return router.post(PATH, (ctx, next) => Promise.all([webhook[0]!(ctx, next), webhook[0]!(ctx, next)]));
+      return router.post(PATH, (ctx, next) =>
+        Promise.all([webhook[0]!(ctx, next), webhook[0]!(ctx, next)]),
+      );
     case 'a mounted router':
     case 'a JSON parser on the parent':
       return router.use(prefix, new Router().post(rest, ...webhook).routes());

@@ -23,17 +23,26 @@ export const lambda: Host = {
     const gateway = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
       const event = await eventOf(req);
       const { statusCode, body, multiValueHeaders } = await invoke(event);
-      for (const [name, values] of Object.entries(multiValueHeaders ?? {})) res.setHeader(name, values.map(String));
+      for (const [name, values] of Object.entries(multiValueHeaders ?? {}))
+        res.setHeader(name, values.map(String));
       res.writeHead(statusCode).end(body);
     };
-    return listening(serverFor(setup, (req, res) => void gateway(req, res).catch((error: unknown) => fail(setup, res, error))));
+    return listening(
+      serverFor(
+        setup,
+        (req, res) => void gateway(req, res).catch((error: unknown) => fail(setup, res, error)),
+      ),
+    );
   },
 };
 
 async function eventOf(req: IncomingMessage): Promise<LambdaEvent> {
   const pieces: Buffer[] = [];
   for await (const piece of req) pieces.push(piece as Buffer);
-  const multiValueHeaders: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
+  const multiValueHeaders: Record<string, string[]> = Object.create(null) as Record<
+    string,
+    string[]
+  >;
   const { rawHeaders } = req;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     (multiValueHeaders[rawHeaders[index]!] ??= []).push(rawHeaders[index + 1]!);

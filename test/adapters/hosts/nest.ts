@@ -23,11 +23,22 @@ const CAPABILITIES: Capabilities = {
 };
 
 export const nestHosts: readonly Host[] = [
-  { name: 'NestJS on Express', capabilities: CAPABILITIES, listen: (setup) => listen(setup, 'express') },
-  { name: 'NestJS on Fastify', capabilities: CAPABILITIES, listen: (setup) => listen(setup, 'fastify') },
+  {
+    name: 'NestJS on Express',
+    capabilities: CAPABILITIES,
+    listen: (setup) => listen(setup, 'express'),
+  },
+  {
+    name: 'NestJS on Fastify',
+    capabilities: CAPABILITIES,
+    listen: (setup) => listen(setup, 'fastify'),
+  },
 ];
 
-async function listen({ options, handler }: Setup, platform: 'express' | 'fastify'): Promise<Listening> {
+async function listen(
+  { options, handler }: Setup,
+  platform: 'express' | 'fastify',
+): Promise<Listening> {
   const { secret, bodyLimit, bodyTimeout } = options;
 
   @Controller()
@@ -45,7 +56,8 @@ async function listen({ options, handler }: Setup, platform: 'express' | 'fastif
 
   const app = await create(AppModule, platform);
   await app.init();
-  if (platform === 'fastify') await (app as NestFastifyApplication).getHttpAdapter().getInstance().ready();
+  if (platform === 'fastify')
+    await (app as NestFastifyApplication).getHttpAdapter().getInstance().ready();
   return listening(app.getHttpServer() as Server);
 }
 

@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { paymentWebhook } from '@paylink/node';
-import { inflated, listening, serverFor, SLOW, type Host, type Setup, type Surroundings } from './host.js';
+import {
+  inflated,
+  listening,
+  serverFor,
+  SLOW,
+  type Host,
+  type Setup,
+  type Surroundings,
+} from './host.js';
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown;
 
@@ -56,7 +64,8 @@ function surround(surroundings: Surroundings | undefined, listener: Listener): L
     case 'a JSON parser that keeps a string':
       return (req, res) => {
         readFirst(req, (body) => {
-          const rawBody = surroundings === 'a JSON parser that keeps a Buffer' ? body : body.toString('utf8');
+          const rawBody =
+            surroundings === 'a JSON parser that keeps a Buffer' ? body : body.toString('utf8');
           listener(Object.assign(req, { rawBody, body: parsed(body) }), res);
         });
       };

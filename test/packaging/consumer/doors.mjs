@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 // What import and require add of their own.
-const own = (module) => Object.keys(module).filter((name) => !['default', '__esModule', 'module.exports'].includes(name));
+const own = (module) =>
+  Object.keys(module).filter((name) => !['default', '__esModule', 'module.exports'].includes(name));
 
 const doors = {};
 for (const name of process.argv.slice(2)) {

@@ -15,7 +15,7 @@ const ports = {
   ...(await startHosts({ node, express, expressWebhook }, checks)),
   fetch: serve({ fetch: post }),
   'fetch, by a route': serve({ routes: { '/*': { POST: post } } }),
-  // Bodies of these are read piece by piece.
+  // No reply of these closes its connection.
   'fetch, given no server': serve({ fetch: (request) => handle(request) }),
 };
 console.log(JSON.stringify({ ports }));

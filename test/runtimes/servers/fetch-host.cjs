@@ -7,7 +7,11 @@ module.exports = function createFetchHost(paymentWebhook, secret, { handlers, ch
   return async (request, host) => {
     const { pathname } = new URL(request.url);
     if (Object.hasOwn(webhooks, pathname)) return webhooks[pathname](request, host);
-    const { status, body } = await check(pathname, new Uint8Array(await request.arrayBuffer()), request.headers);
+    const { status, body } = await check(
+      pathname,
+      new Uint8Array(await request.arrayBuffer()),
+      request.headers,
+    );
     return new Response(body, { status });
   };
 };

@@ -2,7 +2,8 @@
 const { createServer } = require('node:http');
 const { SECRET } = require('./checks.cjs');
 
-const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
+const listen = (server) =>
+  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
 
 async function bytesOf(req) {
   const pieces = [];
@@ -16,25 +17,22 @@ async function startHosts({ node, express, expressWebhook }, { handlers, check }
 
   const app = express();
   app.post('/webhooks/payments', expressWebhook.paymentWebhook({ secret: SECRET }, handlers));
-  app.post('/impatient', expressWebhook.paymentWebhook({ secret: SECRET, bodyTimeout: 200 }, handlers));
+  app.post(
+    '/impatient',
+    expressWebhook.paymentWebhook({ secret: SECRET, bodyTimeout: 200 }, handlers),
+  );
 
   const core = createServer(async (req, res) => {
     const { status, body } = await check(req.url, await bytesOf(req), req.headers);
     res.writeHead(status).end(body);
   });
-  // What @paylink/node looks at to see whether the body came with its headers.
-  const probe = createServer((req, res) => {
-    setImmediate(() => {
-      const { complete, readableLength, readableDidRead } = req;
-      res.end(JSON.stringify({ complete, readableLength, readableDidRead }));
-    });
-  });
 
   return {
-    node: await listen(createServer((req, res) => (req.url === '/impatient' ? impatient : webhook)(req, res))),
+    node: await listen(
+      createServer((req, res) => (req.url === '/impatient' ? impatient : webhook)(req, res)),
+    ),
     express: await listen(createServer(app)),
     core: await listen(core),
-    probe: await listen(probe),
   };
 }
 

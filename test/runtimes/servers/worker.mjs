@@ -5,6 +5,10 @@ import createFetchHost from './fetch-host.cjs';
 
 // All of it at the top of the module, where a Worker may do nothing asynchronous and has no environment yet.
 const checks = createChecks(core);
-const handle = createFetchHost(paymentWebhook, ({ env }) => env.SECRET, checks);
+const handle = createFetchHost(
+  paymentWebhook,
+  ({ env }) => ({ secret: env.SECRET, tenant: false }),
+  checks,
+);
 
 export default { fetch: (request, env) => handle(request, { env }) };

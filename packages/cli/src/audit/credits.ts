@@ -25,13 +25,19 @@ type Ask = (reference: string) => Promise<string>;
 function fromAddress(address: string): Ask {
   return async (reference) => {
     const url = address.replaceAll(PLACE, encodeURIComponent(reference));
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT) }).catch((error: unknown) => {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT),
+    }).catch((error: unknown) => {
       throw failure(
         '--credits: the address does not answer',
-        (error as Error).cause instanceof Error ? ((error as Error).cause as Error).message : undefined,
+        (error as Error).cause instanceof Error
+          ? ((error as Error).cause as Error).message
+          : undefined,
       );
     });
-    if (!response.ok) throw failure(`--credits: the address answers ${response.status}, not a number`);
+    if (!response.ok)
+      throw failure(`--credits: the address answers ${response.status}, not a number`);
     return response.text();
   };
 }
@@ -45,7 +51,12 @@ function fromCommand([program = '', ...words]: readonly string[]): Ask {
         if (error === null) return resolve(stdout);
         const { code } = error as NodeJS.ErrnoException;
         const said = stderr.trim().split('\n', 1)[0];
-        reject(failure(`--credits: the command failed (${code ?? 'it took too long'})`, said === '' ? undefined : said));
+        reject(
+          failure(
+            `--credits: the command failed (${code ?? 'it took too long'})`,
+            said === '' ? undefined : said,
+          ),
+        );
       });
     });
 }
@@ -53,7 +64,9 @@ function fromCommand([program = '', ...words]: readonly string[]): Ask {
 function readNumber(answer: string): number {
   const text = answer.trim();
   if (!/^\d{1,15}$/.test(text))
-    throw failure('--credits must give a whole number, how often the order was credited, and nothing else');
+    throw failure(
+      '--credits must give a whole number, how often the order was credited, and nothing else',
+    );
   return Number(text);
 }
 
@@ -69,12 +82,14 @@ export function splitWords(line: string): string[] {
     const character = line[at]!;
     if (quote !== '') {
       if (character === quote) quote = '';
-      else if (character === '\\' && quote === '"' && /["\\]/.test(line[at + 1] ?? '')) word = `${word ?? ''}${line[++at]!}`;
+      else if (character === '\\' && quote === '"' && /["\\]/.test(line[at + 1] ?? ''))
+        word = `${word ?? ''}${line[++at]!}`;
       else word = `${word ?? ''}${character}`;
     } else if (character === '"' || character === "'") {
       quote = character;
       word ??= '';
-    } else if (character === '\\' && /["'\s\\]/.test(line[at + 1] ?? '')) word = `${word ?? ''}${line[++at]!}`;
+    } else if (character === '\\' && /["'\s\\]/.test(line[at + 1] ?? ''))
+      word = `${word ?? ''}${line[++at]!}`;
     else if (/\s/.test(character)) {
       if (word !== undefined) words.push(word);
       word = undefined;

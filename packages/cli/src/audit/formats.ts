@@ -6,7 +6,9 @@ export function toJUnit({ results, findings, durationMs, url, stopped }: AuditRe
   const cases = results.map(testCase);
   // Where the audit stopped, a consumer must not take what is missing for passed.
   if (stopped !== undefined)
-    cases.push(`    <testcase classname="paylink audit" name="complete"><error message="${xml(stopped.message)}"/></testcase>`);
+    cases.push(
+      `    <testcase classname="paylink audit" name="complete"><error message="${xml(stopped.message)}"/></testcase>`,
+    );
   const counts = `tests="${cases.length}" failures="${findings.length}" errors="${stopped === undefined ? 0 : 1}" skipped="${skipped}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -19,7 +21,15 @@ export function toJUnit({ results, findings, durationMs, url, stopped }: AuditRe
   ].join('\n');
 }
 
-function testCase({ name, passed, skipped, title, severity, advice, durationMs }: AuditResult): string {
+function testCase({
+  name,
+  passed,
+  skipped,
+  title,
+  severity,
+  advice,
+  durationMs,
+}: AuditResult): string {
   const open = `    <testcase classname="paylink audit" name="${xml(name)}" time="${seconds(durationMs)}"`;
   if (skipped !== undefined) return `${open}><skipped message="${xml(skipped)}"/></testcase>`;
   if (passed) return `${open}/>`;
@@ -35,7 +45,13 @@ function xml(value: string): string {
   return printable.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-const LEVELS: Readonly<Record<string, string>> = { critical: 'error', high: 'error', medium: 'warning', low: 'note', note: 'note' };
+const LEVELS: Readonly<Record<string, string>> = {
+  critical: 'error',
+  high: 'error',
+  medium: 'warning',
+  low: 'note',
+  note: 'note',
+};
 
 export function toSarif({ causes, url, complete, stopped }: AuditReport, version: string): object {
   return {
@@ -47,7 +63,11 @@ export function toSarif({ causes, url, complete, stopped }: AuditReport, version
           driver: {
             name: 'paylink audit',
             version,
-            rules: causes.map(({ id, title, fix }) => ({ id, shortDescription: { text: title }, help: { text: fix } })),
+            rules: causes.map(({ id, title, fix }) => ({
+              id,
+              shortDescription: { text: title },
+              help: { text: fix },
+            })),
           },
         },
         invocations: [
@@ -55,7 +75,11 @@ export function toSarif({ causes, url, complete, stopped }: AuditReport, version
             executionSuccessful: complete,
             ...(stopped === undefined
               ? {}
-              : { toolExecutionNotifications: [{ level: 'error', message: { text: stopped.message } }] }),
+              : {
+                  toolExecutionNotifications: [
+                    { level: 'error', message: { text: stopped.message } },
+                  ],
+                }),
           },
         ],
         results: causes.map(({ id, severity, title, evidence, fix, symptoms }) => ({

@@ -2,7 +2,8 @@ import { usageFailure } from '../failure.js';
 
 /** @throws Failure unless the host is this machine, or was named by --allow-host. */
 export function requireAllowedHost(url: URL, allowed: readonly string[] = []): void {
-  if (isLocalHost(url.hostname) || allowed.includes(url.hostname) || allowed.includes(url.host)) return;
+  if (isLocalHost(url.hostname) || allowed.includes(url.hostname) || allowed.includes(url.host))
+    return;
   throw usageFailure(
     `${url.hostname} is not this machine, and genuine notifications are sent, which credit an order`,
     `if that server is yours, and not the one in production: --allow-host ${url.hostname}`,

@@ -7,7 +7,11 @@ import { text, type Printable, type SafeText } from '../safe-text.js';
 const IN_FULL = 5;
 const LINES = 8;
 
-export function showReport(report: AuditReport, output: Output, { verbose }: { readonly verbose: boolean }): void {
+export function showReport(
+  report: AuditReport,
+  output: Output,
+  { verbose }: { readonly verbose: boolean },
+): void {
   const { paint } = output;
   const { causes, notJudged, stopped, notes, framework } = report;
   if (stopped !== undefined) {
@@ -22,7 +26,9 @@ export function showReport(report: AuditReport, output: Output, { verbose }: { r
     output.table(report.results.map((result) => row(result, output)));
     output.line();
     for (const finding of report.findings) {
-      output.line(text`${severity(finding.severity ?? 'low', output)}  ${finding.id} ${finding.title ?? finding.name}`);
+      output.line(
+        text`${severity(finding.severity ?? 'low', output)}  ${finding.id} ${finding.title ?? finding.name}`,
+      );
       output.line(text`  ${finding.advice}`);
     }
     if (report.findings.length > 0) output.line();
@@ -52,16 +58,25 @@ function showCause(
   framework: string | undefined,
   output: Output,
 ): void {
-  output.line(text`${severity(level, output)}  ${output.paint.bold(title)} (${counted(symptoms, 'finding')})`);
+  output.line(
+    text`${severity(level, output)}  ${output.paint.bold(title)} (${counted(symptoms, 'finding')})`,
+  );
   output.line(text`  ${evidence.join('; ')}`);
   output.line(text`  Fix${framework === undefined ? '' : ` (${framework})`}: ${fix}`);
   output.line();
 }
 
-function summary({ results, findings, causes, complete }: AuditReport, { paint }: Output, verbose: boolean): SafeText {
+function summary(
+  { results, findings, causes, complete }: AuditReport,
+  { paint }: Output,
+  verbose: boolean,
+): SafeText {
   const skipped = results.filter((result) => result.skipped !== undefined).length;
   const total = `${results.length - skipped} tried${skipped === 0 ? '' : `, ${skipped} not`}`;
-  if (findings.length === 0) return complete ? paint.green(`${total}: no finding`) : paint.yellow(`${total}: no finding so far`);
+  if (findings.length === 0)
+    return complete
+      ? paint.green(`${total}: no finding`)
+      : paint.yellow(`${total}: no finding so far`);
   const found = `${total}: ${counted(causes.length, 'cause')} of ${counted(findings.length, 'finding')}`;
   return paint.red(`${found}${verbose ? '' : '; --verbose lists each'}`);
 }
@@ -76,7 +91,9 @@ function counted(count: number, noun: string): string {
 
 /** The names begin with the ids. */
 function row({ name, passed, skipped, note, actual }: AuditResult, { paint }: Output): Printable[] {
-  if (skipped !== undefined) return [paint.dim('–'), '', text`${name} ${paint.dim(`(not tried: ${skipped})`)}`];
-  const verdict = note === undefined ? (passed ? paint.green('ok') : paint.red('FOUND')) : paint.yellow('note');
+  if (skipped !== undefined)
+    return [paint.dim('–'), '', text`${name} ${paint.dim(`(not tried: ${skipped})`)}`];
+  const verdict =
+    note === undefined ? (passed ? paint.green('ok') : paint.red('FOUND')) : paint.yellow('note');
   return [verdict, paint.dim(actual ?? ''), name];
 }

@@ -8,11 +8,24 @@ import { requireAllowedHost } from '../audit/local-host.js';
 import { showReport } from '../audit/show-report.js';
 import { EXIT, Failure, failure, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
-import { collect, readHeaders, requireTarget, seconds, secretsOf, showUrl, wholeNumber } from '../input.js';
+import {
+  collect,
+  readHeaders,
+  requireTarget,
+  seconds,
+  secretsOf,
+  showUrl,
+  wholeNumber,
+} from '../input.js';
 import type { Output } from '../output.js';
 import { showProgress } from '../progress.js';
 import { text } from '../safe-text.js';
-import { addSecretOptions, requireSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
+import {
+  addSecretOptions,
+  requireSecret,
+  SECRET_ENVIRONMENT,
+  type SecretFlags,
+} from '../settings.js';
 import { readVersion } from '../version.js';
 
 interface Flags extends CommonFlags, SecretFlags {
@@ -56,16 +69,32 @@ export function auditCommand(): Command {
       'how long after its answer a credit may come: longer than the queue of the server takes (default: 0.6)',
       seconds,
     )
-    .option('--header <header>', 'another header, "Name: value", for a tunnel or a gateway; can be repeated', collect)
+    .option(
+      '--header <header>',
+      'another header, "Name: value", for a tunnel or a gateway; can be repeated',
+      collect,
+    )
     .option(
       '--body-limit <bytes>',
       'the most that the server takes, to try that limit to the byte',
       wholeNumber(1_024, 100_000_000),
     )
-    .option('--timeout <seconds>', 'how long to wait for the answer to a slow body (default: 15)', seconds)
-    .option('--first-answer <seconds>', 'how long to wait for the answer to the first notification (default: 1.5)', seconds)
+    .option(
+      '--timeout <seconds>',
+      'how long to wait for the answer to a slow body (default: 15)',
+      seconds,
+    )
+    .option(
+      '--first-answer <seconds>',
+      'how long to wait for the answer to the first notification (default: 1.5)',
+      seconds,
+    )
     .option('--concurrency <n>', 'how many attacks at once (default: 4)', wholeNumber(1, 32))
-    .option('--allow-host <host>', 'a host that is not this machine and may be audited; can be repeated', collect)
+    .option(
+      '--allow-host <host>',
+      'a host that is not this machine and may be audited; can be repeated',
+      collect,
+    )
     .option('--verbose', 'every attack and every finding, not only the causes')
     .option('--junit [file]', 'a JUnit report, to a file or to stdout')
     .option('--sarif [file]', 'a SARIF report, to a file or to stdout')
@@ -75,7 +104,10 @@ export function auditCommand(): Command {
   runs<Flags>(command, audit);
   return teach(command, {
     examples: [
-      ['paylink audit --to http://localhost:3000/webhooks/payments', 'every attack; the secret is in the environment'],
+      [
+        'paylink audit --to http://localhost:3000/webhooks/payments',
+        'every attack; the secret is in the environment',
+      ],
       [
         "paylink audit --to http://localhost:3000/webhooks/payments --credits 'http://localhost:3000/credits/{reference}'",
         'with what the merchant credited: double and lost credits are found too',
@@ -99,12 +131,14 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   const url = requireTarget(flags.to);
   requireAllowedHost(url, flags.allowHost);
   const toStdout = [flags.json, flags.junit, flags.sarif].filter((format) => format === true);
-  if (toStdout.length > 1) throw usageFailure('stdout takes one format: name a file for --junit and --sarif');
+  if (toStdout.length > 1)
+    throw usageFailure('stdout takes one format: name a file for --junit and --sarif');
   const requestHeaders = readHeaders(flags.header);
   const credits = flags.credits === undefined ? undefined : readCredits(flags.credits);
   const secret = await requireSecret(flags, output);
   output.hide(...secretsOf(url, requestHeaders));
-  for (const file of [flags.junit, flags.sarif]) if (typeof file === 'string') await requireWritable(file);
+  for (const file of [flags.junit, flags.sarif])
+    if (typeof file === 'string') await requireWritable(file);
   const isForPeople = toStdout.length === 0;
   if (isForPeople) {
     output.line(text`Auditing ${output.paint.bold(showUrl(url))}`);
@@ -134,18 +168,29 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   if (isForPeople) showReport(report, output, { verbose: flags.verbose === true });
   output.document(report);
   await write(flags.junit, () => toJUnit(report), output);
-  await write(flags.sarif, () => `${JSON.stringify(toSarif(report, readVersion()), undefined, 2)}\n`, output);
+  await write(
+    flags.sarif,
+    () => `${JSON.stringify(toSarif(report, readVersion()), undefined, 2)}\n`,
+    output,
+  );
   if (report.stopped?.reason === 'interrupted') return INTERRUPTED;
   return report.passed ? EXIT.ok : EXIT.failed;
 }
 
-async function write(target: string | true | undefined, make: () => string, output: Output): Promise<void> {
+async function write(
+  target: string | true | undefined,
+  make: () => string,
+  output: Output,
+): Promise<void> {
   if (target === undefined) return;
   const content = output.redact(make());
   if (target === true) process.stdout.write(content);
   else {
     await writeFile(target, content).catch((error: unknown) => {
-      throw failure(cannotBeWritten(target, error), 'the audit ran, and this report of it is missing');
+      throw failure(
+        cannotBeWritten(target, error),
+        'the audit ran, and this report of it is missing',
+      );
     });
   }
 }
@@ -172,7 +217,9 @@ function cannotBeWritten(target: string, error: unknown): string {
   return `${target} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`;
 }
 
-function progress(output: Output): (step: { readonly done: number; readonly total: number; readonly name: string }) => void {
+function progress(
+  output: Output,
+): (step: { readonly done: number; readonly total: number; readonly name: string }) => void {
   const show = showProgress(output);
   return ({ done, total, name }) =>
     show(
@@ -183,5 +230,7 @@ function progress(output: Output): (step: { readonly done: number; readonly tota
 
 /** The kit explains on its own that there is no connection. */
 function explainNoAudit(error: unknown): never {
-  throw error instanceof Error && !(error instanceof Failure) && error.cause !== undefined ? failure(error.message) : error;
+  throw error instanceof Error && !(error instanceof Failure) && error.cause !== undefined
+    ? failure(error.message)
+    : error;
 }

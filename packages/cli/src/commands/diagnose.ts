@@ -7,7 +7,12 @@ import { teach, USAGE_EXIT } from '../help.js';
 import { readBytes } from '../input.js';
 import type { Output } from '../output.js';
 import { text } from '../safe-text.js';
-import { addSecretOptions, requireSecretAsIs, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
+import {
+  addSecretOptions,
+  requireSecretAsIs,
+  SECRET_ENVIRONMENT,
+  type SecretFlags,
+} from '../settings.js';
 
 interface Flags extends CommonFlags, SecretFlags {
   readonly body: string;
@@ -32,7 +37,10 @@ export function diagnoseCommand(): Command {
         'paylink diagnose --body body.bin --signature 9f86d081… --dotenv .env',
         'a body that your server wrote to a file, with its own secret',
       ],
-      ['paylink diagnose --body body.bin --signature 9f86d081… --json', 'for programs: cause, message, causes'],
+      [
+        'paylink diagnose --body body.bin --signature 9f86d081… --json',
+        'for programs: cause, message, causes',
+      ],
     ],
     environment: [SECRET_ENVIRONMENT],
     exitCodes: [[0, 'the signature matches'], [1, 'it does not'], USAGE_EXIT],
@@ -41,14 +49,19 @@ export function diagnoseCommand(): Command {
 
 async function explain({ flags, output }: Run<Flags>): Promise<number> {
   const { signature, body } = flags;
-  if (signature === undefined) throw usageFailure('no --signature: the value of X-Service-Signature, as it came');
+  if (signature === undefined)
+    throw usageFailure('no --signature: the value of X-Service-Signature, as it came');
   output.hide(signature);
   // A secret that cannot be one is a cause to report, not a mistake of the command line.
   const secret = await requireSecretAsIs(flags, output);
-  if (body === '-' && process.stdin.isTTY) output.advise('reading the body from the terminal; Ctrl-D ends it');
+  if (body === '-' && process.stdin.isTTY)
+    output.advise('reading the body from the terminal; Ctrl-D ends it');
   const rawBody = await readBytes(body, '--body');
   const found = await diagnose({ rawBody, signature, secret });
-  const measured = { bytes: rawBody.length, sha256: createHash('sha256').update(rawBody).digest('hex') };
+  const measured = {
+    bytes: rawBody.length,
+    sha256: createHash('sha256').update(rawBody).digest('hex'),
+  };
   show(found, output);
   output.line();
   output.line(output.paint.dim(`body: ${measured.bytes} bytes, SHA-256 ${measured.sha256}`));

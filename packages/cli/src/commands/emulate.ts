@@ -1,7 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
-import { startEmulator, type ApiRequest, type Emulator, type EmulatorOptions } from '@paylink/emulator';
+import {
+  startEmulator,
+  type ApiRequest,
+  type Emulator,
+  type EmulatorOptions,
+} from '@paylink/emulator';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { watchDeliveries, type LoggedAttempt } from '../delivery-log.js';
 import { EXIT, failure, type Failure, isConfigurationError, usageFailure } from '../failure.js';
@@ -48,39 +53,78 @@ export function emulateCommand(): Command {
         `It prints what to put into your .env, each request to the API and each notification. Secrets are taken from the environment, ` +
         `from .env, or from ${KEPT_SECRETS}, where new ones are kept. In another terminal, paylink pay, fail and cancel act as the customer. Ctrl-C stops it.`,
     )
-    .option('--port <port>', 'where it listens; 0 is any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option(
+      '--port <port>',
+      'where it listens; 0 is any free one',
+      wholeNumber(0, 65_535),
+      DEFAULT_PORT,
+    )
     .option('--host <host>', 'the address that it listens on (default: 127.0.0.1)')
     .option('--webhook <url>', 'where notifications go: your own server')
-    .option('--allow-host <host>', 'send notifications also to this host, which is not on this machine; can be repeated', collect)
-    .option('--allow-remote', 'listen also where others can reach it: anyone who does can mark payments as paid')
-    .option('--assume <name=value>', 'answer otherwise where the contract says nothing; can be repeated', collect);
-  command.option('--state <file>', 'keep links, payments and notifications in this file, over a restart and a kill');
+    .option(
+      '--allow-host <host>',
+      'send notifications also to this host, which is not on this machine; can be repeated',
+      collect,
+    )
+    .option(
+      '--allow-remote',
+      'listen also where others can reach it: anyone who does can mark payments as paid',
+    )
+    .option(
+      '--assume <name=value>',
+      'answer otherwise where the contract says nothing; can be repeated',
+      collect,
+    );
+  command.option(
+    '--state <file>',
+    'keep links, payments and notifications in this file, over a restart and a kill',
+  );
   addSecretOptions(command);
   addApiKeyOptions(command);
   runs<Flags>(command, emulate);
   return teach(command, {
     examples: [
-      ['paylink emulate --webhook http://localhost:3000/webhooks/payments', 'the whole service, and notifications to your server'],
+      [
+        'paylink emulate --webhook http://localhost:3000/webhooks/payments',
+        'the whole service, and notifications to your server',
+      ],
       [
         'paylink emulate --assume replayedKey=refuse --assume firstRetryDelay=50',
         'does your code hold when the service behaves otherwise?',
       ],
-      ['paylink emulate --state .paylink/state', 'with the payments of the time before, also after a kill'],
-      ['paylink emulate --json', 'for programs: one JSON object on a line, the first says where it listens'],
+      [
+        'paylink emulate --state .paylink/state',
+        'with the payments of the time before, also after a kill',
+      ],
+      [
+        'paylink emulate --json',
+        'for programs: one JSON object on a line, the first says where it listens',
+      ],
     ],
-    environment: [SECRET_ENVIRONMENT, [API_KEY_VARIABLE, `the API key that it accepts; without them those of ${KEPT_SECRETS}`]],
-    exitCodes: [[0, 'stopped by Ctrl-C or SIGTERM'], [1, 'it could not start: the port is taken'], USAGE_EXIT],
+    environment: [
+      SECRET_ENVIRONMENT,
+      [API_KEY_VARIABLE, `the API key that it accepts; without them those of ${KEPT_SECRETS}`],
+    ],
+    exitCodes: [
+      [0, 'stopped by Ctrl-C or SIGTERM'],
+      [1, 'it could not start: the port is taken'],
+      USAGE_EXIT,
+    ],
   });
 }
 
 async function emulate({ flags, output }: Run<Flags>): Promise<number> {
-  const given = { secret: await findGivenSecret(flags, output), apiKey: await findGivenApiKey(flags, output) };
+  const given = {
+    secret: await findGivenSecret(flags, output),
+    apiKey: await findGivenApiKey(flags, output),
+  };
   const kept = readKeptSecrets();
   const since = new Date();
   const emulator = await start(flags, given, kept);
   await keep(emulator, given, { kept, output });
   const stopped = untilStopped();
-  if (output.isJson) output.record({ type: 'started', ...addresses(emulator), ...generated(emulator, given) });
+  if (output.isJson)
+    output.record({ type: 'started', ...addresses(emulator), ...generated(emulator, given) });
   else introduce(emulator, { flags, given, output });
 
   const stopWatching = watchDeliveries(emulator, (attempt) => log(attempt, output), since);
@@ -117,7 +161,11 @@ async function keep(
   });
 }
 
-async function start(flags: Flags, { secret, apiKey }: Given, kept: KeptSecrets): Promise<Emulator> {
+async function start(
+  flags: Flags,
+  { secret, apiKey }: Given,
+  kept: KeptSecrets,
+): Promise<Emulator> {
   const url = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook').href;
   if (flags.state !== undefined) await mkdir(dirname(flags.state), { recursive: true });
   const options: EmulatorOptions = {
@@ -153,19 +201,30 @@ const FIXES: Record<string, string> = {
   'webhook.url': '--allow-host <host> lets it send there all the same',
 };
 
-function explainStart(error: unknown, { port, host = '127.0.0.1' }: Flags, apiKey: Setting | undefined): Failure {
+function explainStart(
+  error: unknown,
+  { port, host = '127.0.0.1' }: Flags,
+  apiKey: Setting | undefined,
+): Failure {
   if (isConfigurationError(error)) {
     const { option } = error;
     const name =
-      option === 'apiKey' ? (apiKey?.source ?? KEPT_SECRETS) : (FLAGS[option] ?? option.replace(/^assumed\./, '--assume '));
+      option === 'apiKey'
+        ? (apiKey?.source ?? KEPT_SECRETS)
+        : (FLAGS[option] ?? option.replace(/^assumed\./, '--assume '));
     return usageFailure(`${name}${error.message.slice(option.length)}`, FIXES[option]);
   }
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
-    return failure(`port ${port} is taken: does another emulator run?`, '--port takes another one, and --port 0 any that is free');
+    return failure(
+      `port ${port} is taken: does another emulator run?`,
+      '--port takes another one, and --port 0 any that is free',
+    );
   }
-  if (code === 'EACCES') return failure(`this user may not listen on port ${port}`, 'take one above 1023');
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return failure(`${host} is no address of this machine`);
+  if (code === 'EACCES')
+    return failure(`this user may not listen on port ${port}`, 'take one above 1023');
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return failure(`${host} is no address of this machine`);
   return failure(message);
 }
 
@@ -174,7 +233,10 @@ function addresses({ baseUrl, payUrl, dashboardUrl }: Emulator): Record<string, 
 }
 
 /** What was made new, and can be shown: it opens nothing but this emulator. What the user gave is not repeated. */
-function generated({ apiKey, webhookSecret }: Emulator, given: Given): { apiKey?: string; webhookSecret?: string } {
+function generated(
+  { apiKey, webhookSecret }: Emulator,
+  given: Given,
+): { apiKey?: string; webhookSecret?: string } {
   return {
     ...(given.apiKey === undefined ? { apiKey } : {}),
     ...(given.secret === undefined ? { webhookSecret } : {}),
@@ -196,7 +258,12 @@ function introduce(emulator: Emulator, { flags, given, output }: Context): void 
     ['Dashboard', paint.cyan(emulator.dashboardUrl)],
     ['API', paint.cyan(emulator.baseUrl)],
     ['Pay pages', paint.cyan(`${emulator.payUrl}/link/<token>`)],
-    ['Notifications', webhook === undefined ? 'none: --webhook <url> sends them to your server' : paint.cyan(showUrl(webhook))],
+    [
+      'Notifications',
+      webhook === undefined
+        ? 'none: --webhook <url> sends them to your server'
+        : paint.cyan(showUrl(webhook)),
+    ],
   ]);
   output.line();
   output.line(paint.bold('For your .env:'));
@@ -227,13 +294,18 @@ function showVariable(
   { given, output }: { readonly given: Setting | undefined; readonly output: Output },
 ): void {
   if (given === undefined) output.line(`${name}=${value}`);
-  else if (given.source.startsWith('--')) output.line(output.paint.dim(`# ${name}: as given by ${given.source}`));
+  else if (given.source.startsWith('--'))
+    output.line(output.paint.dim(`# ${name}: as given by ${given.source}`));
 }
 
 const SAMPLE = { amount: 15_000, reference: 'order-42', description: 'A basket', single_use: true };
 
 function createLine({ baseUrl }: Emulator, key: string): string {
-  const headers = [key, "-H 'Content-Type: application/json'", `-H 'Idempotency-Key: ${SAMPLE.reference}'`];
+  const headers = [
+    key,
+    "-H 'Content-Type: application/json'",
+    `-H 'Idempotency-Key: ${SAMPLE.reference}'`,
+  ];
   const url = quoteForShell(`${baseUrl}/v1/payment-links`);
   return `curl -sS -X POST ${url} ${headers.join(' ')} -d ${quoteForShell(JSON.stringify(SAMPLE))}`;
 }
@@ -259,13 +331,29 @@ function authorization({ apiKey }: Emulator, { flags, given }: Context): string 
 function log(attempt: LoggedAttempt, output: Output): void {
   output.record({ type: 'delivery', ...attempt });
   output.line(describeAttempt(attempt, output));
-  if (attempt.advice !== undefined) output.line(output.paint.dim(text`          ${attempt.advice}`));
+  if (attempt.advice !== undefined)
+    output.line(output.paint.dim(text`          ${attempt.advice}`));
 }
 
 function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
-  const { at, event, reference, number, fault, status, code, error, durationMs, acknowledged, retryInMs } = attempt;
+  const {
+    at,
+    event,
+    reference,
+    number,
+    fault,
+    status,
+    code,
+    error,
+    durationMs,
+    acknowledged,
+    retryInMs,
+  } = attempt;
   const subject = text`${event} ${reference}${number > 1 ? ` (${number})` : ''}${fault === undefined ? '' : ` [${fault}]`}`;
-  const answer = status === undefined ? (error ?? 'no answer') : `${status}${code === undefined ? '' : ` (${code})`}`;
+  const answer =
+    status === undefined
+      ? (error ?? 'no answer')
+      : `${status}${code === undefined ? '' : ` (${code})`}`;
   const outcome = acknowledged ? paint.green(answer) : paint.red(answer);
   const again = retryInMs === undefined ? '' : `, again in ${(retryInMs / 1_000).toFixed(1)} s`;
   return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${outcome} ${paint.dim(`in ${durationMs} ms`)}${again}`;
@@ -285,5 +373,7 @@ function logRequest(request: ApiRequest, output: Output): void {
   const answer = status < 400 ? paint.green(status) : paint.red(status);
   const subject = method === 'POST' && reference !== undefined ? ` ${reference}` : '';
   const why = message === undefined ? '' : `: ${message}`;
-  output.line(text`${paint.dim(common.at.slice(11, 19))}  ${method} ${path}${subject} → ${answer}${why}`);
+  output.line(
+    text`${paint.dim(common.at.slice(11, 19))}  ${method} ${path}${subject} → ${answer}${why}`,
+  );
 }

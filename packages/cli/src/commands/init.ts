@@ -25,7 +25,10 @@ export function initCommand(): Command {
       'Finds the framework of the project in this folder, and writes the webhook, a test beside it, the lines of .env that are missing, ' +
         'and a script that starts the emulator. It shows what it would change, and asks. Nothing is installed.',
     )
-    .option('--framework <name>', `next, ${FRAMEWORKS.join(', ')} (default: what package.json names)`)
+    .option(
+      '--framework <name>',
+      `next, ${FRAMEWORKS.join(', ')} (default: what package.json names)`,
+    )
     .option('--dry-run', 'show the changes and write nothing')
     .option('--yes', 'write without asking, also over files of the same name');
   runs<Flags>(command, init);
@@ -34,7 +37,12 @@ export function initCommand(): Command {
       ['paylink init --dry-run', 'what it would write'],
       ['paylink init --framework fastify --yes', 'without a question'],
     ],
-    environment: [['WEBHOOK_SECRET, PAYLINK_API_KEY, PAYLINK_BASE_URL', 'what .env gets where it lacks them; not read']],
+    environment: [
+      [
+        'WEBHOOK_SECRET, PAYLINK_API_KEY, PAYLINK_BASE_URL',
+        'what .env gets where it lacks them; not read',
+      ],
+    ],
     exitCodes: [
       [0, 'written, or nothing to do'],
       [1, 'the answer was no'],
@@ -57,7 +65,11 @@ async function init({ flags, output }: Run<Flags>): Promise<number> {
   }
   output.line(
     output.paint.bold(
-      flags.dryRun === true ? 'Nothing was written. Then:' : files.length === 0 ? 'Nothing to write. Then:' : 'Written. Then:',
+      flags.dryRun === true
+        ? 'Nothing was written. Then:'
+        : files.length === 0
+          ? 'Nothing to write. Then:'
+          : 'Written. Then:',
     ),
   );
   for (const line of next) output.line(text`  ${line}`);
@@ -76,7 +88,8 @@ function show({ path, before, after, isSecret, overwrites }: PlannedFile, output
   output.line(text`${overwrites ? paint.red(what) : paint.green(what)} ${paint.bold(path)}`);
   for (const { sign, line } of diffLines(before ?? '', after)) {
     // What opens the emulator alone is still a secret on a shared screen.
-    const shown = isSecret === true ? line.replace(/^((?:WEBHOOK_SECRET|PAYLINK_API_KEY)=).*/, '$1…') : line;
+    const shown =
+      isSecret === true ? line.replace(/^((?:WEBHOOK_SECRET|PAYLINK_API_KEY)=).*/, '$1…') : line;
     output.line(text`  ${sign === '+' ? paint.green(`+ ${shown}`) : paint.red(`- ${shown}`)}`);
   }
   output.line();
@@ -84,9 +97,14 @@ function show({ path, before, after, isSecret, overwrites }: PlannedFile, output
 
 async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
   if (!process.stdin.isTTY)
-    throw usageFailure('nothing was written: there is no terminal to ask at', '--yes writes, --dry-run only shows');
+    throw usageFailure(
+      'nothing was written: there is no terminal to ask at',
+      '--yes writes, --dry-run only shows',
+    );
   const lost = files.filter(({ overwrites }) => overwrites).map(({ path }) => path);
-  return agreesTo(lost.length === 0 ? 'Write these files?' : `Write these files, over your ${lost.join(', ')}?`);
+  return agreesTo(
+    lost.length === 0 ? 'Write these files?' : `Write these files, over your ${lost.join(', ')}?`,
+  );
 }
 
 async function write(folder: string, { path, after, isSecret }: PlannedFile): Promise<void> {

@@ -53,7 +53,10 @@ function createCommand(): Command {
   runs<Flags>(command, createLink);
   return teach(command, {
     examples: [
-      ['paylink links create --reference order-42 --amount 15000 --single-use --idempotency-key order-42', 'a fixed amount'],
+      [
+        'paylink links create --reference order-42 --amount 15000 --single-use --idempotency-key order-42',
+        'a fixed amount',
+      ],
       [
         `paylink links create --reference gift-7 --amount-min 500 --amount-max 50000 --description 'A gift'`,
         'the customer chooses the amount',
@@ -88,11 +91,18 @@ function readLink(flags: Flags): PaymentLinkRequest {
   };
   const { amount, amountMin, amountMax } = flags;
   const isFree = amountMin !== undefined || amountMax !== undefined;
-  if (amount !== undefined && isFree) throw usageFailure('--amount is a fixed amount: leave out --amount-min and --amount-max');
+  if (amount !== undefined && isFree)
+    throw usageFailure('--amount is a fixed amount: leave out --amount-min and --amount-max');
   if (amount !== undefined) return { ...common, amount, description };
-  if (!isFree) throw usageFailure('no amount', '--amount, or --amount-min and --amount-max where the customer chooses');
+  if (!isFree)
+    throw usageFailure(
+      'no amount',
+      '--amount, or --amount-min and --amount-max where the customer chooses',
+    );
   if (amountMin === undefined || amountMax === undefined || description === undefined) {
-    throw usageFailure('a free amount needs all three of --amount-min, --amount-max and --description');
+    throw usageFailure(
+      'a free amount needs all three of --amount-min, --amount-max and --description',
+    );
   }
   return { ...common, amount_min: amountMin, amount_max: amountMax, description };
 }
@@ -103,7 +113,10 @@ function show(link: PaymentLink, output: Output): void {
   output.line();
   output.table([
     ['Reference', link.reference],
-    ['Amount', link.amount === undefined ? 'the customer chooses' : `${link.amount} ${link.currency}`],
+    [
+      'Amount',
+      link.amount === undefined ? 'the customer chooses' : `${link.amount} ${link.currency}`,
+    ],
     ['Status', link.status],
   ]);
   output.document(link);

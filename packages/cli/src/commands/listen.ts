@@ -1,4 +1,10 @@
-import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Command } from 'commander';
 import { isWebhookError, verifySignature } from '@paylink/core';
@@ -11,7 +17,12 @@ import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
 import { makePrivateFolder } from '../kept-secrets.js';
 import type { Output } from '../output.js';
 import { explainNoAnswer } from '../post.js';
-import { openRecorder, readRecorded, type RecordedDelivery, type Recorder } from '../recorded-delivery.js';
+import {
+  openRecorder,
+  readRecorded,
+  type RecordedDelivery,
+  type Recorder,
+} from '../recorded-delivery.js';
 import { codeOf, type Reply } from '../reply.js';
 import { text } from '../safe-text.js';
 import { untilStopped } from '../until-stopped.js';
@@ -39,27 +50,45 @@ const OF_THE_CONNECTION =
 /** `paylink listen`: stands in front of the merchant's webhook, and records what arrives. */
 export function listenCommand(): Command {
   const command = new Command('listen')
-    .summary('stand in front of your webhook, record what arrives, and say why a signature does not match')
+    .summary(
+      'stand in front of your webhook, record what arrives, and say why a signature does not match',
+    )
     .description(
       'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte; your ' +
         'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own, until --record-limit. ' +
         'With the webhook secret, a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
     )
     .option('--forward-to <url>', 'your own webhook')
-    .option('--port <port>', 'where it listens; 0 is any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
-    .option('--record <folder>', 'where deliveries are recorded, for the owner only', DEFAULT_FOLDER)
+    .option(
+      '--port <port>',
+      'where it listens; 0 is any free one',
+      wholeNumber(0, 65_535),
+      DEFAULT_PORT,
+    )
+    .option(
+      '--record <folder>',
+      'where deliveries are recorded, for the owner only',
+      DEFAULT_FOLDER,
+    )
     .option(
       '--record-limit <megabytes>',
       'record no more once the folder holds this much',
       wholeNumber(1, 1_000_000),
       DEFAULT_MEGABYTES,
     )
-    .option('--replay <file>', 'send a recorded delivery to --forward-to, and end; can be repeated', collect);
+    .option(
+      '--replay <file>',
+      'send a recorded delivery to --forward-to, and end; can be repeated',
+      collect,
+    );
   addSecretOptions(command);
   runs<Flags>(command, listen);
   return teach(command, {
     examples: [
-      ['paylink listen --forward-to http://localhost:3000/webhooks/payments', 'then point your tunnel at http://127.0.0.1:4020'],
+      [
+        'paylink listen --forward-to http://localhost:3000/webhooks/payments',
+        'then point your tunnel at http://127.0.0.1:4020',
+      ],
       [
         'paylink listen --forward-to http://localhost:3000/webhooks/payments --replay .paylink/deliveries/one.json',
         'a real delivery again, with its signature',
@@ -86,10 +115,14 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   if (flags.replay !== undefined) return replay(flags.replay, { target, secret, output });
 
   const isIgnored = await makePrivateFolder(flags.record).catch((error: unknown) => {
-    throw usageFailure(`--record: ${flags.record} cannot be written (${String((error as NodeJS.ErrnoException).code)})`);
+    throw usageFailure(
+      `--record: ${flags.record} cannot be written (${String((error as NodeJS.ErrnoException).code)})`,
+    );
   });
   if (!isIgnored) {
-    output.note(text`${flags.record} has a .gitignore of its own: let git ignore the deliveries, which hold signatures`);
+    output.note(
+      text`${flags.record} has a .gitignore of its own: let git ignore the deliveries, which hold signatures`,
+    );
   }
   const record = await openRecorder(flags.record, flags.recordLimit * 1_000_000);
   const server = createServer((req, res) => {
@@ -133,7 +166,12 @@ async function take(
     res.writeHead(413).end();
     return;
   }
-  const delivery = { receivedAt: new Date().toISOString(), method: req.method ?? 'POST', headers: headersOf(req), body };
+  const delivery = {
+    receivedAt: new Date().toISOString(),
+    method: req.method ?? 'POST',
+    headers: headersOf(req),
+    body,
+  };
   const file = await record(delivery);
   const forwarded = await forward(delivery, context.target);
   // 503: the service may retry once the merchant's server is back.
@@ -150,17 +188,32 @@ interface Forwarded {
 }
 
 /** Sends a delivery on, byte for byte. Gives the answer, or why there is none. */
-function forward({ method, headers, body }: RecordedDelivery, target: URL): Promise<Forwarded | string> {
+function forward(
+  { method, headers, body }: RecordedDelivery,
+  target: URL,
+): Promise<Forwarded | string> {
   const lines = ofTheMessage(headers);
   return new Promise((resolve) => {
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-    const all = [...lines, 'Host', target.host, 'Content-Length', String(body.length), 'Connection', 'close'];
+    const all = [
+      ...lines,
+      'Host',
+      target.host,
+      'Content-Length',
+      String(body.length),
+      'Connection',
+      'close',
+    ];
     const req = send(target, { method, headers: all, signal: AbortSignal.timeout(TIMEOUT) });
     req.once('error', (error) => resolve(explainNoAnswer(error, target)));
     req.once('response', (res) => {
       void readBody(res).then(
         (answered) =>
-          resolve({ status: res.statusCode!, headers: ofTheMessage(headersOf(res)), body: answered ?? Buffer.alloc(0) }),
+          resolve({
+            status: res.statusCode!,
+            headers: ofTheMessage(headersOf(res)),
+            body: answered ?? Buffer.alloc(0),
+          }),
         (error: unknown) => resolve(String(error)),
       );
     });
@@ -186,9 +239,13 @@ async function tell(
   const isAcknowledged = status !== undefined && status >= 200 && status <= 299;
   const reply = typeof forwarded === 'string' ? undefined : replyOf(forwarded);
   const code = reply === undefined ? undefined : codeOf(reply);
-  const outcome = typeof forwarded === 'string' ? forwarded : `${forwarded.status}${code === undefined ? '' : ` (${code})`}`;
+  const outcome =
+    typeof forwarded === 'string'
+      ? forwarded
+      : `${forwarded.status}${code === undefined ? '' : ` (${code})`}`;
   // The diagnosis of the signature says more.
-  const advice = reply === undefined || problem !== undefined ? undefined : adviceFor(reply, target);
+  const advice =
+    reply === undefined || problem !== undefined ? undefined : adviceFor(reply, target);
   output.record({
     type: 'delivery',
     at: delivery.receivedAt,
@@ -197,7 +254,9 @@ async function tell(
     ...(status === undefined ? { error: forwarded } : { status }),
     ...(code === undefined ? {} : { code }),
     ...(advice === undefined ? {} : { advice }),
-    ...(secret === undefined ? {} : { signature: problem === undefined ? 'matches' : 'does not match' }),
+    ...(secret === undefined
+      ? {}
+      : { signature: problem === undefined ? 'matches' : 'does not match' }),
     ...(problem === undefined ? {} : { diagnosis: problem }),
     ...(file === undefined ? { recorded: false } : { file }),
   });
@@ -211,7 +270,8 @@ async function tell(
 
 function replyOf({ status, headers, body }: Forwarded): Reply {
   const named: Record<string, string> = {};
-  for (let index = 0; index < headers.length; index += 2) named[headers[index]!.toLowerCase()] = headers[index + 1]!;
+  for (let index = 0; index < headers.length; index += 2)
+    named[headers[index]!.toLowerCase()] = headers[index + 1]!;
   return { status, headers: named, body: body.toString('utf8') };
 }
 
@@ -234,7 +294,9 @@ function valuesOf({ headers }: RecordedDelivery, wanted: string): string[] {
 }
 
 async function replay(files: readonly string[], context: Context): Promise<number> {
-  const deliveries = await Promise.all(files.map(async (file) => ({ file, delivery: await readRecorded(file) })));
+  const deliveries = await Promise.all(
+    files.map(async (file) => ({ file, delivery: await readRecorded(file) })),
+  );
   let isRight = true;
   for (const { file, delivery } of deliveries) {
     const forwarded = await forward(delivery, context.target);
@@ -246,7 +308,8 @@ async function replay(files: readonly string[], context: Context): Promise<numbe
 
 function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
   const headers: [string, string][] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2) headers.push([rawHeaders[index]!, rawHeaders[index + 1]!]);
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    headers.push([rawHeaders[index]!, rawHeaders[index + 1]!]);
   return headers;
 }
 
@@ -267,7 +330,9 @@ async function readBody(stream: AsyncIterable<Buffer>): Promise<Buffer | undefin
 }
 
 function answer(res: ServerResponse, status: number): void {
-  res.writeHead(status, { connection: 'close', ...(status === 503 ? { 'retry-after': '60' } : {}) }).end();
+  res
+    .writeHead(status, { connection: 'close', ...(status === 503 ? { 'retry-after': '60' } : {}) })
+    .end();
 }
 
 function open(server: Server, port: number): Promise<number> {
@@ -275,7 +340,10 @@ function open(server: Server, port: number): Promise<number> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(
         error.code === 'EADDRINUSE'
-          ? failure(`port ${port} is taken`, '--port takes another one, and --port 0 any that is free')
+          ? failure(
+              `port ${port} is taken`,
+              '--port takes another one, and --port 0 any that is free',
+            )
           : failure(error.message),
       );
     });

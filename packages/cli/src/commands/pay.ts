@@ -49,7 +49,10 @@ function settleCommand(verb: Verb): Command {
         `API key from the environment, from .env, or from ${KEPT_SECRETS}. The service itself has no such call.`,
     )
     .argument('<reference>', 'the reference that the link was created with')
-    .option('--base-url <url>', `the API of the emulator (default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`);
+    .option(
+      '--base-url <url>',
+      `the API of the emulator (default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`,
+    );
   addApiKeyOptions(command);
   runs<Flags>(command, (run) => settle(verb, run));
   return teach(command, {
@@ -58,15 +61,25 @@ function settleCommand(verb: Verb): Command {
       [`paylink ${verb} order-42 --json`, 'for programs'],
     ],
     environment: API_ENVIRONMENT,
-    exitCodes: [[0, 'done'], [1, 'the payment cannot get there, or no emulator answered'], USAGE_EXIT],
+    exitCodes: [
+      [0, 'done'],
+      [1, 'the payment cannot get there, or no emulator answered'],
+      USAGE_EXIT,
+    ],
   });
 }
 
-async function settle(verb: Verb, { flags, args: [reference = ''], output }: Run<Flags>): Promise<number> {
+async function settle(
+  verb: Verb,
+  { flags, args: [reference = ''], output }: Run<Flags>,
+): Promise<number> {
   const url = controlUrl(flags.baseUrl ?? process.env[BASE_URL_VARIABLE] ?? DEFAULT_BASE_URL, verb);
   const apiKey = (await findEmulatorApiKey(flags, output))?.value;
   if (apiKey === undefined) {
-    throw usageFailure('no API key of an emulator', `paylink emulate keeps one in ${KEPT_SECRETS}; or set ${API_KEY_VARIABLE}`);
+    throw usageFailure(
+      'no API key of an emulator',
+      `paylink emulate keeps one in ${KEPT_SECRETS}; or set ${API_KEY_VARIABLE}`,
+    );
   }
   const { status, body } = await post(url, apiKey, { reference, amount: flags.amount });
   if (status !== 200) throw explain(status, body);
@@ -95,7 +108,11 @@ function controlUrl(baseUrl: string, verb: Verb): URL {
   return new URL(`/control/${verb}`, url);
 }
 
-async function post(url: URL, apiKey: string, fields: object): Promise<{ readonly status: number; readonly body: unknown }> {
+async function post(
+  url: URL,
+  apiKey: string,
+  fields: object,
+): Promise<{ readonly status: number; readonly body: unknown }> {
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -106,13 +123,18 @@ async function post(url: URL, apiKey: string, fields: object): Promise<{ readonl
     });
     return { status: response.status, body: await response.json().catch(() => undefined) };
   } catch {
-    throw failure(`no emulator answers at ${url.origin}`, 'paylink emulate starts one; --base-url names another address');
+    throw failure(
+      `no emulator answers at ${url.origin}`,
+      'paylink emulate starts one; --base-url names another address',
+    );
   }
 }
 
 function explain(status: number, body: unknown): Failure {
-  const { code, message } = (body as { error?: { code?: string; message?: string } } | undefined)?.error ?? {};
-  if (code === undefined) return failure(`the server answered ${status}: is it an emulator of this version?`);
+  const { code, message } =
+    (body as { error?: { code?: string; message?: string } } | undefined)?.error ?? {};
+  if (code === undefined)
+    return failure(`the server answered ${status}: is it an emulator of this version?`);
   const hint =
     code === 'unauthorized'
       ? `the emulator was started with another API key; ${KEPT_SECRETS} holds the one that it keeps`

@@ -9,7 +9,10 @@ interface Flags extends CommonFlags, ServiceFlags {}
 
 /** `paylink payments`: what can be done with payments. */
 export function paymentsCommand(): Command {
-  return new Command('payments').summary('read payments').description('Payments of the service.').addCommand(getCommand());
+  return new Command('payments')
+    .summary('read payments')
+    .description('Payments of the service.')
+    .addCommand(getCommand());
 }
 
 function getCommand(): Command {
@@ -28,7 +31,11 @@ function getCommand(): Command {
       ['paylink payments get -- -42', 'a reference that begins with a dash'],
     ],
     environment: API_ENVIRONMENT,
-    exitCodes: [[0, 'read, whatever the status'], [1, 'there is none, or the service refused or gave no answer'], USAGE_EXIT],
+    exitCodes: [
+      [0, 'read, whatever the status'],
+      [1, 'there is none, or the service refused or gave no answer'],
+      USAGE_EXIT,
+    ],
   });
 }
 
@@ -36,7 +43,10 @@ async function getPayment({ flags, args: [reference = ''], output }: Run<Flags>)
   const client = await connect(flags, output);
   const payment = await askService(output, client.getPayment(reference));
   const { paint } = output;
-  const status = payment.status === 'unknown' ? `unknown to this program: ${payment.sentStatus}` : payment.status;
+  const status =
+    payment.status === 'unknown'
+      ? `unknown to this program: ${payment.sentStatus}`
+      : payment.status;
   output.table([
     ['Reference', payment.reference],
     ['Status', payment.status === 'success' ? paint.green(status) : paint.yellow(status)],

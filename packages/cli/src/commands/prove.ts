@@ -40,37 +40,72 @@ const DEFAULT_TABLE = 'paylink_marks';
 /** `paylink prove`: a merchant's books against the service and the marks. */
 export function proveCommand(): Command {
   const command = new Command('prove')
-    .summary('hold your books against the service: what is lost, doubled, or credited without payment')
+    .summary(
+      'hold your books against the service: what is lost, doubled, or credited without payment',
+    )
     .description(
       'Compares your orders and your credits with the payments of the service and with the marks of your store, and gives one verdict for ' +
         'each order: right, lost, doubled, credited without payment, amount differs, unknown, or not asked. It reads, and changes nothing. ' +
         'An order is right only where the service was asked. Amounts are whole numbers of the smallest unit.',
     )
-    .option('--orders <query|file>', 'every order: reference and amount, or amount_min and amount_max; perhaps currency')
+    .option(
+      '--orders <query|file>',
+      'every order: reference and amount, or amount_min and amount_max; perhaps currency',
+    )
     .option(
       '--credits <query|file>',
       'one row for each credit: reference; perhaps amount, and by_hand where no payment is behind it',
     )
-    .option('--database-url <url>', 'the PostgreSQL of the queries; the environment keeps its password out of the shell history')
-    .option('--marks-table <table>', `the table of postgresStore (default: ${DEFAULT_TABLE}, where there are queries)`)
+    .option(
+      '--database-url <url>',
+      'the PostgreSQL of the queries; the environment keeps its password out of the shell history',
+    )
+    .option(
+      '--marks-table <table>',
+      `the table of postgresStore (default: ${DEFAULT_TABLE}, where there are queries)`,
+    )
     .option('--marks <file>', 'the marks as CSV: key, in hexadecimal, or reference')
     .option('--no-marks', 'look at no marks')
     .addOption(
-      new Option('--ask <which>', 'which orders the service is asked about: all, those that books and marks do not settle, or none')
+      new Option(
+        '--ask <which>',
+        'which orders the service is asked about: all, those that books and marks do not settle, or none',
+      )
         .choices(['all', 'undecided', 'none'])
         .default('undecided'),
     )
-    .option('--tenant <tenant>', 'the merchant whose orders these are, as the option `tenant` of your webhook')
-    .option('--partial', 'the orders are incomplete: credits and marks without an order are no finding')
+    .option(
+      '--tenant <tenant>',
+      'the merchant whose orders these are, as the option `tenant` of your webhook',
+    )
+    .option(
+      '--partial',
+      'the orders are incomplete: credits and marks without an order are no finding',
+    )
     .option('--currency <code>', 'of orders without a currency of their own', 'XOF')
-    .option('--concurrency <n>', 'how many questions are under way at a time', wholeNumber(1, 100), 4)
-    .option('--rate <n>', 'how many questions in a second at most (default: what the service allows)', wholeNumber(1, 10_000))
+    .option(
+      '--concurrency <n>',
+      'how many questions are under way at a time',
+      wholeNumber(1, 100),
+      4,
+    )
+    .option(
+      '--rate <n>',
+      'how many questions in a second at most (default: what the service allows)',
+      wholeNumber(1, 10_000),
+    )
     .addOption(
-      new Option('--grace <seconds>', 'how long a credit may take after its payment, before the credits are read again')
+      new Option(
+        '--grace <seconds>',
+        'how long a credit may take after its payment, before the credits are read again',
+      )
         .argParser(seconds)
         .default(60_000, '60'),
     )
-    .option('--state <folder>', 'keeps what is known, so that the same command goes on after it was stopped')
+    .option(
+      '--state <folder>',
+      'keeps what is known, so that the same command goes on after it was stopped',
+    )
     .option('--csv [file]', 'every finding as CSV, to a file or to stdout');
   addServiceOptions(command);
   runs<Flags>(command, run);
@@ -80,12 +115,18 @@ export function proveCommand(): Command {
         `paylink prove --orders 'SELECT reference, amount FROM orders' --credits 'SELECT reference, amount FROM credits' --dotenv .env`,
         'books in PostgreSQL, beside the marks; DATABASE_URL says where',
       ],
-      ['paylink prove --orders orders.csv --credits credits.csv --ask all --csv findings.csv', 'exports, and every order asked'],
+      [
+        'paylink prove --orders orders.csv --credits credits.csv --ask all --csv findings.csv',
+        'exports, and every order asked',
+      ],
       [
         'paylink prove --orders orders.csv --credits credits.csv --ask all --rate 20 --state .paylink/prove',
         'a long run: after Ctrl-C the same line goes on',
       ],
-      ['zcat orders.csv.gz | paylink prove --orders - --credits credits.csv --marks marks.csv --ask none', 'without a question'],
+      [
+        'zcat orders.csv.gz | paylink prove --orders - --credits credits.csv --marks marks.csv --ask none',
+        'without a question',
+      ],
     ],
     environment: [...API_ENVIRONMENT, [DATABASE_VARIABLE, 'the PostgreSQL of the queries']],
     exitCodes: [
@@ -99,7 +140,8 @@ export function proveCommand(): Command {
 }
 
 async function run({ flags, output }: Run<Flags>): Promise<number> {
-  if (flags.json === true && flags.csv === true) throw usageFailure('stdout takes one format: name a file for --csv');
+  if (flags.json === true && flags.csv === true)
+    throw usageFailure('stdout takes one format: name a file for --csv');
   const isForPeople = flags.json !== true && flags.csv !== true;
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
@@ -122,7 +164,10 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
       currency: flags.currency,
       concurrency: flags.concurrency,
       rate: flags.rate,
-      readCredits: 'query' in credits ? (references) => database!.creditsOf(credits.query, references) : undefined,
+      readCredits:
+        'query' in credits
+          ? (references) => database!.creditsOf(credits.query, references)
+          : undefined,
       grace: flags.grace,
       signal: stop.signal,
       onProgress: tellProgress(output),
@@ -132,7 +177,8 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
     if (flags.csv !== undefined) await writeCsv(flags.csv, state.readFinal(), output);
     // Only now: a report that could not be written is written by the same command line again.
     goesOn = !proof.complete;
-    if (goesOn && flags.state !== undefined) output.note(text`the same command line goes on where this one was stopped`);
+    if (goesOn && flags.state !== undefined)
+      output.note(text`the same command line goes on where this one was stopped`);
     if (proof.stopped === 'interrupted') return INTERRUPTED;
     if (hasNoOrders(proof)) return EXIT.nothing;
     return proof.complete && proof.total === 0 ? EXIT.ok : EXIT.failed;
@@ -154,26 +200,43 @@ async function readInputs(flags: Flags, output: Output): Promise<Located> {
   if (tenant === '') throw usageFailure('--tenant is empty');
   const needsDatabase = 'query' in orders || 'query' in credits || marksTable !== undefined;
   if (!needsDatabase) {
-    return { orders, credits, marks: typeof marks === 'string' ? { path: marks } : undefined, tenant, database: undefined };
+    return {
+      orders,
+      credits,
+      marks: typeof marks === 'string' ? { path: marks } : undefined,
+      tenant,
+      database: undefined,
+    };
   }
   const address = findDatabase(flags.databaseUrl, output);
   if (address === undefined) {
-    throw usageFailure('a query needs its PostgreSQL', `set ${DATABASE_VARIABLE}, or give --dotenv or --database-url`);
+    throw usageFailure(
+      'a query needs its PostgreSQL',
+      `set ${DATABASE_VARIABLE}, or give --dotenv or --database-url`,
+    );
   }
   const database = new PostgresBooks(address);
-  if (typeof marks === 'string') return { orders, credits, marks: { path: marks }, tenant, database };
+  if (typeof marks === 'string')
+    return { orders, credits, marks: { path: marks }, tenant, database };
   if (marks === false) return { orders, credits, marks: undefined, tenant, database };
   const table = marksTable ?? DEFAULT_TABLE;
   const found = await database.hasTable(table);
-  if (!found && marksTable !== undefined) throw usageFailure(`--marks-table: there is no table ${table} in that database`);
-  if (!found) output.note(`there is no table ${DEFAULT_TABLE} in that database: no marks are looked at`);
+  if (!found && marksTable !== undefined)
+    throw usageFailure(`--marks-table: there is no table ${table} in that database`);
+  if (!found)
+    output.note(`there is no table ${DEFAULT_TABLE} in that database: no marks are looked at`);
   return { orders, credits, marks: found ? { table } : undefined, tenant, database };
 }
 
 /** What makes two runs the same. Neither the key nor a password is among it. */
-function settingsOf({ ask, partial, currency, baseUrl }: Flags, { orders, credits, marks, tenant, database }: Located): unknown {
+function settingsOf(
+  { ask, partial, currency, baseUrl }: Flags,
+  { orders, credits, marks, tenant, database }: Located,
+): unknown {
   const named = (input: object | undefined): unknown =>
-    input !== undefined && 'path' in input && input.path !== '-' ? { path: resolve(input.path as string) } : (input ?? null);
+    input !== undefined && 'path' in input && input.path !== '-'
+      ? { path: resolve(input.path as string) }
+      : (input ?? null);
   return [
     ask,
     partial === true,
@@ -189,7 +252,9 @@ function tellProgress(output: Output): (step: Step) => void {
   const show = showProgress(output);
   return (step) => {
     if (step.doing === 'resuming') {
-      output.note(text`going on: the books were read at ${step.readAt}, and ${step.asked} orders asked`);
+      output.note(
+        text`going on: the books were read at ${step.readAt}, and ${step.asked} orders asked`,
+      );
       return;
     }
     const line =

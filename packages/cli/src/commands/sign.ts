@@ -5,7 +5,12 @@ import { teach, USAGE_EXIT } from '../help.js';
 import { readUrl } from '../input.js';
 import { contractHeaders, makeNotification, PAYMENT_SUCCEEDED } from '../notification.js';
 import { quoteForShell } from '../shell.js';
-import { addSecretOptions, requireSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
+import {
+  addSecretOptions,
+  requireSecret,
+  SECRET_ENVIRONMENT,
+  type SecretFlags,
+} from '../settings.js';
 
 interface Flags extends CommonFlags, SecretFlags {
   readonly body: string;
@@ -31,8 +36,14 @@ export function signCommand(): Command {
   return teach(command, {
     examples: [
       ['paylink sign --body notification.json', 'the signature alone'],
-      [`printf '{"reference":"order-42"}' | paylink sign --headers`, 'the headers; printf adds no line break, echo would'],
-      ['paylink sign --body notification.json --curl http://localhost:3000/webhooks/payments | sh', 'send it with curl'],
+      [
+        `printf '{"reference":"order-42"}' | paylink sign --headers`,
+        'the headers; printf adds no line break, echo would',
+      ],
+      [
+        'paylink sign --body notification.json --curl http://localhost:3000/webhooks/payments | sh',
+        'send it with curl',
+      ],
     ],
     environment: [SECRET_ENVIRONMENT],
     exitCodes: [[0, 'signed'], USAGE_EXIT],
@@ -40,11 +51,18 @@ export function signCommand(): Command {
 }
 
 async function sign({ flags, output }: Run<Flags>): Promise<number> {
-  if (flags.headers === true && flags.curl !== undefined) throw usageFailure('--headers and --curl cannot both be given');
-  if (flags.curl !== undefined && flags.body === '-') throw usageFailure('--curl needs --body <file>, which curl then reads too');
-  if (flags.body === '-' && process.stdin.isTTY) output.advise('reading the body from the terminal; Ctrl-D ends it');
+  if (flags.headers === true && flags.curl !== undefined)
+    throw usageFailure('--headers and --curl cannot both be given');
+  if (flags.curl !== undefined && flags.body === '-')
+    throw usageFailure('--curl needs --body <file>, which curl then reads too');
+  if (flags.body === '-' && process.stdin.isTTY)
+    output.advise('reading the body from the terminal; Ctrl-D ends it');
   const url = flags.curl === undefined ? undefined : readUrl(flags.curl, '--curl');
-  const delivery = await makeNotification({ body: flags.body }, flags.event, await requireSecret(flags, output));
+  const delivery = await makeNotification(
+    { body: flags.body },
+    flags.event,
+    await requireSecret(flags, output),
+  );
   const headers = contractHeaders(delivery);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 
@@ -58,7 +76,15 @@ async function sign({ flags, output }: Run<Flags>): Promise<number> {
 /** `-g`, since curl would send one request for each name in `{a,b}`; `--data-binary`, since `--data` would drop line breaks. */
 function curlLine(url: URL, headers: readonly string[], file: string): string {
   const words = headers.flatMap((header) => ['-H', quoteForShell(header)]);
-  return ['curl', '-g', '-sS', '-X', 'POST', quoteForShell(url.href), ...words, '--data-binary', quoteForShell(`@${file}`)].join(
-    ' ',
-  );
+  return [
+    'curl',
+    '-g',
+    '-sS',
+    '-X',
+    'POST',
+    quoteForShell(url.href),
+    ...words,
+    '--data-binary',
+    quoteForShell(`@${file}`),
+  ].join(' ');
 }

@@ -4,13 +4,26 @@ import { adviceFor } from '../answer-advice.js';
 import { confirmEvent } from '../event-spelling.js';
 import { EXIT } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
-import { collect, readHeaders, requireTarget, seconds, secretsOf, showUrl, wholeNumber } from '../input.js';
+import {
+  collect,
+  readHeaders,
+  requireTarget,
+  seconds,
+  secretsOf,
+  showUrl,
+  wholeNumber,
+} from '../input.js';
 import { makeNotification, PAYMENT_SUCCEEDED, type NotificationFlags } from '../notification.js';
 import type { Output } from '../output.js';
 import { explainNoAnswer, post, type Answer } from '../post.js';
 import { codeOf, redirectOf } from '../reply.js';
 import { text, type Printable } from '../safe-text.js';
-import { addSecretOptions, requireSecret, SECRET_ENVIRONMENT, type SecretFlags } from '../settings.js';
+import {
+  addSecretOptions,
+  requireSecret,
+  SECRET_ENVIRONMENT,
+  type SecretFlags,
+} from '../settings.js';
 
 interface Flags extends CommonFlags, SecretFlags, NotificationFlags {
   readonly to?: string;
@@ -40,28 +53,46 @@ export function triggerCommand(): Command {
     .option('--concurrent', 'all of them at once')
     .option('--any-event', 'send an event kind that looks misspelt as it is')
     .option('--header <header>', 'another header, "Name: value"; can be repeated', collect)
-    .addOption(new Option('--timeout <seconds>', 'how long to wait for each answer').argParser(seconds).default(30_000, '30'));
+    .addOption(
+      new Option('--timeout <seconds>', 'how long to wait for each answer')
+        .argParser(seconds)
+        .default(30_000, '30'),
+    );
   addSecretOptions(command);
   runs<Flags>(command, trigger);
   return teach(command, {
     examples: [
-      ['paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42', 'one notification'],
+      [
+        'paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42',
+        'one notification',
+      ],
       [
         'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --times 10 --concurrent',
         'is an order credited once?',
       ],
-      ['paylink trigger --to http://localhost:3000/webhooks/payments --body notification.json', 'the exact bytes of a file'],
+      [
+        'paylink trigger --to http://localhost:3000/webhooks/payments --body notification.json',
+        'the exact bytes of a file',
+      ],
       [
         'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --dotenv .env',
         'the secret of your own .env',
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
-    exitCodes: [[0, 'every answer was 2xx'], [1, 'an answer was not, or there was none'], USAGE_EXIT],
+    exitCodes: [
+      [0, 'every answer was 2xx'],
+      [1, 'an answer was not, or there was none'],
+      USAGE_EXIT,
+    ],
   });
 }
 
-async function trigger({ flags, args: [event = PAYMENT_SUCCEEDED], output }: Run<Flags>): Promise<number> {
+async function trigger({
+  flags,
+  args: [event = PAYMENT_SUCCEEDED],
+  output,
+}: Run<Flags>): Promise<number> {
   const url = requireTarget(flags.to);
   if (flags.anyEvent !== true) await confirmEvent(event);
   const extra = readHeaders(flags.header);
@@ -77,13 +108,18 @@ async function trigger({ flags, args: [event = PAYMENT_SUCCEEDED], output }: Run
 
   const send = async (): Promise<Sent> => {
     const started = performance.now();
-    const request = new Request(delivery.toRequest(url), { headers: { ...extra, ...delivery.headers } });
+    const request = new Request(delivery.toRequest(url), {
+      headers: { ...extra, ...delivery.headers },
+    });
     return post(request, flags.timeout).catch((error: unknown) => ({
       error: explainNoAnswer(error, url),
       durationMs: Math.round(performance.now() - started),
     }));
   };
-  const deliveries = flags.concurrent === true ? await atOnce(flags.times, send) : await inTurn(flags.times, send, output);
+  const deliveries =
+    flags.concurrent === true
+      ? await atOnce(flags.times, send)
+      : await inTurn(flags.times, send, output);
   return conclude(deliveries, { url, event, reference: flags.reference, output });
 }
 
@@ -112,8 +148,12 @@ function conclude(deliveries: readonly Sent[], { url, event, reference, output }
   const ok = accepted === deliveries.length;
   output.table(deliveries.map((sent, index) => row(sent, index + 1, output)));
   output.line();
-  output.line(text`${ok ? output.paint.green(accepted) : output.paint.red(accepted)} of ${deliveries.length} accepted (2xx)`);
-  const advice = deliveries.map((sent) => ('error' in sent ? undefined : adviceFor(sent, url))).find((each) => each !== undefined);
+  output.line(
+    text`${ok ? output.paint.green(accepted) : output.paint.red(accepted)} of ${deliveries.length} accepted (2xx)`,
+  );
+  const advice = deliveries
+    .map((sent) => ('error' in sent ? undefined : adviceFor(sent, url)))
+    .find((each) => each !== undefined);
   if (advice !== undefined) output.line(text`  ${advice}`);
   output.document({
     url: showUrl(url),
@@ -153,5 +193,10 @@ function row(sent: Sent, number: number, output: Output): Printable[] {
   // Before it is cut, since half a secret would not be found.
   const body = output.redact(sent.body).trim();
   const shown = body.length > REPLY_SHOWN ? `${body.slice(0, REPLY_SHOWN)}…` : body;
-  return [number, isAccepted(sent) ? paint.green(sent.status) : paint.red(sent.status), time, shown];
+  return [
+    number,
+    isAccepted(sent) ? paint.green(sent.status) : paint.red(sent.status),
+    time,
+    shown,
+  ];
 }

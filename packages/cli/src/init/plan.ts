@@ -49,7 +49,10 @@ export function planOf(project: Project): Plan {
     ignored(folder),
     manifest(project, isNext ? `http://localhost:3000/api${PATH}` : `http://localhost:3000${PATH}`),
   ];
-  return { files: files.filter(({ before, after }) => before !== after), next: nextSteps(project, test) };
+  return {
+    files: files.filter(({ before, after }) => before !== after),
+    next: nextSteps(project, test),
+  };
 }
 
 function read(folder: string, path: string): string | undefined {
@@ -89,8 +92,15 @@ function environment(folder: string): PlannedFile {
 
 function ignored(folder: string): PlannedFile {
   const before = read(folder, '.gitignore');
-  const isIgnored = (before ?? '').split(/\r?\n/).some((line) => /^\/?\.env(\*|)?$/.test(line.trim()));
-  return { path: '.gitignore', before, after: isIgnored ? before! : joined(before, '.env\n'), overwrites: false };
+  const isIgnored = (before ?? '')
+    .split(/\r?\n/)
+    .some((line) => /^\/?\.env(\*|)?$/.test(line.trim()));
+  return {
+    path: '.gitignore',
+    before,
+    after: isIgnored ? before! : joined(before, '.env\n'),
+    overwrites: false,
+  };
 }
 
 function joined(before: string | undefined, lines: string): string {
@@ -102,11 +112,20 @@ const SCRIPT = 'payments';
 
 function manifest({ folder, manifest: { scripts } }: Project, webhook: string): PlannedFile {
   const before = read(folder, 'package.json')!;
-  if (scripts?.[SCRIPT] !== undefined) return { path: 'package.json', before, after: before, overwrites: false };
+  if (scripts?.[SCRIPT] !== undefined)
+    return { path: 'package.json', before, after: before, overwrites: false };
   const parsed = JSON.parse(before) as { scripts?: Record<string, string> };
-  parsed.scripts = { ...parsed.scripts, [SCRIPT]: `paylink emulate --dotenv .env --webhook ${webhook}` };
+  parsed.scripts = {
+    ...parsed.scripts,
+    [SCRIPT]: `paylink emulate --dotenv .env --webhook ${webhook}`,
+  };
   const indent = /^([ \t]+)"/m.exec(before)?.[1] ?? '  ';
-  return { path: 'package.json', before, after: `${JSON.stringify(parsed, undefined, indent)}\n`, overwrites: false };
+  return {
+    path: 'package.json',
+    before,
+    after: `${JSON.stringify(parsed, undefined, indent)}\n`,
+    overwrites: false,
+  };
 }
 
 function nextSteps(project: Project, test: string): string[] {
@@ -126,7 +145,8 @@ function nextSteps(project: Project, test: string): string[] {
     ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
   ]);
   // Without it jest takes ES modules for CommonJS. An option of npx works in every shell, and NODE_OPTIONS=… does not.
-  const asModules = isTypeScript || !isEsm(project) ? '' : '--node-options=--experimental-vm-modules ';
+  const asModules =
+    isTypeScript || !isEsm(project) ? '' : '--node-options=--experimental-vm-modules ';
   // The file is named: on its own node --test of Node 20 finds no TypeScript, runs nothing and ends with 0.
   const run = {
     vitest: `npx vitest run ${test}`,

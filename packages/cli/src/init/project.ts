@@ -3,7 +3,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { usageFailure } from '../failure.js';
 
-export const FRAMEWORKS = ['express', 'fastify', 'koa', 'hono', 'nest', 'next-app', 'next-pages', 'lambda', 'node'] as const;
+export const FRAMEWORKS = [
+  'express',
+  'fastify',
+  'koa',
+  'hono',
+  'nest',
+  'next-app',
+  'next-pages',
+  'lambda',
+  'node',
+] as const;
 export type Framework = (typeof FRAMEWORKS)[number];
 
 export type TestRunner = 'vitest' | 'jest' | 'node:test';
@@ -37,7 +47,14 @@ const INSTALL = {
 } as const;
 
 /** What SAM and the Serverless Framework keep in a project's folder. */
-const LAMBDA_FILES = ['template.yaml', 'template.yml', 'samconfig.toml', 'serverless.yml', 'serverless.yaml', 'serverless.ts'];
+const LAMBDA_FILES = [
+  'template.yaml',
+  'template.yml',
+  'samconfig.toml',
+  'serverless.yml',
+  'serverless.yaml',
+  'serverless.ts',
+];
 
 /** @throws Failure where the folder has no package.json, or does not show which framework is meant. */
 export function readProject(folder: string, wanted?: string): Project {
@@ -45,11 +62,22 @@ export function readProject(folder: string, wanted?: string): Project {
   const manifest = readManifest(folder);
   const dependencies = { ...manifest.devDependencies, ...manifest.dependencies };
   const [install, installDev] =
-    INSTALL[has('pnpm-lock.yaml') ? 'pnpm' : has('yarn.lock') ? 'yarn' : has('bun.lock', 'bun.lockb') ? 'bun' : 'npm'];
+    INSTALL[
+      has('pnpm-lock.yaml')
+        ? 'pnpm'
+        : has('yarn.lock')
+          ? 'yarn'
+          : has('bun.lock', 'bun.lockb')
+            ? 'bun'
+            : 'npm'
+    ];
   const framework = frameworkOf(dependencies, has, wanted);
   const isTypeScript = has('tsconfig.json');
   if (framework === 'nest' && !isTypeScript) {
-    throw usageFailure('there is no tsconfig.json here', 'the controller for Nest is written in TypeScript, with decorators');
+    throw usageFailure(
+      'there is no tsconfig.json here',
+      'the controller for Nest is written in TypeScript, with decorators',
+    );
   }
   return {
     folder,
@@ -84,16 +112,28 @@ function frameworkOf(
   const next = has('app', 'src/app') || !has('pages', 'src/pages') ? 'next-app' : 'next-pages';
   if (wanted !== undefined) {
     const named = wanted === 'next' ? next : FRAMEWORKS.find((each) => each === wanted);
-    if (named === undefined) throw usageFailure(`unknown framework ${wanted}. Valid names: next, ${FRAMEWORKS.join(', ')}`);
+    if (named === undefined)
+      throw usageFailure(
+        `unknown framework ${wanted}. Valid names: next, ${FRAMEWORKS.join(', ')}`,
+      );
     return named;
   }
-  if ('next' in dependencies || has('next.config.js', 'next.config.mjs', 'next.config.ts')) return next;
+  if ('next' in dependencies || has('next.config.js', 'next.config.mjs', 'next.config.ts'))
+    return next;
   // It brings Express or Fastify along.
   if ('@nestjs/core' in dependencies) return 'nest';
-  const found = (['express', 'fastify', 'koa', 'hono'] as const).filter((name) => name in dependencies);
+  const found = (['express', 'fastify', 'koa', 'hono'] as const).filter(
+    (name) => name in dependencies,
+  );
   if (found.length === 1) return found[0]!;
-  if (found.length === 0 && ('@types/aws-lambda' in dependencies || has(...LAMBDA_FILES))) return 'lambda';
+  if (found.length === 0 && ('@types/aws-lambda' in dependencies || has(...LAMBDA_FILES)))
+    return 'lambda';
   const reason =
-    found.length === 0 ? 'package.json names no framework that this command knows' : `package.json names ${found.join(' and ')}`;
-  throw usageFailure(reason, `say which: --framework ${(found.length === 0 ? FRAMEWORKS : found).join('|')}`);
+    found.length === 0
+      ? 'package.json names no framework that this command knows'
+      : `package.json names ${found.join(' and ')}`;
+  throw usageFailure(
+    reason,
+    `say which: --framework ${(found.length === 0 ? FRAMEWORKS : found).join('|')}`,
+  );
 }

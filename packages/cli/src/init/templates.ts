@@ -34,7 +34,8 @@ const onServerTyped = (listener: string): string =>
     .replace('new Promise((resolve)', 'new Promise<void>((resolve)')
     .replace('server.address().port', '(server.address() as AddressInfo).port');
 
-const inServer = (listener: string) => (isTypeScript: boolean) => (isTypeScript ? onServerTyped : onServer)(listener);
+const inServer = (listener: string) => (isTypeScript: boolean) =>
+  (isTypeScript ? onServerTyped : onServer)(listener);
 const SERVER = ['createServer', 'node:http'] as const;
 
 const inProcess = (expression: string) => (isTypeScript: boolean) =>
@@ -90,7 +91,9 @@ export const HOSTS: Readonly<Record<Framework, Host>> = {
   'next-app': {
     from: ['paymentWebhook', '@paylink/next'],
     imports: [],
-    send: inProcess(`  return (await hook(delivery.toRequest('http://localhost/api${PATH}'))).status;`),
+    send: inProcess(
+      `  return (await hook(delivery.toRequest('http://localhost/api${PATH}'))).status;`,
+    ),
     mount: '',
   },
   'next-pages': {
@@ -147,14 +150,21 @@ export function testFile(style: Style & Pick<Project, 'testRunner'>, module: str
   // ES modules name the file that runs; CommonJS, and what compiles to it, finds it.
   const local = isEsm(style) && (isModule || !isTypeScript) ? `${module}.js` : module;
   const runner = runnerLines(style);
-  if (framework === 'nest') return nestTest({ path: PATH, runner, local, cases: testCases(testRunner) });
+  if (framework === 'nest')
+    return nestTest({ path: PATH, runner, local, cases: testCases(testRunner) });
   const lines = [
     ...runner,
     ...imports.map(([names, door]) =>
-      importLine(names.startsWith('{') || names !== 'createServer' ? names : `{ ${names} }`, door, style),
+      importLine(
+        names.startsWith('{') || names !== 'createServer' ? names : `{ ${names} }`,
+        door,
+        style,
+      ),
     ),
     ...(isTypeScript && usesServer ? [`import type { AddressInfo } from 'node:net';`] : []),
-    ...(isTypeScript && framework === 'next-pages' ? [`import type { NextApiRequest, NextApiResponse } from 'next';`] : []),
+    ...(isTypeScript && framework === 'next-pages'
+      ? [`import type { NextApiRequest, NextApiResponse } from 'next';`]
+      : []),
     importLine('{ signedDelivery, TEST_SECRET }', '@paylink/testing', style),
     ...(isTypeScript ? [`import type { SignedDelivery } from '@paylink/testing';`] : []),
     importLine('{ payments }', local, style),
@@ -173,12 +183,17 @@ function runnerLines(style: Style & Pick<Project, 'testRunner'>): string[] {
   if (style.testRunner === 'vitest') return [`import { expect, it } from 'vitest';`];
   // Its functions are global.
   if (style.testRunner === 'jest') return [];
-  return [importLine('assert', 'node:assert/strict', style), importLine('{ it }', 'node:test', style)];
+  return [
+    importLine('assert', 'node:assert/strict', style),
+    importLine('{ it }', 'node:test', style),
+  ];
 }
 
 function testCases(testRunner: Project['testRunner']): string {
   const equal = (actual: string, expected: string): string =>
-    testRunner === 'node:test' ? `assert.deepEqual(${actual}, ${expected});` : `expect(${actual}).toEqual(${expected});`;
+    testRunner === 'node:test'
+      ? `assert.deepEqual(${actual}, ${expected});`
+      : `expect(${actual}).toEqual(${expected});`;
   return `it('credits the order of a genuine notification', async () => {
   ${equal("await send(signedDelivery({ reference: 'order-42' }))", '200')}
   ${equal('credited', "['order-42']")}

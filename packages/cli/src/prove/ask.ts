@@ -49,12 +49,22 @@ export async function askService(options: AskOptions): Promise<Asked> {
   }
   let failures = 0;
   try {
-    for await (const reading of readPayments({ client: reader, references: references(), concurrency, tenant, signal, onPause })) {
+    for await (const reading of readPayments({
+      client: reader,
+      references: references(),
+      concurrency,
+      tenant,
+      signal,
+      onPause,
+    })) {
       const { books, end } = underWay.shift()!;
       const answer = answerOf(reading);
       failures = isAway(reading) ? failures + 1 : 0;
       if (failures >= MOST_FAILURES || isRefusedKey(reading)) {
-        return { checkpoint: answers.known, stopped: `the service gives no answer (${(answer as { error: string }).error})` };
+        return {
+          checkpoint: answers.known,
+          stopped: `the service gives no answer (${(answer as { error: string }).error})`,
+        };
       }
       await answers.add({ books, end, answer, isLasting: failures === 0 }, options);
       onProgress(answers.asked);
@@ -100,7 +110,12 @@ class Answers {
       end,
       answer,
       isLasting,
-    }: { readonly books: Books; readonly end: number; readonly answer: Answer; readonly isLasting: boolean },
+    }: {
+      readonly books: Books;
+      readonly end: number;
+      readonly answer: Answer;
+      readonly isLasting: boolean;
+    },
     { currency, hasMarks }: Pick<AskOptions, 'currency' | 'hasMarks'>,
   ): Promise<void> {
     this.asked++;
@@ -139,8 +154,15 @@ class Answers {
       this.#counts[name] = (this.#counts[name] ?? 0) + count;
     }
     this.#counted = {};
-    this.known = { end: this.#end, asked: this.asked, read: this.#read, counts: { ...this.#counts } };
-    const isDue = this.asked - this.#saved.asked >= CHECKPOINT_ANSWERS || performance.now() - this.#savedAt >= CHECKPOINT_INTERVAL;
+    this.known = {
+      end: this.#end,
+      asked: this.asked,
+      read: this.#read,
+      counts: { ...this.#counts },
+    };
+    const isDue =
+      this.asked - this.#saved.asked >= CHECKPOINT_ANSWERS ||
+      performance.now() - this.#savedAt >= CHECKPOINT_INTERVAL;
     if (isDue) await this.#save();
   }
 
@@ -154,30 +176,44 @@ class Answers {
 function answerOf(reading: PaymentReading<Payment>): Answer {
   if ('payment' in reading) return answerBy(reading.payment);
   const { error } = reading;
-  if (!isPaylinkError(error)) return { error: error instanceof Error ? error.message : String(error) };
+  if (!isPaylinkError(error))
+    return { error: error instanceof Error ? error.message : String(error) };
   if (error.code !== 'not_found') return { error: error.code };
   // Of a proxy or a wrong address. The service itself has no pages here.
-  if (typeof error.body === 'string' && /^\s*</.test(error.body)) return { error: 'not_found, with a page of HTML' };
+  if (typeof error.body === 'string' && /^\s*</.test(error.body))
+    return { error: 'not_found, with a page of HTML' };
   // Some proxies answer 404 to an encoded slash, in their own words or none.
   const isSlashed = encodeURIComponent(reading.reference).includes('%2F');
-  if (isSlashed && Object(error.body) !== error.body) return { error: 'not_found, without JSON, to a reference with a slash' };
+  if (isSlashed && Object(error.body) !== error.body)
+    return { error: 'not_found, without JSON, to a reference with a slash' };
   return { status: 'none' };
 }
 
 function answerBy(payment: Payment): Answer {
-  if (payment.status === 'unknown') return { error: `the status ${JSON.stringify(payment.sentStatus)} is not in the contract` };
+  if (payment.status === 'unknown')
+    return { error: `the status ${JSON.stringify(payment.sentStatus)} is not in the contract` };
   return { status: payment.status, amount: payment.amount, currency: payment.currency };
 }
 
 /** Failures of the service, and not of one reference. */
-const AWAY = new Set(['network_error', 'timeout', 'service_error', 'rate_limited', 'unauthorized', 'forbidden', 'redirected']);
+const AWAY = new Set([
+  'network_error',
+  'timeout',
+  'service_error',
+  'rate_limited',
+  'unauthorized',
+  'forbidden',
+  'redirected',
+]);
 
 function isAway(reading: PaymentReading<Payment>): boolean {
   return 'error' in reading && isPaylinkError(reading.error) && AWAY.has(reading.error.code);
 }
 
 function isRefusedKey(reading: PaymentReading<Payment>): boolean {
-  return 'error' in reading && isPaylinkError(reading.error) && reading.error.code === 'unauthorized';
+  return (
+    'error' in reading && isPaylinkError(reading.error) && reading.error.code === 'unauthorized'
+  );
 }
 
 /** Lets questions pass at equal distances. */

@@ -33,12 +33,14 @@ export interface Outcome {
 type Lost = Extract<AnswerLine, { unsure: unknown }>;
 
 const BATCH = 1_000;
-const KNEW_NONE = 'the service knew none of the payments that it was asked for: are address and key right?';
+const KNEW_NONE =
+  'the service knew none of the payments that it was asked for: are address and key right?';
 
 export async function conclude(options: ConcludeOptions): Promise<Outcome> {
   const { state, books, checkpoint, currency, hasMarks } = options;
   const gathering = new Gathering(state.final(), { ...books.counts });
-  for (const [verdict, count] of Object.entries(checkpoint.counts)) gathering.count(verdict as Verdict, count);
+  for (const [verdict, count] of Object.entries(checkpoint.counts))
+    gathering.count(verdict as Verdict, count);
   gathering.count('not_asked', books.questions - checkpoint.asked);
   try {
     for await (const finding of state.readSettled()) await gathering.add(finding);
@@ -54,7 +56,10 @@ export async function conclude(options: ConcludeOptions): Promise<Outcome> {
       if ('finding' in line) await gathering.add(line.finding);
       if (!('unsure' in line)) continue;
       if (line.unsure === 'no payment') {
-        const judged = checkpoint.read > 0 ? judge(line.books, line.answer, currency) : judgeUnanswered(line.books, KNEW_NONE);
+        const judged =
+          checkpoint.read > 0
+            ? judge(line.books, line.answer, currency)
+            : judgeUnanswered(line.books, KNEW_NONE);
         await gathering.decide(judged, line.books, { hasMarks, answer: line.answer });
       } else if (batch.push(line) === BATCH) await decide();
     }
@@ -69,9 +74,13 @@ export async function conclude(options: ConcludeOptions): Promise<Outcome> {
  * The books were read before the service was asked: an order that was paid in between is credited by now, where all is well. What is
  * still not credited is lost.
  */
-async function lookAgain(batch: readonly Lost[], options: ConcludeOptions): Promise<readonly Judged[]> {
+async function lookAgain(
+  batch: readonly Lost[],
+  options: ConcludeOptions,
+): Promise<readonly Judged[]> {
   const { readCredits, grace, signal, currency } = options;
-  const before = (): readonly Judged[] => batch.map(({ books, answer }) => judge(books, answer, currency));
+  const before = (): readonly Judged[] =>
+    batch.map(({ books, answer }) => judge(books, answer, currency));
   if (readCredits === undefined || signal.aborted) return before();
   try {
     const last = batch.reduce((latest, { at }) => Math.max(latest, at), 0);
@@ -83,10 +92,17 @@ async function lookAgain(batch: readonly Lost[], options: ConcludeOptions): Prom
   for (const row of await readCredits(batch.map(({ books }) => books.reference!))) {
     rows.set(row.reference, [...(rows.get(row.reference) ?? []), row]);
   }
-  return batch.map(({ books, answer }) => judgeAgain(books, rows.get(books.reference!) ?? [], answer, currency));
+  return batch.map(({ books, answer }) =>
+    judgeAgain(books, rows.get(books.reference!) ?? [], answer, currency),
+  );
 }
 
-function judgeAgain(books: Books, credits: readonly CreditRow[], answer: Answer, currency: string): Judged {
+function judgeAgain(
+  books: Books,
+  credits: readonly CreditRow[],
+  answer: Answer,
+  currency: string,
+): Judged {
   for (const row of credits) enter(books, row);
   if (books.credits > 1) return { verdict: 'doubled', reason: `credited ${books.credits} times` };
   if (books.fault !== undefined) return { verdict: 'unknown', reason: books.fault };
@@ -120,7 +136,8 @@ class Gathering {
     details: { readonly hasMarks: boolean; readonly answer: Answer },
   ): Promise<void> {
     this.count(verdict, 1);
-    if (verdict !== 'right' && verdict !== 'not_asked') await this.add(findingOf(verdict, reason, books, details));
+    if (verdict !== 'right' && verdict !== 'not_asked')
+      await this.add(findingOf(verdict, reason, books, details));
   }
 
   async close(): Promise<void> {

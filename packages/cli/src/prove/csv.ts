@@ -25,7 +25,8 @@ export async function* readCsv<Column extends string>(
   known: readonly Column[],
   required: readonly (readonly Column[])[],
 ): AsyncGenerator<CsvRow<Column>, void, undefined> {
-  const bytes = path === '-' ? takeStdin(option) : createReadStream(path, { highWaterMark: 1 << 18 });
+  const bytes =
+    path === '-' ? takeStdin(option) : createReadStream(path, { highWaterMark: 1 << 18 });
   const pieces = decoded(bytes, path, option);
   const start = await firstLine(pieces);
   const parser = parse({
@@ -53,20 +54,28 @@ export async function* readCsv<Column extends string>(
           );
         }
         refuseRepeated(option, known, names, `the first line of ${nameOf(path)}`);
-        places = known.flatMap((column) => (names.includes(column) ? [[column, names.indexOf(column)] as const] : []));
+        places = known.flatMap((column) =>
+          names.includes(column) ? [[column, names.indexOf(column)] as const] : [],
+        );
         continue;
       }
       const cells: Partial<Record<Column, string>> = {};
-      for (const [column, place] of places) if (record[place] !== undefined) cells[column] = record[place];
+      for (const [column, place] of places)
+        if (record[place] !== undefined) cells[column] = record[place];
       yield { cells, where: `${option}, row ${row}` };
     }
   } catch (error) {
-    throw error instanceof CsvError ? usageFailure(`${option}: ${nameOf(path)} is not CSV: ${plainly(error)}`) : error;
+    throw error instanceof CsvError
+      ? usageFailure(`${option}: ${nameOf(path)} is not CSV: ${plainly(error)}`)
+      : error;
   } finally {
     source.destroy();
     parser.destroy();
   }
-  if (places === undefined) throw usageFailure(`${option}: ${nameOf(path)} is empty, it has no line with the names of the columns`);
+  if (places === undefined)
+    throw usageFailure(
+      `${option}: ${nameOf(path)} is empty, it has no line with the names of the columns`,
+    );
 }
 
 /** The parser's own message quotes what it has read. */
@@ -80,7 +89,11 @@ function nameOf(path: string): string {
 }
 
 /** Text, fatally: a file in another encoding would have other references. Takes the byte order mark away. */
-async function* decoded(bytes: AsyncIterable<Buffer>, path: string, option: string): AsyncGenerator<string, void, undefined> {
+async function* decoded(
+  bytes: AsyncIterable<Buffer>,
+  path: string,
+  option: string,
+): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (piece?: Buffer): string => {
     try {
@@ -93,7 +106,9 @@ async function* decoded(bytes: AsyncIterable<Buffer>, path: string, option: stri
     for await (const piece of bytes) yield decode(piece);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw typeof code === 'string' ? usageFailure(`${option}: ${nameOf(path)} cannot be read (${code})`) : error;
+    throw typeof code === 'string'
+      ? usageFailure(`${option}: ${nameOf(path)} cannot be read (${code})`)
+      : error;
   }
   yield decode();
 }
@@ -109,7 +124,10 @@ async function firstLine(pieces: AsyncIterator<string>): Promise<string> {
   return start;
 }
 
-async function* withFirst(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+async function* withFirst(
+  first: string,
+  rest: AsyncIterable<string>,
+): AsyncGenerator<string, void, undefined> {
   if (first !== '') yield first;
   for await (const piece of rest) if (piece !== '') yield piece;
 }

@@ -19,7 +19,10 @@ export interface Finding {
   readonly currency?: string;
 }
 
-export const FINDINGS = [...VERDICTS.filter((verdict) => verdict !== 'right' && verdict !== 'not_asked'), ...STRAYS] as const;
+export const FINDINGS = [
+  ...VERDICTS.filter((verdict) => verdict !== 'right' && verdict !== 'not_asked'),
+  ...STRAYS,
+] as const;
 
 export function findingOf(
   finding: Finding['finding'],
@@ -32,7 +35,9 @@ export function findingOf(
     finding,
     ...(reference === undefined ? { mark: digest } : { reference }),
     reason,
-    ...(expected === undefined ? {} : { ordered: 'amount' in expected ? expected.amount : expected }),
+    ...(expected === undefined
+      ? {}
+      : { ordered: 'amount' in expected ? expected.amount : expected }),
     ...(reference === undefined ? {} : { credits }),
     ...(credits === 1 && credited !== undefined ? { credited } : {}),
     ...(hasMarks ? { marked: marked === true } : {}),

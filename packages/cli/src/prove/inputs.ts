@@ -7,7 +7,14 @@ import type { Books } from './books.js';
 import { readCsv } from './csv.js';
 import { Partitions } from './partitions.js';
 import type { PostgresBooks } from './postgres.js';
-import { CREDIT_COLUMNS, ORDER_COLUMNS, readCredit, readMarkKey, readOrder, type Row } from './rows.js';
+import {
+  CREDIT_COLUMNS,
+  ORDER_COLUMNS,
+  readCredit,
+  readMarkKey,
+  readOrder,
+  type Row,
+} from './rows.js';
 import type { BookSource } from './settle.js';
 
 /** Of the event that credits (docs/service.md 6.1). */
@@ -34,9 +41,15 @@ export interface Inputs {
 /** @throws Failure where stdin is to be read twice. */
 export function openInputs(inputs: Inputs): BookSource {
   const { orders, credits, marks, database } = inputs;
-  const isAllThere = 'query' in orders && 'query' in credits && (marks === undefined || 'table' in marks);
+  const isAllThere =
+    'query' in orders && 'query' in credits && (marks === undefined || 'table' in marks);
   if (isAllThere)
-    return database!.joined({ orders: orders.query, credits: credits.query, marks: marks?.table, tenant: inputs.tenant });
+    return database!.joined({
+      orders: orders.query,
+      credits: credits.query,
+      marks: marks?.table,
+      tenant: inputs.tenant,
+    });
   return new Gathered(inputs);
 }
 
@@ -59,7 +72,9 @@ class Gathered implements BookSource {
     const add = async (row: Row): Promise<void> => {
       if (row.kind === 'useless') return onFault(row.fault);
       const isMark = row.kind === 'mark';
-      const digest = isMark ? row.digest : (await identify({ tenant, kind: PAYMENT_SUCCEEDED, reference: row.reference })).key;
+      const digest = isMark
+        ? row.digest
+        : (await identify({ tenant, kind: PAYMENT_SUCCEEDED, reference: row.reference })).key;
       await partitions.add(digest, row);
     };
     try {
@@ -84,12 +99,15 @@ class Gathered implements BookSource {
   async *#orders(input: Input): AsyncGenerator<Row, void, undefined> {
     if ('query' in input) return yield* this.#inputs.database!.orders(input.query);
     const required = [['reference'], ['amount', 'amount_min']] as const;
-    for await (const { cells, where } of readCsv(input.path, '--orders', ORDER_COLUMNS, required)) yield readOrder(cells, where);
+    for await (const { cells, where } of readCsv(input.path, '--orders', ORDER_COLUMNS, required))
+      yield readOrder(cells, where);
   }
 
   async *#credits(input: Input): AsyncGenerator<Row, void, undefined> {
     if ('query' in input) return yield* this.#inputs.database!.credits(input.query);
-    for await (const { cells, where } of readCsv(input.path, '--credits', CREDIT_COLUMNS, [['reference']])) {
+    for await (const { cells, where } of readCsv(input.path, '--credits', CREDIT_COLUMNS, [
+      ['reference'],
+    ])) {
       yield readCredit(cells, where);
     }
   }
@@ -97,11 +115,21 @@ class Gathered implements BookSource {
   async *#marks(input: Exclude<Inputs['marks'], undefined>): AsyncGenerator<Row, void, undefined> {
     if ('table' in input) return yield* this.#inputs.database!.marks(input.table);
     const { tenant } = this.#inputs;
-    for await (const { cells, where } of readCsv(input.path, '--marks', ['key', 'reference'], [['key', 'reference']])) {
+    for await (const { cells, where } of readCsv(
+      input.path,
+      '--marks',
+      ['key', 'reference'],
+      [['key', 'reference']],
+    )) {
       if (cells.key) yield readMarkKey(cells.key, where);
-      else if (!cells.reference) yield { kind: 'useless', fault: `${where} has neither key nor reference` };
+      else if (!cells.reference)
+        yield { kind: 'useless', fault: `${where} has neither key nor reference` };
       else {
-        yield { kind: 'mark', digest: (await identify({ tenant, kind: PAYMENT_SUCCEEDED, reference: cells.reference })).key };
+        yield {
+          kind: 'mark',
+          digest: (await identify({ tenant, kind: PAYMENT_SUCCEEDED, reference: cells.reference }))
+            .key,
+        };
       }
     }
   }
@@ -110,7 +138,10 @@ class Gathered implements BookSource {
 /** A value of --orders or --credits: SQL begins with its verb, and no file is called so. */
 export function readInput(value: string | undefined, option: string): Input {
   if (value === undefined || value.trim() === '') {
-    throw usageFailure(`no ${option}`, `a CSV file, or a query: ${option} 'SELECT reference, amount FROM …'`);
+    throw usageFailure(
+      `no ${option}`,
+      `a CSV file, or a query: ${option} 'SELECT reference, amount FROM …'`,
+    );
   }
   return /^\s*(--|\/\*|\(|(select|with|table|values)\b)/i.test(value) && /\s/.test(value.trim())
     ? { query: value }

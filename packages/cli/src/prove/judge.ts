@@ -3,11 +3,24 @@ import type { Books } from './books.js';
 import type { Expected } from './rows.js';
 
 /** Of an order exactly one. */
-export const VERDICTS = ['right', 'lost', 'doubled', 'credited_without_payment', 'amount_differs', 'unknown', 'not_asked'] as const;
+export const VERDICTS = [
+  'right',
+  'lost',
+  'doubled',
+  'credited_without_payment',
+  'amount_differs',
+  'unknown',
+  'not_asked',
+] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 /** What is wrong and is of no order. */
-export const STRAYS = ['reference_repeated', 'credit_without_order', 'mark_without_order', 'input_fault'] as const;
+export const STRAYS = [
+  'reference_repeated',
+  'credit_without_order',
+  'mark_without_order',
+  'input_fault',
+] as const;
 export type Stray = (typeof STRAYS)[number];
 
 export type Ask = 'all' | 'undecided' | 'none';
@@ -42,7 +55,8 @@ export function judgeByBooks(books: Books, ask: Ask, hasMarks: boolean): Judged 
 
 /** The verdict by what the service said. `currency` is that of the orders that name none. */
 export function judge(books: Books, answer: Answer, currency: string): Judged {
-  if ('error' in answer) return judgeUnanswered(books, `the service gave no answer to use (${answer.error})`);
+  if ('error' in answer)
+    return judgeUnanswered(books, `the service gave no answer to use (${answer.error})`);
   switch (answer.status) {
     case 'success':
       return judgePaid(books, answer, currency);
@@ -53,7 +67,10 @@ export function judge(books: Books, answer: Answer, currency: string): Judged {
     case 'cancelled':
       return judgeUnpaid(books, `the payment is ${answer.status}`);
     default:
-      return found('unknown', `the payment has a status that the contract does not show (${JSON.stringify(answer.status)})`);
+      return found(
+        'unknown',
+        `the payment has a status that the contract does not show (${JSON.stringify(answer.status)})`,
+      );
   }
 }
 
@@ -70,42 +87,77 @@ function judgePaid(books: Books, { amount, currency }: Paid, defaultCurrency: st
     return found('unknown', 'paid and credited, but the rows of the order have different amounts');
   }
   const mustBe = books.currency ?? defaultCurrency;
-  if (currency !== mustBe) return found('amount_differs', `paid in ${currency}, ordered in ${mustBe}`);
-  if (contradictory === undefined && expected !== undefined && amount !== undefined && !fits(amount, expected)) {
-    return found('amount_differs', `paid ${amount}, ordered ${range(expected)}${credits === 0 ? '; not credited' : ''}`);
+  if (currency !== mustBe)
+    return found('amount_differs', `paid in ${currency}, ordered in ${mustBe}`);
+  if (
+    contradictory === undefined &&
+    expected !== undefined &&
+    amount !== undefined &&
+    !fits(amount, expected)
+  ) {
+    return found(
+      'amount_differs',
+      `paid ${amount}, ordered ${range(expected)}${credits === 0 ? '; not credited' : ''}`,
+    );
   }
   if (credits === 0) {
-    const next = books.marked === true ? 'marked as done, so that no retry will credit it' : 'reconcile credits it';
+    const next =
+      books.marked === true
+        ? 'marked as done, so that no retry will credit it'
+        : 'reconcile credits it';
     return found('lost', `paid and not credited; ${next}`);
   }
   if (byHand === true) {
-    return found('unknown', 'paid at the service and credited by hand: if both are the same money, by_hand must be false');
+    return found(
+      'unknown',
+      'paid at the service and credited by hand: if both are the same money, by_hand must be false',
+    );
   }
-  if (expected === undefined) return found('unknown', 'paid and credited, but the order has no amount to compare with');
-  if (amount === undefined) return judgeUnanswered(books, 'paid and credited, but the service states no amount');
-  if (credited !== undefined && credited !== amount) return found('amount_differs', `paid ${amount}, credited ${credited}`);
+  if (expected === undefined)
+    return found('unknown', 'paid and credited, but the order has no amount to compare with');
+  if (amount === undefined)
+    return judgeUnanswered(books, 'paid and credited, but the service states no amount');
+  if (credited !== undefined && credited !== amount)
+    return found('amount_differs', `paid ${amount}, credited ${credited}`);
   return { verdict: 'right', reason: 'paid and credited once' };
 }
 
 function judgeUnpaid(books: Books, what: string): Judged {
   const { credits, byHand, marked } = books;
   if (credits > 0) {
-    if (byHand === true) return byCreditedAmount(books) ?? { verdict: 'right', reason: `credited by hand; ${what}` };
+    if (byHand === true)
+      return byCreditedAmount(books) ?? { verdict: 'right', reason: `credited by hand; ${what}` };
     return found('credited_without_payment', `credited, but ${what}`);
   }
   // Without a credit it is not wrong yet: the next notification would be taken for a duplicate.
-  if (marked === true) return found('unknown', `marked as done, but ${what}: a payment now would not be credited`);
+  if (marked === true)
+    return found('unknown', `marked as done, but ${what}: a payment now would not be credited`);
   return { verdict: 'right', reason: `not credited; ${what}` };
 }
 
 /** The merchant's own two amounts: the credit is of the stored amount, never of another (docs/service.md 6.8). */
-function byCreditedAmount({ expected, credited, credits, contradictory }: Books): Judged | undefined {
-  if (credits !== 1 || credited === undefined || expected === undefined || contradictory !== undefined) return undefined;
-  return fits(credited, expected) ? undefined : found('amount_differs', `credited ${credited}, ordered ${range(expected)}`);
+function byCreditedAmount({
+  expected,
+  credited,
+  credits,
+  contradictory,
+}: Books): Judged | undefined {
+  if (
+    credits !== 1 ||
+    credited === undefined ||
+    expected === undefined ||
+    contradictory !== undefined
+  )
+    return undefined;
+  return fits(credited, expected)
+    ? undefined
+    : found('amount_differs', `credited ${credited}, ordered ${range(expected)}`);
 }
 
 function fits(amount: number, expected: Expected): boolean {
-  return 'amount' in expected ? amount === expected.amount : amount >= expected.least && amount <= expected.most;
+  return 'amount' in expected
+    ? amount === expected.amount
+    : amount >= expected.least && amount <= expected.most;
 }
 
 function range(expected: Expected): string {

@@ -13,7 +13,10 @@ export interface Line {
 export async function* linesOf(path: string, start = 0): AsyncGenerator<Line, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   let end = start;
-  for await (const piece of createReadStream(path, { start, highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
+  for await (const piece of createReadStream(path, {
+    start,
+    highWaterMark: 1 << 18,
+  }) as AsyncIterable<Buffer>) {
     const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     let from = 0;
     for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {

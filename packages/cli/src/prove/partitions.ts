@@ -18,7 +18,10 @@ const WAITING = 16_384;
 
 export class Partitions {
   readonly #folder: string;
-  readonly #waiting = Array.from({ length: PARTITIONS }, () => ({ bytes: Buffer.allocUnsafeSlow(WAITING), length: 0 }));
+  readonly #waiting = Array.from({ length: PARTITIONS }, () => ({
+    bytes: Buffer.allocUnsafeSlow(WAITING),
+    length: 0,
+  }));
   readonly #written = new Set<number>();
 
   constructor(folder: string) {

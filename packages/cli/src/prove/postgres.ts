@@ -50,7 +50,10 @@ export class PostgresBooks {
   /** Whether there is a table of this name, where `search_path` finds it. */
   async hasTable(table: string): Promise<boolean> {
     return this.#session(async (client) => {
-      const { rows } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [quoted(table)]);
+      const { rows } = await client.query<{ found: boolean }>(
+        'SELECT to_regclass($1) IS NOT NULL AS found',
+        [quoted(table)],
+      );
       return rows[0]!.found;
     });
   }
@@ -73,7 +76,9 @@ export class PostgresBooks {
       const parts = [
         await this.#part(client, 'o', orders, '--orders', digest),
         await this.#part(client, 'c', credits, '--credits', digest),
-        ...(marks === undefined ? [] : [`SELECT 'm', key, ${nulls(PLACES.length)} FROM ${quoted(marks)}`]),
+        ...(marks === undefined
+          ? []
+          : [`SELECT 'm', key, ${nulls(PLACES.length)} FROM ${quoted(marks)}`]),
       ];
       const names = ['kind', 'digest', ...PLACES].join(', ');
       const all = `WITH books (${names}) AS (\n${parts.join('\nUNION ALL\n')}\n)
@@ -83,7 +88,12 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
         if (kind === 'o') counts.orders++;
         else if (kind === 'c') counts.credits++;
         else counts.marks!++;
-        const row = kind === 'm' ? readMarkKey(hex, 'a mark') : kind === 'o' ? orderOf(cells) : creditOf(cells);
+        const row =
+          kind === 'm'
+            ? readMarkKey(hex, 'a mark')
+            : kind === 'o'
+              ? orderOf(cells)
+              : creditOf(cells);
         if (row.kind === 'useless') {
           await onFault(row.fault);
           continue;
@@ -127,7 +137,11 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
   async creditsOf(query: string, references: readonly string[]): Promise<CreditRow[]> {
     return this.#session(async (client) => {
       const sql = `${selectSql(await columnsOf(client, query, '--credits'), query)} WHERE q.reference::text = ANY ($1)`;
-      const { rows } = await client.query<(string | null)[]>({ text: sql, values: [references], rowMode: 'array' });
+      const { rows } = await client.query<(string | null)[]>({
+        text: sql,
+        values: [references],
+        rowMode: 'array',
+      });
       return rows.map(creditOf).filter((row) => row.kind === 'credit');
     });
   }
@@ -149,7 +163,13 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
     }
   }
 
-  async #part(client: Client, kind: string, query: string, option: string, digest: string): Promise<string> {
+  async #part(
+    client: Client,
+    kind: string,
+    query: string,
+    option: string,
+    digest: string,
+  ): Promise<string> {
     return `SELECT '${kind}', ${digest}, q.* FROM (${selectSql(await columnsOf(client, query, option), query)}) q`;
   }
 
@@ -184,7 +204,10 @@ async function begin(client: Client): Promise<void> {
   await client.query('SET LOCAL cursor_tuple_fraction = 1');
 }
 
-async function* fetchAll(client: Client, sql: string): AsyncGenerator<(string | null)[], void, undefined> {
+async function* fetchAll(
+  client: Client,
+  sql: string,
+): AsyncGenerator<(string | null)[], void, undefined> {
   await client.query(`DECLARE paylink_prove NO SCROLL CURSOR FOR ${sql}`);
   const fetch = (): Promise<QueryArrayResult<(string | null)[]>> =>
     client.query({ text: `FETCH ${FETCHED} FROM paylink_prove`, rowMode: 'array' });
@@ -196,14 +219,21 @@ async function* fetchAll(client: Client, sql: string): AsyncGenerator<(string | 
 }
 
 /** Which of the columns the query gives. @throws Failure where one is missing. */
-async function columnsOf(client: Client, query: string, option: string): Promise<ReadonlySet<string>> {
-  const { fields } = await client.query(`SELECT * FROM (${bare(query)}\n) q LIMIT 0`).catch((error: unknown) => {
-    throw usageFailure(`${option}: PostgreSQL refuses the query: ${messageOf(error)}`);
-  });
+async function columnsOf(
+  client: Client,
+  query: string,
+  option: string,
+): Promise<ReadonlySet<string>> {
+  const { fields } = await client
+    .query(`SELECT * FROM (${bare(query)}\n) q LIMIT 0`)
+    .catch((error: unknown) => {
+      throw usageFailure(`${option}: PostgreSQL refuses the query: ${messageOf(error)}`);
+    });
   const all = fields.map(({ name }) => name);
   refuseRepeated(option, option === '--orders' ? ORDER_COLUMNS : CREDIT_COLUMNS, all, 'the query');
   const names = new Set(all);
-  const required = option === '--orders' ? [['reference'], ['amount', 'amount_min']] : [['reference']];
+  const required =
+    option === '--orders' ? [['reference'], ['amount', 'amount_min']] : [['reference']];
   for (const columns of required) {
     if (columns.some((column) => names.has(column))) continue;
     throw usageFailure(
@@ -215,10 +245,19 @@ async function columnsOf(client: Client, query: string, option: string): Promise
 }
 
 /** In one order for both kinds of rows, as text: what a number is, is for the reader of rows to say. */
-const PLACES = ['reference', 'amount', 'amount_min', 'amount_max', 'currency', 'by_hand'] as const satisfies readonly Column[];
+const PLACES = [
+  'reference',
+  'amount',
+  'amount_min',
+  'amount_max',
+  'currency',
+  'by_hand',
+] as const satisfies readonly Column[];
 
 function selectSql(names: ReadonlySet<string>, query: string): string {
-  const columns = PLACES.map((column) => (names.has(column) ? `q.${column}::text AS ${column}` : `NULL::text AS ${column}`));
+  const columns = PLACES.map((column) =>
+    names.has(column) ? `q.${column}::text AS ${column}` : `NULL::text AS ${column}`,
+  );
   return `SELECT ${columns.join(', ')} FROM (${bare(query)}\n) q`;
 }
 
@@ -230,12 +269,20 @@ function nulls(count: number): string {
   return Array.from({ length: count }, () => 'NULL').join(', ');
 }
 
-function orderOf([reference, amount, least, most, currency]: readonly (string | null)[]): OrderRow | UselessRow {
-  const cells: Cells<(typeof ORDER_COLUMNS)[number]> = { reference, amount, amount_min: least, amount_max: most, currency };
+function orderOf([reference, amount, least, most, currency]: readonly (string | null)[]):
+  OrderRow | UselessRow {
+  const cells: Cells<(typeof ORDER_COLUMNS)[number]> = {
+    reference,
+    amount,
+    amount_min: least,
+    amount_max: most,
+    currency,
+  };
   return readOrder(cells, 'a row of the orders');
 }
 
-function creditOf([reference, amount, , , , byHand]: readonly (string | null)[]): CreditRow | UselessRow {
+function creditOf([reference, amount, , , , byHand]: readonly (string | null)[]):
+  CreditRow | UselessRow {
   return readCredit({ reference, amount, by_hand: byHand }, 'a row of the credits');
 }
 
@@ -266,5 +313,7 @@ function quoted(table: string): string {
 
 function explained(error: unknown): unknown {
   const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? failure(`PostgreSQL: ${messageOf(error)} (${code})`) : error;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
+    ? failure(`PostgreSQL: ${messageOf(error)} (${code})`)
+    : error;
 }

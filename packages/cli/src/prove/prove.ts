@@ -55,7 +55,8 @@ export async function prove(options: ProveOptions): Promise<Proof> {
   const run = nameOfRun(options.settings);
   let books = await state.booksRead(run);
   const from = books === undefined ? await state.begin() : await state.resume();
-  if (books !== undefined) onProgress({ doing: 'resuming', readAt: books.readAt, asked: from.asked });
+  if (books !== undefined)
+    onProgress({ doing: 'resuming', readAt: books.readAt, asked: from.asked });
   try {
     books ??= await settleByBooks({
       ...options,

@@ -25,7 +25,11 @@ const WORDS: Readonly<Record<(typeof VERDICTS)[number] | (typeof FINDINGS)[numbe
   input_fault: 'fault of the input',
 };
 
-export async function showProof(proof: Proof, findings: () => AsyncIterable<Finding>, output: Output): Promise<void> {
+export async function showProof(
+  proof: Proof,
+  findings: () => AsyncIterable<Finding>,
+  output: Output,
+): Promise<void> {
   const { paint } = output;
   const { books, stopped, verdicts } = proof;
   if (stopped !== undefined) {
@@ -47,7 +51,8 @@ export async function showProof(proof: Proof, findings: () => AsyncIterable<Find
     if (count === 0) continue;
     output.line(text`${paint.red(WORDS[kind])}  ${count}`);
     output.table(list.map(({ reference, mark, reason }) => [reference ?? mark ?? '', reason]));
-    if (count > list.length) output.line(text`  and ${count - list.length} more: --csv findings.csv has each`);
+    if (count > list.length)
+      output.line(text`  and ${count - list.length} more: --csv findings.csv has each`);
     output.line();
   }
   output.line(paint.bold(`${books.orders} orders, ${proof.asked} asked`));
@@ -65,14 +70,20 @@ export async function showProof(proof: Proof, findings: () => AsyncIterable<Find
 function conclusion(proof: Proof, { paint }: Output): Printable {
   const { complete, total, verdicts } = proof;
   const notAsked = verdicts['not_asked'] ?? 0;
-  const rest = notAsked === 0 ? '' : `; ${notAsked} orders were not asked, and nothing is said of them`;
-  if (hasNoOrders(proof)) return paint.red('no order was read, so that nothing is proven: check --orders');
+  const rest =
+    notAsked === 0 ? '' : `; ${notAsked} orders were not asked, and nothing is said of them`;
+  if (hasNoOrders(proof))
+    return paint.red('no order was read, so that nothing is proven: check --orders');
   if (total > 0) return paint.red(`${total} finding${total === 1 ? '' : 's'}${rest}`);
   return complete ? paint.green(`no finding${rest}`) : paint.yellow(`no finding so far${rest}`);
 }
 
 /** One document, written as it is read from the disk: the findings may be more than fit into memory. */
-export async function writeJson(proof: Proof, findings: () => AsyncIterable<Finding>, output: Output): Promise<void> {
+export async function writeJson(
+  proof: Proof,
+  findings: () => AsyncIterable<Finding>,
+  output: Output,
+): Promise<void> {
   const { books, stopped, complete, asked, verdicts, total } = proof;
   const head = {
     complete,
@@ -103,20 +114,30 @@ const COLUMNS = [
 ] as const;
 
 /** @param target a file, or stdout where it is `true`: escaped where that is a terminal */
-export async function writeCsv(target: string | true, findings: AsyncIterable<Finding>, output: Output): Promise<void> {
+export async function writeCsv(
+  target: string | true,
+  findings: AsyncIterable<Finding>,
+  output: Output,
+): Promise<void> {
   const stream = target === true ? process.stdout : createWriteStream(target, { mode: 0o600 });
-  const failed = target === true ? undefined : once(stream, 'error').then(([error]) => error as NodeJS.ErrnoException);
-  const shown = target === true && process.stdout.isTTY ? escapeText : (line: string): string => line;
+  const failed =
+    target === true
+      ? undefined
+      : once(stream, 'error').then(([error]) => error as NodeJS.ErrnoException);
+  const shown =
+    target === true && process.stdout.isTTY ? escapeText : (line: string): string => line;
   const write = async (cells: readonly Cell[]): Promise<void> => {
     if (stream.write(`${shown(output.redact(cells.map(quote).join(',')))}\r\n`)) return;
     await Promise.race([once(stream, 'drain'), failed]);
   };
   await write(COLUMNS);
-  for await (const finding of findings) await write(COLUMNS.map((column) => valueOf(finding[column])));
+  for await (const finding of findings)
+    await write(COLUMNS.map((column) => valueOf(finding[column])));
   if (target === true) return;
   stream.end();
   const error = await Promise.race([once(stream, 'close').then(() => undefined), failed]);
-  if (error !== undefined) throw usageFailure(`--csv: ${target} cannot be written (${error.code ?? 'unknown reason'})`);
+  if (error !== undefined)
+    throw usageFailure(`--csv: ${target} cannot be written (${error.code ?? 'unknown reason'})`);
 }
 
 type Cell = string | number | boolean | undefined;

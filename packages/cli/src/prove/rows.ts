@@ -3,7 +3,8 @@
 import { usageFailure } from '../failure.js';
 
 /** What an order is to be paid: this, or what the customer chooses between these. Whole numbers of the smallest unit. */
-export type Expected = { readonly amount: number } | { readonly least: number; readonly most: number };
+export type Expected =
+  { readonly amount: number } | { readonly least: number; readonly most: number };
 
 export interface OrderRow {
   readonly kind: 'order';
@@ -36,37 +37,63 @@ export interface UselessRow {
 
 export type Row = OrderRow | CreditRow | MarkRow | UselessRow;
 
-export const ORDER_COLUMNS = ['reference', 'amount', 'amount_min', 'amount_max', 'currency'] as const;
+export const ORDER_COLUMNS = [
+  'reference',
+  'amount',
+  'amount_min',
+  'amount_max',
+  'currency',
+] as const;
 export const CREDIT_COLUMNS = ['reference', 'amount', 'by_hand'] as const;
 
 /** @throws Failure if two columns have one name, since only one of them could be read */
-export function refuseRepeated(option: string, known: readonly string[], names: readonly string[], where: string): void {
+export function refuseRepeated(
+  option: string,
+  known: readonly string[],
+  names: readonly string[],
+  where: string,
+): void {
   const repeated = known.find((column) => names.indexOf(column) !== names.lastIndexOf(column));
   if (repeated === undefined) return;
-  throw usageFailure(`${option}: ${where} has two columns ${repeated}`, 'leave one of them out, or give it another name');
+  throw usageFailure(
+    `${option}: ${where} has two columns ${repeated}`,
+    'leave one of them out, or give it another name',
+  );
 }
 
 /** A cell; `null` and an empty one are the same, since CSV knows no difference. */
 type Cell = string | null | undefined;
 export type Cells<Column extends string> = Readonly<Partial<Record<Column, Cell>>>;
 
-export function readOrder(cells: Cells<(typeof ORDER_COLUMNS)[number]>, where: string): OrderRow | UselessRow {
+export function readOrder(
+  cells: Cells<(typeof ORDER_COLUMNS)[number]>,
+  where: string,
+): OrderRow | UselessRow {
   const { reference, amount, amount_min: least, amount_max: most, currency } = cells;
   if (isBlank(reference)) return { kind: 'useless', fault: `${where} has no reference` };
   const row = { kind: 'order', reference: reference!, ...(currency ? { currency } : {}) } as const;
-  if (amount && (least || most)) return { ...row, fault: `${where} has an amount and bounds of one` };
+  if (amount && (least || most))
+    return { ...row, fault: `${where} has an amount and bounds of one` };
   try {
     if (amount) return { ...row, expected: { amount: readAmount(amount, 'amount') } };
     if (!least && !most) return { ...row };
     if (!least || !most) throw new Error('only one of amount_min and amount_max');
-    const expected = { least: readAmount(least, 'amount_min'), most: readAmount(most, 'amount_max') };
-    return expected.least <= expected.most ? { ...row, expected } : { ...row, fault: `${where} has amount_min over amount_max` };
+    const expected = {
+      least: readAmount(least, 'amount_min'),
+      most: readAmount(most, 'amount_max'),
+    };
+    return expected.least <= expected.most
+      ? { ...row, expected }
+      : { ...row, fault: `${where} has amount_min over amount_max` };
   } catch (error) {
     return { ...row, fault: `${where} has ${(error as Error).message}` };
   }
 }
 
-export function readCredit(cells: Cells<(typeof CREDIT_COLUMNS)[number]>, where: string): CreditRow | UselessRow {
+export function readCredit(
+  cells: Cells<(typeof CREDIT_COLUMNS)[number]>,
+  where: string,
+): CreditRow | UselessRow {
   const { reference, amount, by_hand: byHand } = cells;
   if (isBlank(reference)) return { kind: 'useless', fault: `${where} has no reference` };
   const row = { kind: 'credit', reference: reference! } as const;

@@ -60,13 +60,22 @@ export async function settleByBooks(options: SettleOptions): Promise<BooksRead> 
       }
       const { verdict, reason } = judged;
       counts[verdict] = (counts[verdict] ?? 0) + 1;
-      if (verdict !== 'right' && verdict !== 'not_asked') await find(findingOf(verdict, reason, books, { hasMarks }));
+      if (verdict !== 'right' && verdict !== 'not_asked')
+        await find(findingOf(verdict, reason, books, { hasMarks }));
     }
   } finally {
     await questions.close();
     await settled.close();
   }
-  const read: BooksRead = { run, readAt, rows: { ...source.rows }, orders, questions: asked, counts, findings };
+  const read: BooksRead = {
+    run,
+    readAt,
+    rows: { ...source.rows },
+    orders,
+    questions: asked,
+    counts,
+    findings,
+  };
   await state.finishBooks(read);
   return read;
 }
@@ -74,10 +83,17 @@ export async function settleByBooks(options: SettleOptions): Promise<BooksRead> 
 function strayOf(books: Books, hasMarks: boolean): Finding | undefined {
   const { credits, marked } = books;
   if (credits > 0) {
-    return findingOf('credit_without_order', `credited ${times(credits)}, and no order has this reference`, books, { hasMarks });
+    return findingOf(
+      'credit_without_order',
+      `credited ${times(credits)}, and no order has this reference`,
+      books,
+      { hasMarks },
+    );
   }
   return marked === true
-    ? findingOf('mark_without_order', 'marked as done, and no order has this mark', books, { hasMarks })
+    ? findingOf('mark_without_order', 'marked as done, and no order has this mark', books, {
+        hasMarks,
+      })
     : undefined;
 }
 

@@ -10,7 +10,18 @@
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { link, mkdir, mkdtemp, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +39,11 @@ export interface BooksRead {
   readonly run: string;
   /** ISO 8601, UTC. */
   readonly readAt: string;
-  readonly rows: { readonly orders: number; readonly credits: number; readonly marks: number | null };
+  readonly rows: {
+    readonly orders: number;
+    readonly credits: number;
+    readonly marks: number | null;
+  };
   readonly orders: number;
   readonly questions: number;
   readonly counts: Counts;
@@ -48,7 +63,12 @@ export interface Checkpoint {
 /** A line of the answers: a finding; or one that waits for the end of the run, which shows whether it is one. */
 export type AnswerLine =
   | { readonly finding: Finding }
-  | { readonly unsure: 'lost' | 'no payment'; readonly books: Books; readonly answer: Answer; readonly at: number }
+  | {
+      readonly unsure: 'lost' | 'no payment';
+      readonly books: Books;
+      readonly answer: Answer;
+      readonly at: number;
+    }
   | { readonly checkpoint: Checkpoint };
 
 const START: Checkpoint = { end: 0, asked: 0, read: 0, counts: {} };
@@ -66,7 +86,8 @@ export class StateFolder {
 
   /** @throws Failure where another run is at work in the folder. */
   static async open(path: string | undefined): Promise<StateFolder> {
-    if (path === undefined) return new StateFolder(await mkdtemp(join(tmpdir(), 'paylink-prove-')), false);
+    if (path === undefined)
+      return new StateFolder(await mkdtemp(join(tmpdir(), 'paylink-prove-')), false);
     try {
       await mkdir(path, { recursive: true, mode: 0o700 });
       const state = new StateFolder(path, true);
@@ -74,7 +95,9 @@ export class StateFolder {
       return state;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      throw typeof code === 'string' ? usageFailure(`--state: ${path} cannot be used (${code})`) : error;
+      throw typeof code === 'string'
+        ? usageFailure(`--state: ${path} cannot be used (${code})`)
+        : error;
     }
   }
 
@@ -83,7 +106,10 @@ export class StateFolder {
     const path = this.#at('lock');
     const own = this.#at(`lock.${process.pid}`);
     const held = (holder: string): Error =>
-      usageFailure(`--state: another run (${holder}) is at work in ${this.path}`, `if it is not: remove ${path}`);
+      usageFailure(
+        `--state: another run (${holder}) is at work in ${this.path}`,
+        `if it is not: remove ${path}`,
+      );
     try {
       // Of a run that was killed here and had the same process id.
       await rm(own, { force: true });
@@ -159,19 +185,24 @@ export class StateFolder {
     return new LineWriter(this.#at('answers.jsonl'), 'a');
   }
 
-  async *readQuestions(from: number): AsyncGenerator<{ readonly books: Books; readonly end: number }, void, undefined> {
+  async *readQuestions(
+    from: number,
+  ): AsyncGenerator<{ readonly books: Books; readonly end: number }, void, undefined> {
     if ((await sizeOf(this.#at('questions.jsonl'))) <= from) return;
-    for await (const { text, end } of linesOf(this.#at('questions.jsonl'), from)) yield { books: JSON.parse(text) as Books, end };
+    for await (const { text, end } of linesOf(this.#at('questions.jsonl'), from))
+      yield { books: JSON.parse(text) as Books, end };
   }
 
   async *readSettled(): AsyncGenerator<Finding, void, undefined> {
     if ((await sizeOf(this.#at('settled.jsonl'))) === 0) return;
-    for await (const { text } of linesOf(this.#at('settled.jsonl'))) yield JSON.parse(text) as Finding;
+    for await (const { text } of linesOf(this.#at('settled.jsonl')))
+      yield JSON.parse(text) as Finding;
   }
 
   async *readAnswers(): AsyncGenerator<AnswerLine, void, undefined> {
     if ((await sizeOf(this.#at('answers.jsonl'))) === 0) return;
-    for await (const { text } of linesOf(this.#at('answers.jsonl'))) yield JSON.parse(text) as AnswerLine;
+    for await (const { text } of linesOf(this.#at('answers.jsonl')))
+      yield JSON.parse(text) as AnswerLine;
   }
 
   /** Where the last findings are gathered, in the order in which they are shown. */
@@ -181,7 +212,8 @@ export class StateFolder {
 
   async *readFinal(): AsyncGenerator<Finding, void, undefined> {
     if ((await sizeOf(this.#at('final.jsonl'))) === 0) return;
-    for await (const { text } of linesOf(this.#at('final.jsonl'))) yield JSON.parse(text) as Finding;
+    for await (const { text } of linesOf(this.#at('final.jsonl')))
+      yield JSON.parse(text) as Finding;
   }
 
   /** @param goesOn whether a later run goes on where this one was stopped */

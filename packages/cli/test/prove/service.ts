@@ -11,7 +11,11 @@ export interface Service {
 
 /** @param answer the status of the payment; `undefined` where the test has answered itself, or never will */
 export async function startService(
-  answer: (reference: string, response: ServerResponse, count: number) => string | Promise<string | undefined> | undefined,
+  answer: (
+    reference: string,
+    response: ServerResponse,
+    count: number,
+  ) => string | Promise<string | undefined> | undefined,
   amount: (reference: string) => number = () => 100,
 ): Promise<Service> {
   const asked: string[] = [];
@@ -21,7 +25,15 @@ export async function startService(
     void Promise.resolve(answer(reference, response, asked.length)).then((status) => {
       if (status === undefined) return;
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ reference, type: 'payment', amount: amount(reference), currency: 'XOF', status }));
+      response.end(
+        JSON.stringify({
+          reference,
+          type: 'payment',
+          amount: amount(reference),
+          currency: 'XOF',
+          status,
+        }),
+      );
     });
   });
   return { env: { PAYLINK_BASE_URL: `${origin}/api`, PAYLINK_API_KEY: API_KEY }, asked };

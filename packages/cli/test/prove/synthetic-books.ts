@@ -30,7 +30,11 @@ export interface Planted {
   readonly needsAnswer: boolean;
 }
 
-const success = (amount: number, currency = 'XOF'): SyntheticPayment => ({ status: 'success', amount, currency });
+const success = (amount: number, currency = 'XOF'): SyntheticPayment => ({
+  status: 'success',
+  amount,
+  currency,
+});
 const unpaid = (status: 'pending' | 'failed' | 'cancelled', amount: number): SyntheticPayment => ({
   status,
   amount,
@@ -39,8 +43,18 @@ const unpaid = (status: 'pending' | 'failed' | 'cancelled', amount: number): Syn
 
 type Parts = Omit<Story, 'reference'>;
 
-function planted(name: string, finding: Finding['finding'], needsAnswer: boolean, parts: (amount: number) => Parts): Planted {
-  const isOfOrder = !['reference_repeated', 'credit_without_order', 'mark_without_order', 'input_fault'].includes(finding);
+function planted(
+  name: string,
+  finding: Finding['finding'],
+  needsAnswer: boolean,
+  parts: (amount: number) => Parts,
+): Planted {
+  const isOfOrder = ![
+    'reference_repeated',
+    'credit_without_order',
+    'mark_without_order',
+    'input_fault',
+  ].includes(finding);
   return {
     name,
     finding,
@@ -179,9 +193,18 @@ export interface SyntheticBooks {
 }
 
 /** Books of `count` references, `faults` of them with a fault, in turn of each kind. */
-export function makeBooks(count: number, faults: number, kinds: readonly Planted[]): SyntheticBooks {
+export function makeBooks(
+  count: number,
+  faults: number,
+  kinds: readonly Planted[],
+): SyntheticBooks {
   const distance = Math.floor(count / faults);
-  const planted = new Map(Array.from({ length: faults }, (_, at) => [at * distance + (at % distance), kinds[at % kinds.length]!]));
+  const planted = new Map(
+    Array.from({ length: faults }, (_, at) => [
+      at * distance + (at % distance),
+      kinds[at % kinds.length]!,
+    ]),
+  );
   return {
     count,
     planted,
@@ -189,7 +212,9 @@ export function makeBooks(count: number, faults: number, kinds: readonly Planted
       const reference = referenceOf(number);
       const amount = amountOf(number);
       const kind = planted.get(number);
-      return kind === undefined ? { reference, ...sound(number, amount) } : kind.story(reference, amount);
+      return kind === undefined
+        ? { reference, ...sound(number, amount) }
+        : kind.story(reference, amount);
     },
   };
 }
@@ -208,7 +233,9 @@ function referenceOf(number: number): string {
     '%2F/../ ',
     ' blank ',
   ];
-  return number % 50 === 7 ? `${odd[((number / 50) % odd.length) | 0]!}${number}` : `order-${number}`;
+  return number % 50 === 7
+    ? `${odd[((number / 50) % odd.length) | 0]!}${number}`
+    : `order-${number}`;
 }
 
 export function numberOf(reference: string): number {
@@ -233,9 +260,19 @@ function sound(number: number, amount: number): Parts {
       // No link was ever made.
       return { orders, credits: [], isMarked: false };
     case 11:
-      return { orders, credits: [[`${amount}`, 'true']], isMarked: false, payment: unpaid('pending', amount) };
+      return {
+        orders,
+        credits: [[`${amount}`, 'true']],
+        isMarked: false,
+        payment: unpaid('pending', amount),
+      };
     case 13:
-      return { orders: [['', '100', `${amount * 2}`]], credits: [[`${amount}`]], isMarked: true, payment: success(amount) };
+      return {
+        orders: [['', '100', `${amount * 2}`]],
+        credits: [[`${amount}`]],
+        isMarked: true,
+        payment: success(amount),
+      };
     case 15:
       // Credited before there were marks, or its mark is forgotten.
       return { orders, credits: [[`${amount}`]], isMarked: false, payment: success(amount) };
@@ -278,5 +315,7 @@ export function expectationOf({ count, planted, story }: SyntheticBooks): Expect
 }
 
 export function csvCell(value: string): string {
-  return /[",;\t\r\n]/.test(value) || value.trim() !== value ? `"${value.replaceAll('"', '""')}"` : value;
+  return /[",;\t\r\n]/.test(value) || value.trim() !== value
+    ? `"${value.replaceAll('"', '""')}"`
+    : value;
 }

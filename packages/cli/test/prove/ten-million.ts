@@ -42,9 +42,13 @@ try {
 async function run(): Promise<boolean> {
   const started = performance.now();
   await writeBooks();
-  const sizes = await Promise.all(['orders', 'credits', 'marks'].map(async (name) => (await stat(pathOf(name))).size));
+  const sizes = await Promise.all(
+    ['orders', 'credits', 'marks'].map(async (name) => (await stat(pathOf(name))).size),
+  );
   const megabytes = Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1e6);
-  say(`${count} orders with ${books.planted.size} faults written: ${megabytes} MB in ${secondsSince(started)} s`);
+  say(
+    `${count} orders with ${books.planted.size} faults written: ${megabytes} MB in ${secondsSince(started)} s`,
+  );
   const before = memory();
 
   const state = await StateFolder.open(undefined);
@@ -79,7 +83,9 @@ async function run(): Promise<boolean> {
     },
   });
   const expected = expectationOf(books);
-  const missing = new Map([...expected.findings].map(([name, references]) => [name, new Set(references)]));
+  const missing = new Map(
+    [...expected.findings].map(([name, references]) => [name, new Set(references)]),
+  );
   const digests = await digestsOfStrayMarks();
   let alarms = 0;
   for await (const { finding, reference, mark } of state.readFinal()) {
@@ -90,29 +96,46 @@ async function run(): Promise<boolean> {
   }
   await state.close(false);
   const missed = [...missing.values()].reduce((sum, { size }) => sum + size, 0);
-  for (const [name, references] of missing) for (const reference of references) say(`MISSED ${name} ${reference}`);
-  const sameVerdicts = Object.entries(expected.verdicts).every(([verdict, sum]) => (proof.verdicts[verdict] ?? 0) === sum);
-  if (!sameVerdicts) say(`WRONG VERDICTS ${JSON.stringify(proof.verdicts)}, expected ${JSON.stringify(expected.verdicts)}`);
+  for (const [name, references] of missing)
+    for (const reference of references) say(`MISSED ${name} ${reference}`);
+  const sameVerdicts = Object.entries(expected.verdicts).every(
+    ([verdict, sum]) => (proof.verdicts[verdict] ?? 0) === sum,
+  );
+  if (!sameVerdicts)
+    say(
+      `WRONG VERDICTS ${JSON.stringify(proof.verdicts)}, expected ${JSON.stringify(expected.verdicts)}`,
+    );
   say(`verdicts ${JSON.stringify(proof.verdicts)}`);
-  say(`${proof.asked} asked; ${memory()} MB at most, ${before} MB of them before; proved in ${secondsSince(proving)} s`);
-  say(`${books.planted.size - missed} of ${books.planted.size} faults found, ${alarms} false alarms`);
+  say(
+    `${proof.asked} asked; ${memory()} MB at most, ${before} MB of them before; proved in ${secondsSince(proving)} s`,
+  );
+  say(
+    `${books.planted.size - missed} of ${books.planted.size} faults found, ${alarms} false alarms`,
+  );
   return missed === 0 && alarms === 0 && sameVerdicts && proof.complete;
 }
 
 /** The orders in their own order, the credits and the marks in another one, as they come from other tables. */
 async function writeBooks(): Promise<void> {
-  const [orders, credits, marks] = ['orders', 'credits', 'marks'].map((name) => createWriteStream(pathOf(name)));
+  const [orders, credits, marks] = ['orders', 'credits', 'marks'].map((name) =>
+    createWriteStream(pathOf(name)),
+  );
   await write(orders!, 'reference,amount,amount_min,amount_max');
   await write(credits!, 'reference,amount,by_hand');
   await write(marks!, 'key');
   for (let number = 0; number < count; number++) {
     const { reference, orders: rows } = books.story(number);
-    for (const [amount, least = '', most = ''] of rows) await write(orders!, `${csvCell(reference)},${amount},${least},${most}`);
+    for (const [amount, least = '', most = ''] of rows)
+      await write(orders!, `${csvCell(reference)},${amount},${least},${most}`);
     // 7,368,787 is prime: each number once, far from its neighbours.
     const other = books.story(count % 7_368_787 === 0 ? number : (number * 7_368_787) % count);
-    for (const [amount, byHand = ''] of other.credits) await write(credits!, `${csvCell(other.reference)},${amount},${byHand}`);
+    for (const [amount, byHand = ''] of other.credits)
+      await write(credits!, `${csvCell(other.reference)},${amount},${byHand}`);
     if (other.isMarked) {
-      await write(marks!, `\\x${(await identify({ kind: 'payment.succeeded', reference: other.reference })).key}`);
+      await write(
+        marks!,
+        `\\x${(await identify({ kind: 'payment.succeeded', reference: other.reference })).key}`,
+      );
     }
   }
   for (const stream of [orders!, credits!, marks!]) {

@@ -53,7 +53,10 @@ export function createBudget({ bytes, slice, sliceTime, rest, ...bounds }: Limit
 }
 
 /** Resolves in a later turn of the event loop. */
-export function pause(milliseconds: number, { keepsProcess }: { readonly keepsProcess: boolean }): Promise<void> {
+export function pause(
+  milliseconds: number,
+  { keepsProcess }: { readonly keepsProcess: boolean },
+): Promise<void> {
   return new Promise((resolve) => {
     const timer: unknown = setTimeout(resolve, milliseconds);
     // Only Node's timers keep a process, and only they have this.

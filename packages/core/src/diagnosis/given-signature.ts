@@ -16,12 +16,18 @@ const LONGEST = 1_000;
 const FEWEST_DIGITS = 8;
 
 export function readSignature(signature: unknown): GivenSignature {
-  const list = (Array.isArray(signature) ? (signature as unknown[]) : [signature]).filter((value) => value !== undefined);
+  const list = (Array.isArray(signature) ? (signature as unknown[]) : [signature]).filter(
+    (value) => value !== undefined,
+  );
   // The commas of `t=…,v1=…` and `v1,…` stand inside of one signature.
-  const texts = list.flatMap((value) => (typeof value === 'string' ? value.split(/(?<!^v\d),(?!v\d)/) : []));
+  const texts = list.flatMap((value) =>
+    typeof value === 'string' ? value.split(/(?<!^v\d),(?!v\d)/) : [],
+  );
   const tooLong = texts.reduce((length, text) => length + text.length, 0) > LONGEST;
-  if (tooLong || (list.length > 0 && texts.length === 0)) return { ...NO_SIGNATURE, codes: ['signature_malformed'] };
-  if (texts.every((text) => text.trim() === '')) return { ...NO_SIGNATURE, codes: ['signature_missing'] };
+  if (tooLong || (list.length > 0 && texts.length === 0))
+    return { ...NO_SIGNATURE, codes: ['signature_malformed'] };
+  if (texts.every((text) => text.trim() === ''))
+    return { ...NO_SIGNATURE, codes: ['signature_missing'] };
   const all = texts.map(readSpelling);
   const [first] = all;
   if (all.length === 1) return first!;
@@ -43,7 +49,10 @@ function readSpelling(signature: string): GivenSignature {
   };
   strip(/^\s+|\s+$/g, 'signature_blanks');
   strip(/^["'`<]|["'`>]$/g, 'signature_quoted');
-  strip(/^(?:t=\d+,)?(?:(?:hmac[-_]?)?sha-?256|v\d+|signature)[=:,\s]\s*|^0x/i, 'signature_prefixed');
+  strip(
+    /^(?:t=\d+,)?(?:(?:hmac[-_]?)?sha-?256|v\d+|signature)[=:,\s]\s*|^0x/i,
+    'signature_prefixed',
+  );
 
   const decoded = /^[\w+/-]{43}=?$/.test(text) ? fromBase64(text) : undefined;
   if (decoded !== undefined) {
@@ -53,14 +62,24 @@ function readSpelling(signature: string): GivenSignature {
   const spelling = /^[0-9a-f]*/i.exec(text)![0];
   const digits = spelling.toLowerCase();
   if (spelling !== digits) codes.push('signature_uppercase');
-  if (text.length === 64 && digits.length === 64) return { digits, codes, fits: (mac) => mac === digits };
+  if (text.length === 64 && digits.length === 64)
+    return { digits, codes, fits: (mac) => mac === digits };
   // A SHA-1 in hex, and a SHA-512.
-  if (digits.length === text.length && [40, 128].includes(text.length)) return { ...NO_SIGNATURE, codes: ['signature_algorithm'] };
+  if (digits.length === text.length && [40, 128].includes(text.length))
+    return { ...NO_SIGNATURE, codes: ['signature_algorithm'] };
   if (digits.length >= 64) {
-    return { digits, codes: [...codes, 'signature_extended'], fits: (mac) => digits.startsWith(mac) };
+    return {
+      digits,
+      codes: [...codes, 'signature_extended'],
+      fits: (mac) => digits.startsWith(mac),
+    };
   }
   if (digits.length === text.length && digits.length >= FEWEST_DIGITS) {
-    return { digits, codes: [...codes, 'signature_truncated'], fits: (mac) => mac.startsWith(digits) };
+    return {
+      digits,
+      codes: [...codes, 'signature_truncated'],
+      fits: (mac) => mac.startsWith(digits),
+    };
   }
   return { ...NO_SIGNATURE, codes: ['signature_malformed'] };
 }

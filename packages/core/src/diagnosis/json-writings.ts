@@ -12,7 +12,8 @@ interface Style {
 }
 
 const asIs = (json: string): string => json;
-const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const unicode = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const ascii = (json: string): string => json.replace(/[\x7f-\uffff]/g, unicode);
 const slashes = (json: string): string => json.replaceAll('/', '\\/');
 const ESCAPES = [
@@ -20,7 +21,11 @@ const ESCAPES = [
   slashes,
   (json: string) => slashes(ascii(json)), // PHP
   (json: string) => json.replace(/[<>&\u2028\u2029]/g, unicode), // Go
-  (json: string) => json.replace(/[<>&'+`\x7f-\uffff]/g, (character) => `\\u${unicode(character).slice(2).toUpperCase()}`), // .NET
+  (json: string) =>
+    json.replace(
+      /[<>&'+`\x7f-\uffff]/g,
+      (character) => `\\u${unicode(character).slice(2).toUpperCase()}`,
+    ), // .NET
 ];
 const SPACINGS = [
   { colon: ':', comma: ',', indent: '' },
@@ -36,7 +41,11 @@ const SPACINGS = [
  * @param length of the text that it was parsed from
  * @returns whether all of them were written
  */
-export async function* writings(parsed: unknown, length: number, budget: Budget): AsyncGenerator<Uint8Array, boolean> {
+export async function* writings(
+  parsed: unknown,
+  length: number,
+  budget: Budget,
+): AsyncGenerator<Uint8Array, boolean> {
   const unsorted = await flatten(parsed, false, budget);
   const sorted = await flatten(parsed, true, budget);
   if (unsorted === undefined || sorted === undefined) return false;
@@ -67,7 +76,10 @@ export async function* writings(parsed: unknown, length: number, budget: Budget)
   return complete;
 }
 
-async function distinctEscapes(texts: readonly string[], budget: Budget): Promise<readonly Style['escape'][]> {
+async function distinctEscapes(
+  texts: readonly string[],
+  budget: Budget,
+): Promise<readonly Style['escape'][]> {
   const distinct = [asIs];
   for (const escape of ESCAPES) {
     // For each of those before, whether some text has shown the difference.
@@ -97,10 +109,18 @@ const ITEMS_AT_ONCE = 64;
 const CHARACTERS_AT_ONCE = 1_024;
 
 /** @returns undefined where it is nested too deeply, or the budget is used up. */
-async function flatten(parsed: unknown, sorted: boolean, budget: Budget): Promise<Item[] | undefined> {
+async function flatten(
+  parsed: unknown,
+  sorted: boolean,
+  budget: Budget,
+): Promise<Item[] | undefined> {
   const items: Item[] = [];
-  const open: { readonly container: object; readonly keys: readonly string[] | undefined; readonly size: number; at: number }[] =
-    [];
+  const open: {
+    readonly container: object;
+    readonly keys: readonly string[] | undefined;
+    readonly size: number;
+    at: number;
+  }[] = [];
 
   const addText = (text: string, before: Item['before']): void => {
     const json = JSON.stringify(text);
@@ -108,7 +128,12 @@ async function flatten(parsed: unknown, sorted: boolean, budget: Budget): Promis
       let end = at + CHARACTERS_AT_ONCE;
       // Between the halves of a surrogate pair it could not be encoded.
       if (/[\udc00-\udfff]/.test(json.charAt(end))) end--;
-      items.push({ depth: open.length, before: at === 0 ? before : undefined, text: json.slice(at, end), kind: 'text' });
+      items.push({
+        depth: open.length,
+        before: at === 0 ? before : undefined,
+        text: json.slice(at, end),
+        kind: 'text',
+      });
       at = end;
     }
   };
@@ -119,7 +144,11 @@ async function flatten(parsed: unknown, sorted: boolean, budget: Budget): Promis
     }
     const place = { depth: open.length, before };
     if (typeof value !== 'object' || value === null) {
-      items.push({ ...place, text: JSON.stringify(value), kind: Number.isSafeInteger(value) ? 'integer' : undefined });
+      items.push({
+        ...place,
+        text: JSON.stringify(value),
+        kind: Number.isSafeInteger(value) ? 'integer' : undefined,
+      });
       return;
     }
     const keys = Array.isArray(value) ? undefined : Object.keys(value);
@@ -139,20 +168,33 @@ async function flatten(parsed: unknown, sorted: boolean, budget: Budget): Promis
     const { container, keys, size, at } = inner;
     if (at === size) {
       open.pop();
-      items.push({ depth: open.length, before: 'line', text: keys === undefined ? ']' : '}', kind: undefined });
+      items.push({
+        depth: open.length,
+        before: 'line',
+        text: keys === undefined ? ']' : '}',
+        kind: undefined,
+      });
       continue;
     }
     inner.at++;
     const before = at === 0 ? 'line' : 'comma';
     const key = keys?.[at] ?? at;
     if (keys !== undefined) addText(String(key), before);
-    add((container as Record<string | number, unknown>)[key], keys === undefined ? before : 'colon');
+    add(
+      (container as Record<string | number, unknown>)[key],
+      keys === undefined ? before : 'colon',
+    );
   }
   return items;
 }
 
 /** @returns how many bytes it has written, or undefined where there is no space, or the budget is used up. */
-async function write(items: readonly Item[], style: Style, space: Uint8Array, budget: Budget): Promise<number | undefined> {
+async function write(
+  items: readonly Item[],
+  style: Style,
+  space: Uint8Array,
+  budget: Budget,
+): Promise<number | undefined> {
   const { colon, comma, indent, escape, float, end } = style;
   const encoder = new TextEncoder();
   let written = 0;
@@ -168,7 +210,8 @@ async function write(items: readonly Item[], style: Style, space: Uint8Array, bu
   for (const [index, { depth, before, kind, text: json }] of items.entries()) {
     if (before === 'colon') text += colon;
     if (before === 'comma') text += comma;
-    if (indent !== '' && (before === 'comma' || before === 'line')) text += `\n${indent.repeat(depth)}`;
+    if (indent !== '' && (before === 'comma' || before === 'line'))
+      text += `\n${indent.repeat(depth)}`;
     text += kind === 'text' ? escape(json) : json;
     if (kind === 'integer' && float) text += '.0';
     const isDue = text.length > CHARACTERS_AT_ONCE || index % ITEMS_AT_ONCE === 0;

@@ -15,10 +15,18 @@ const STATUSES: Partial<Record<EmulatorErrorCode, ContentfulStatusCode>> = {
  * Lets a program on this machine act as the customer: `POST /control/pay|fail|cancel` with `{ reference, amount? }`. It takes the
  * API key as the API does, so neither another site in a browser nor another user of the machine can pay.
  */
-export function createControl({ apiKey, actions }: { readonly apiKey: string; readonly actions: Actions }): Hono {
+export function createControl({
+  apiKey,
+  actions,
+}: {
+  readonly apiKey: string;
+  readonly actions: Actions;
+}): Hono {
   const control = new Hono();
   const isAuthentic = createKeyCheck(apiKey);
-  const verbs: Readonly<Record<string, (reference: string, amount: number | undefined) => Payment>> = {
+  const verbs: Readonly<
+    Record<string, (reference: string, amount: number | undefined) => Payment>
+  > = {
     pay: (reference, amount) => actions.pay(reference, amount),
     fail: (reference) => actions.settle(reference, 'failed'),
     cancel: (reference) => actions.settle(reference, 'cancelled'),
@@ -27,12 +35,15 @@ export function createControl({ apiKey, actions }: { readonly apiKey: string; re
   control.post('/:verb', async (c) => {
     const refuse = (code: string, message: string, status: ContentfulStatusCode): Response =>
       c.json({ error: { code, message } }, status);
-    if (!isAuthentic(c.req.raw.headers)) return refuse('unauthorized', 'the API key is missing or wrong', 401);
+    if (!isAuthentic(c.req.raw.headers))
+      return refuse('unauthorized', 'the API key is missing or wrong', 401);
     const verb = c.req.param('verb');
     const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
     if (act === undefined) return refuse('not_found', 'there is no such endpoint', 404);
-    const fields = (await c.req.json().catch(() => undefined)) as { reference?: unknown; amount?: number } | undefined;
-    if (typeof fields?.reference !== 'string') return refuse('invalid_request', 'the body must be JSON with a reference', 400);
+    const fields = (await c.req.json().catch(() => undefined)) as
+      { reference?: unknown; amount?: number } | undefined;
+    if (typeof fields?.reference !== 'string')
+      return refuse('invalid_request', 'the body must be JSON with a reference', 400);
     try {
       return c.json(act(fields.reference, fields.amount));
     } catch (error) {

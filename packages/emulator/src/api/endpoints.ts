@@ -32,11 +32,15 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
   api.use(requests.middleware);
 
   api.use(async (c, next) => {
-    if (!isAuthentic(c.req.raw.headers)) throw new ServiceError('unauthorized', 'the API key is missing or wrong');
+    if (!isAuthentic(c.req.raw.headers))
+      throw new ServiceError('unauthorized', 'the API key is missing or wrong');
     const secondsLeft = limiter.take();
     if (secondsLeft !== undefined) {
       c.header('Retry-After', String(secondsLeft));
-      throw new ServiceError('rate_limited', `too many requests: the next one is answered in ${secondsLeft} s`);
+      throw new ServiceError(
+        'rate_limited',
+        `too many requests: the next one is answered in ${secondsLeft} s`,
+      );
     }
     // A kill must not take back what is answered.
     store.catchUp();
@@ -49,13 +53,19 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
     bodyLimit({
       maxSize: assumed.requestBytes,
       onError: () => {
-        throw new ServiceError('request_too_large', `the body is larger than ${assumed.requestBytes} bytes`);
+        throw new ServiceError(
+          'request_too_large',
+          `the body is larger than ${assumed.requestBytes} bytes`,
+        );
       },
     }),
     async (c) => {
       const key = readIdempotencyKey(c.req.header('idempotency-key'), assumed.idempotencyKeyLength);
       if (!isJson(c.req.header('content-type'))) {
-        throw new ServiceError('unsupported_media_type', 'the Content-Type must be application/json');
+        throw new ServiceError(
+          'unsupported_media_type',
+          'the Content-Type must be application/json',
+        );
       }
       const bytes = new Uint8Array(await c.req.arrayBuffer());
       c.set('body', bytes);
@@ -70,7 +80,8 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
     const reference = readReference(c.req.raw);
     c.set('reference', reference);
     const link = ledger.findByReference(reference);
-    if (link === undefined) throw new ServiceError('not_found', 'there is no payment with this reference');
+    if (link === undefined)
+      throw new ServiceError('not_found', 'there is no payment with this reference');
     return c.json(ledger.paymentOf(link));
   });
 
@@ -83,7 +94,9 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
   api.onError((error, c) => {
     if (error instanceof ServiceError) return answerError(c, error, assumed);
     report(error);
-    const message = isNotWritten(error) ? error.message : 'the emulator failed; its console says why';
+    const message = isNotWritten(error)
+      ? error.message
+      : 'the emulator failed; its console says why';
     return answerError(c, new ServiceError('internal_error', message), assumed);
   });
   return api;
@@ -91,7 +104,8 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
 
 function readIdempotencyKey(value: string | undefined, length: number): string | undefined {
   if (value === undefined) return undefined;
-  if (value === '' || value.length > length) refuse(`Idempotency-Key must have 1 to ${length} characters`);
+  if (value === '' || value.length > length)
+    refuse(`Idempotency-Key must have 1 to ${length} characters`);
   return value;
 }
 
@@ -117,7 +131,11 @@ function refuseMethod(c: Context, allow: string): never {
 function answerError(c: ApiContext, { code, message }: ServiceError, assumed: Assumed): Response {
   c.set('refusal', { code, message });
   if (code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer');
-  return c.body(JSON.stringify(assumed.errorBody({ code, message })), assumed.errorStatus[code] as ContentfulStatusCode, {
-    'Content-Type': 'application/json',
-  });
+  return c.body(
+    JSON.stringify(assumed.errorBody({ code, message })),
+    assumed.errorStatus[code] as ContentfulStatusCode,
+    {
+      'Content-Type': 'application/json',
+    },
+  );
 }

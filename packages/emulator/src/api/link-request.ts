@@ -2,7 +2,16 @@ import type { Assumed } from '../assumed.js';
 import type { LinkRequest, Price } from '../payments/payment.js';
 import { refuse } from './service-error.js';
 
-const FIELDS = ['amount', 'amount_min', 'amount_max', 'reference', 'description', 'return_url', 'cancel_url', 'single_use'];
+const FIELDS = [
+  'amount',
+  'amount_min',
+  'amount_max',
+  'reference',
+  'description',
+  'return_url',
+  'cancel_url',
+  'single_use',
+];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -13,11 +22,13 @@ export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest
   const fields = parseObject(body);
   if (assumed.unknownFields === 'refuse') {
     const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));
-    if (unknown !== undefined) refuse(`${JSON.stringify(unknown)} is not a field of a payment link`);
+    if (unknown !== undefined)
+      refuse(`${JSON.stringify(unknown)} is not a field of a payment link`);
   }
   const price = readPrice(fields, assumed);
   const description = readText(fields, 'description', assumed.descriptionLength);
-  if (description === undefined && !('amount' in price)) refuse('description is required for a free amount', 'description');
+  if (description === undefined && !('amount' in price))
+    refuse('description is required for a free amount', 'description');
   const returnUrl = readUrl(fields, 'return_url', assumed.urlLength);
   const cancelUrl = readUrl(fields, 'cancel_url', assumed.urlLength);
   return {
@@ -37,27 +48,35 @@ function parseObject(body: Uint8Array): Fields {
   } catch {
     refuse('the body is not JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse('the body is not a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    refuse('the body is not a JSON object');
   return value as Fields;
 }
 
 function readPrice(fields: Fields, assumed: Assumed): Price {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
-    if (min !== undefined || max !== undefined) refuse('amount_min and amount_max go in place of amount, not beside it', 'amount');
+    if (min !== undefined || max !== undefined)
+      refuse('amount_min and amount_max go in place of amount, not beside it', 'amount');
     return { amount: readAmount('amount', amount, assumed) };
   }
-  if (min === undefined && max === undefined) refuse('amount is required, or amount_min and amount_max in its place', 'amount');
+  if (min === undefined && max === undefined)
+    refuse('amount is required, or amount_min and amount_max in its place', 'amount');
   const amountMin = readAmount('amount_min', min, assumed);
   const amountMax = readAmount('amount_max', max, assumed);
   if (amountMin > amountMax) refuse('amount_min is more than amount_max', 'amount_max');
   return { amountMin, amountMax };
 }
 
-function readAmount(name: string, value: unknown, { lowestAmount, highestAmount }: Assumed): number {
+function readAmount(
+  name: string,
+  value: unknown,
+  { lowestAmount, highestAmount }: Assumed,
+): number {
   if (!Number.isSafeInteger(value)) refuse(`${name} must be an integer`, name);
   const amount = value as number;
-  if (amount < lowestAmount || amount > highestAmount) refuse(`${name} must be from ${lowestAmount} to ${highestAmount}`, name);
+  if (amount < lowestAmount || amount > highestAmount)
+    refuse(`${name} must be from ${lowestAmount} to ${highestAmount}`, name);
   return amount;
 }
 
@@ -65,16 +84,19 @@ function readReference(fields: Fields, length: number): string {
   const reference = readText(fields, 'reference', length);
   if (reference === undefined) refuse('reference is required', 'reference');
   // A URL drops these as path segments, so the payment could never be read.
-  if (reference === '.' || reference === '..') refuse('reference must not be "." or ".."', 'reference');
+  if (reference === '.' || reference === '..')
+    refuse('reference must not be "." or ".."', 'reference');
   return reference;
 }
 
 function readText(fields: Fields, name: string, length: number): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string' || value.trim() === '') refuse(`${name} must be a non-blank string`, name);
+  if (typeof value !== 'string' || value.trim() === '')
+    refuse(`${name} must be a non-blank string`, name);
   if (value.length > length) refuse(`${name} must have at most ${length} characters`, name);
-  if (value.includes('\0') || /\p{Surrogate}/u.test(value)) refuse(`${name} must not have NUL or lone surrogates`, name);
+  if (value.includes('\0') || /\p{Surrogate}/u.test(value))
+    refuse(`${name} must not have NUL or lone surrogates`, name);
   return value;
 }
 
@@ -82,7 +104,8 @@ function readUrl(fields: Fields, name: string, length: number): string | undefin
   const text = readText(fields, name, length);
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') refuse(`${name} must be an http or https URL`, name);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    refuse(`${name} must be an http or https URL`, name);
   // The hosted page names the host in its Content-Security-Policy, where a ";" would start another directive.
   if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`, name);
   return url.href;

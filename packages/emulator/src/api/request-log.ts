@@ -56,7 +56,9 @@ export class RequestLog {
       method: c.req.method,
       path: `${pathname}${search}`,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(body === undefined ? {} : { body: Buffer.from(body).subarray(0, BODY_KEPT).toString('utf8') }),
+      ...(body === undefined
+        ? {}
+        : { body: Buffer.from(body).subarray(0, BODY_KEPT).toString('utf8') }),
       ...(reference === undefined ? {} : { reference }),
       status: c.res.status,
       ...refusal,

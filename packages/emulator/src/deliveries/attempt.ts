@@ -32,7 +32,8 @@ export interface DeliveryAttempt {
 /** A notification as it is on the wire, made once so that every attempt of a delivery sends and shows the same. */
 export function toRequest({ url }: Target, { headers, body }: Notification): SentRequest {
   const joined: Record<string, string> = {};
-  for (const [name, value] of headers) joined[name] = joined[name] === undefined ? value : `${joined[name]}, ${value}`;
+  for (const [name, value] of headers)
+    joined[name] = joined[name] === undefined ? value : `${joined[name]}, ${value}`;
   return {
     method: 'POST',
     url: url.href,

@@ -15,7 +15,8 @@ export function toCurl({ url, headerLines, rawBody }: SentRequest): string {
   const bytes = Buffer.from(rawBody);
   const text = bytes.toString('utf8');
   // Characters that cannot be seen would be lost on the way through a clipboard.
-  if (isUtf8(bytes) && !piecesOf(text).some(({ isSign }) => isSign)) return `${command} --data-raw ${quote(text)}`;
+  if (isUtf8(bytes) && !piecesOf(text).some(({ isSign }) => isSign))
+    return `${command} --data-raw ${quote(text)}`;
   const octal = Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
   return `printf '${octal}' | ${command} --data-binary @-`;
 }

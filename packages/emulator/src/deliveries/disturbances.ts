@@ -62,15 +62,19 @@ export function checkDisturbance(disturbance: Disturbance): void {
 }
 
 function faultOf(disturbance: unknown): string | undefined {
-  if (typeof disturbance !== 'object' || disturbance === null) return 'must be an object with a kind';
+  if (typeof disturbance !== 'object' || disturbance === null)
+    return 'must be an object with a kind';
   const { kind, delay, count, reference } = disturbance as Disturbance;
   const unknown = Object.keys(disturbance).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) return `has the unknown option ${unknown}. Valid options: ${KNOWN.join(', ')}`;
+  if (unknown !== undefined)
+    return `has the unknown option ${unknown}. Valid options: ${KNOWN.join(', ')}`;
   if (!KINDS.includes(kind)) return `must have a kind of ${KINDS.join(', ')}`;
   if (delay !== undefined && !(Number.isInteger(delay) && delay >= 0 && delay <= LONGEST_TIMER)) {
     return `must have a delay of 0 to ${LONGEST_TIMER} whole milliseconds`;
   }
-  if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) return 'must have a count of 1 or more';
-  if (reference !== undefined && typeof reference !== 'string') return 'must have a reference that is a string';
+  if (count !== undefined && !(Number.isSafeInteger(count) && count > 0))
+    return 'must have a count of 1 or more';
+  if (reference !== undefined && typeof reference !== 'string')
+    return 'must have a reference that is a string';
   return undefined;
 }

@@ -16,11 +16,20 @@ export interface NotificationParts {
 }
 
 /** Signs a body as docs/service.md 6.3 says, and puts its headers beside it. */
-export async function signNotification({ body, event, contentType, secret }: NotificationParts): Promise<Notification> {
+export async function signNotification({
+  body,
+  event,
+  contentType,
+  secret,
+}: NotificationParts): Promise<Notification> {
   return { headers: headersOf(event, contentType, await sign(body, secret)), body };
 }
 
-export function headersOf(event: string, contentType: string, ...signatures: readonly string[]): HeaderLine[] {
+export function headersOf(
+  event: string,
+  contentType: string,
+  ...signatures: readonly string[]
+): HeaderLine[] {
   return [
     ['Content-Type', contentType],
     ['X-Service-Event', event],

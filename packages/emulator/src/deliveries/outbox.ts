@@ -52,7 +52,9 @@ interface FaultToSend {
 }
 
 /** A delivery as it is kept over a restart. */
-type KeptEntry = Omit<Entry, 'notification' | 'signal' | 'retry' | 'isKept'> & { readonly nextAttemptAt?: Date };
+type KeptEntry = Omit<Entry, 'notification' | 'signal' | 'retry' | 'isKept'> & {
+  readonly nextAttemptAt?: Date;
+};
 
 const KIND = 'delivery';
 // Each attempt is a kilobyte or two, and is written again with each later one.
@@ -93,7 +95,8 @@ export class Outbox {
     this.#options = options;
     this.#lanes = new Lanes(options.assumed.deliveriesAtOnce);
     if (options.disturb !== undefined) this.#disturbances.add(options.disturb);
-    for (const kept of options.store.read(KIND).values()) this.#restore(fromJson(kept) as KeptEntry);
+    for (const kept of options.store.read(KIND).values())
+      this.#restore(fromJson(kept) as KeptEntry);
   }
 
   /** Starts a delivery at once, unless it is disturbed, and does not wait for it. */
@@ -118,9 +121,13 @@ export class Outbox {
    */
   async resend(id: string, target: Target = this.#options.target): Promise<DeliveryAttempt> {
     const entry = this.#entries.get(id);
-    if (entry === undefined) throw new EmulatorError('delivery_not_found', `there is no delivery ${quote(id)}`);
+    if (entry === undefined)
+      throw new EmulatorError('delivery_not_found', `there is no delivery ${quote(id)}`);
     if (entry.notification === undefined) {
-      throw new EmulatorError('delivery_has_fault', 'this delivery has a fault: sendFault sends another one');
+      throw new EmulatorError(
+        'delivery_has_fault',
+        'this delivery has a fault: sendFault sends another one',
+      );
     }
     this.#requireOpen();
     return this.#attempt(entry, target);
@@ -233,7 +240,11 @@ export class Outbox {
     if (this.#entries.get(entry.id) === entry && !entry.signal.aborted) {
       const { notification, signal, retry, isKept, ...kept } = entry;
       const attempts = kept.attempts.slice(-ATTEMPTS_OVER_RESTART);
-      this.#options.store.put(KIND, entry.id, toJson({ ...kept, attempts, nextAttemptAt: retry?.at }));
+      this.#options.store.put(
+        KIND,
+        entry.id,
+        toJson({ ...kept, attempts, nextAttemptAt: retry?.at }),
+      );
     }
     this.#options.onChange();
   }
@@ -281,7 +292,8 @@ export class Outbox {
     this.#lanes
       .run(async () => {
         // It may have been acknowledged by a resend while it waited.
-        if (entry.state === 'pending' && !entry.signal.aborted) await this.#attempt(entry, this.#options.target);
+        if (entry.state === 'pending' && !entry.signal.aborted)
+          await this.#attempt(entry, this.#options.target);
       })
       .then(done)
       .catch(report);
@@ -304,7 +316,11 @@ export class Outbox {
     return done;
   }
 
-  async #send(entry: Entry, request: SentRequest, { target, pace }: { target: Target; pace?: Pace }): Promise<DeliveryAttempt> {
+  async #send(
+    entry: Entry,
+    request: SentRequest,
+    { target, pace }: { target: Target; pace?: Pace },
+  ): Promise<DeliveryAttempt> {
     const { assumed } = this.#options;
     const pauses = pace?.kind === 'slow' ? pace.interval * request.rawBody.byteLength : 0;
     const sending = attempt(target, request, {
@@ -317,7 +333,10 @@ export class Outbox {
     const done = await sending;
     this.#underway.delete(sending);
     entry.attempts.push(done);
-    const most = Math.max(1, Math.min(assumed.attemptsKept, Math.floor(ATTEMPTS_IN_ALL / Math.max(1, this.#entries.size))));
+    const most = Math.max(
+      1,
+      Math.min(assumed.attemptsKept, Math.floor(ATTEMPTS_IN_ALL / Math.max(1, this.#entries.size))),
+    );
     if (entry.attempts.length > most) entry.attempts.splice(0, entry.attempts.length - most);
     return done;
   }
@@ -332,7 +351,10 @@ export class Outbox {
     // A delivery that has ended and was sent again is not due.
     if (entry.state !== 'pending' || entry.signal.aborted || entry.retry !== undefined) return;
     // Full jitter: deliveries that failed together must not be retried together.
-    const longest = Math.min(assumed.longestRetryDelay, assumed.firstRetryDelay * 2 ** entry.failures++);
+    const longest = Math.min(
+      assumed.longestRetryDelay,
+      assumed.firstRetryDelay * 2 ** entry.failures++,
+    );
     this.#startLater(entry, random.fraction('retry') * longest);
   }
 
@@ -346,28 +368,47 @@ export class Outbox {
     try {
       const attempts = await this.#sendInOrder(entry, make);
       // The payment can have got to another status while a slow fault was sent.
-      const verdict = judge(fault, [before, payment.status], attempts, this.#options.assumed.acknowledged);
+      const verdict = judge(
+        fault,
+        [before, payment.status],
+        attempts,
+        this.#options.assumed.acknowledged,
+      );
       entry.verdict = verdict;
       const { rows } = describeFault(fault);
       this.#finish(entry, 'sent');
       const expected = expectationOf(fault, before);
-      return { fault, rows, expected, verdict, asExpected: verdict !== 'unexpected', delivery: this.#snapshot(entry) };
+      return {
+        fault,
+        rows,
+        expected,
+        verdict,
+        asExpected: verdict !== 'unexpected',
+        delivery: this.#snapshot(entry),
+      };
     } finally {
       this.#finish(entry, 'sent');
       this.#changed(entry);
     }
   }
 
-  async #sendInOrder(entry: Entry, make: () => Promise<FaultyDelivery>): Promise<DeliveryAttempt[]> {
+  async #sendInOrder(
+    entry: Entry,
+    make: () => Promise<FaultyDelivery>,
+  ): Promise<DeliveryAttempt[]> {
     const { target } = this.#options;
     const { notifications, order, wait, pace } = await make();
     const requests = notifications.map((notification) => toRequest(target, notification));
     const sendOne = async (request: SentRequest): Promise<DeliveryAttempt> => {
-      const done = await this.#send(entry, request, { target, ...(pace === undefined ? {} : { pace }) });
+      const done = await this.#send(entry, request, {
+        target,
+        ...(pace === undefined ? {} : { pace }),
+      });
       this.#changed(entry);
       return done;
     };
-    if (wait !== undefined) await sleep(wait, undefined, { signal: entry.signal }).catch(() => undefined);
+    if (wait !== undefined)
+      await sleep(wait, undefined, { signal: entry.signal }).catch(() => undefined);
     if (order === 'at once') return Promise.all(requests.map(sendOne));
     const attempts: DeliveryAttempt[] = [];
     for (const request of requests) attempts.push(await sendOne(request));
@@ -385,7 +426,18 @@ export class Outbox {
     this.#options.store.remove(KIND, oldest);
   }
 
-  #snapshot({ id, reference, createdAt, state, fault, paymentStatus, verdict, started, attempts, retry }: Entry): EmulatorDelivery {
+  #snapshot({
+    id,
+    reference,
+    createdAt,
+    state,
+    fault,
+    paymentStatus,
+    verdict,
+    started,
+    attempts,
+    retry,
+  }: Entry): EmulatorDelivery {
     return {
       id,
       event: 'payment.succeeded',

@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
@@ -16,7 +21,10 @@ export interface Answer {
 /** How the bytes of a body go out, where not all at once. */
 export type Pace =
   | { readonly kind: 'slow'; /** Milliseconds between two bytes. */ readonly interval: number }
-  | { readonly kind: 'break off'; /** Bytes that are sent before the connection is reset. */ readonly after: number };
+  | {
+      readonly kind: 'break off';
+      /** Bytes that are sent before the connection is reset. */ readonly after: number;
+    };
 
 export interface Message {
   readonly url: URL;
@@ -41,7 +49,10 @@ export const BROKEN_OFF = 'broken off on purpose';
 
 // One connection for each notification: a kept-alive one that the receiver has just closed would look like a failure. The caller
 // bounds how many there are.
-const agents = { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) };
+const agents = {
+  http: new HttpAgent({ keepAlive: false }),
+  https: new HttpsAgent({ keepAlive: false }),
+};
 
 /** The header lines that every request has. */
 export function framing(url: URL, bodyLength: number): HeaderLine[] {
@@ -57,7 +68,15 @@ export function framing(url: URL, bodyLength: number): HeaderLine[] {
  *
  * @throws Error when there was no answer: refused, reset, timed out, broken off or aborted.
  */
-export function send({ url, headers, body, pace, lookup, timeout, signal }: Message): Promise<Answer> {
+export function send({
+  url,
+  headers,
+  body,
+  pace,
+  lookup,
+  timeout,
+  signal,
+}: Message): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const secure = url.protocol === 'https:';
     const req = (secure ? httpsRequest : httpRequest)(url, {
@@ -125,13 +144,20 @@ function readAnswer(res: IncomingMessage, resolve: (answer: Answer) => void): vo
     if (done) return;
     done = true;
     const body = Buffer.concat(chunks).subarray(0, BODY_KEPT).toString('utf8');
-    resolve({ status: res.statusCode!, headers: namedHeaders(res), body, truncated: length > BODY_KEPT || !res.complete });
+    resolve({
+      status: res.statusCode!,
+      headers: namedHeaders(res),
+      body,
+      truncated: length > BODY_KEPT || !res.complete,
+    });
     res.destroy();
   }
 }
 
 function namedHeaders(res: IncomingMessage): Answer['headers'] {
   return Object.fromEntries(
-    Object.entries(res.headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined),
+    Object.entries(res.headers).filter(
+      (entry): entry is [string, string | string[]] => entry[1] !== undefined,
+    ),
   );
 }

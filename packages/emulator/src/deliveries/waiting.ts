@@ -58,7 +58,12 @@ export class Waiting {
       };
       const timer = setTimeout(() => {
         const seen = this.#deliveries().filter(isOf(awaited)).at(-1);
-        waiter.fail(new EmulatorError('wait_timeout', `${goalOf(awaited)} within ${timeout} ms: ${explain(seen) ?? why()}`));
+        waiter.fail(
+          new EmulatorError(
+            'wait_timeout',
+            `${goalOf(awaited)} within ${timeout} ms: ${explain(seen) ?? why()}`,
+          ),
+        );
       }, timeout);
       this.#waiters.add(waiter);
       waiter.look();
@@ -78,12 +83,19 @@ export class Waiting {
 function checkAwaited(awaited: AwaitedDelivery): void {
   const { reference, status, timeout } = awaited;
   const unknown = Object.keys(awaited).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) throw new ConfigurationError(unknown, `is an unknown option. Valid options: ${KNOWN.join(', ')}`);
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      unknown,
+      `is an unknown option. Valid options: ${KNOWN.join(', ')}`,
+    );
   if (typeof reference !== 'string') throw new ConfigurationError('reference', 'must be a string');
   if (status !== undefined && !isWhole(status, 100, 599))
     throw new ConfigurationError('status', 'must be a status from 100 to 599');
   if (timeout !== undefined && !isWhole(timeout, 1, LONGEST_TIMER)) {
-    throw new ConfigurationError('timeout', `must be a whole number of milliseconds from 1 to ${LONGEST_TIMER}`);
+    throw new ConfigurationError(
+      'timeout',
+      `must be a whole number of milliseconds from 1 to ${LONGEST_TIMER}`,
+    );
   }
 }
 

@@ -17,7 +17,11 @@ export interface FaultSenderOptions {
 // Of a run of all faults: short enough to wait for, and long enough to overtake an answer.
 const QUICK: FaultOptions = { delay: 1_000, interval: 100 };
 
-const LARGEST: Readonly<Record<keyof FaultOptions, number>> = { times: 1_000, delay: LONGEST_TIMER, interval: 600_000 };
+const LARGEST: Readonly<Record<keyof FaultOptions, number>> = {
+  times: 1_000,
+  delay: LONGEST_TIMER,
+  interval: 600_000,
+};
 
 /** Makes faulty notifications of a payment and sends them. */
 export class FaultSender {
@@ -28,10 +32,17 @@ export class FaultSender {
   }
 
   /** @throws ConfigurationError for an unknown fault or option; EmulatorError `emulator_closed` */
-  send(link: Link, fault: Fault, options: FaultOptions = {}): { readonly id: string; readonly outcome: Promise<FaultOutcome> } {
-    if (!isFault(fault)) throw new ConfigurationError('fault', `must be one of ${FAULT_NAMES.join(', ')}`);
+  send(
+    link: Link,
+    fault: Fault,
+    options: FaultOptions = {},
+  ): { readonly id: string; readonly outcome: Promise<FaultOutcome> } {
+    if (!isFault(fault))
+      throw new ConfigurationError('fault', `must be one of ${FAULT_NAMES.join(', ')}`);
     checkOptions(options);
-    return this.#options.outbox.sendFault(link, fault, () => makeFaultyDelivery(fault, this.#genuine(link), options));
+    return this.#options.outbox.sendFault(link, fault, () =>
+      makeFaultyDelivery(fault, this.#genuine(link), options),
+    );
   }
 
   /** Sends every fault, one after the other. Ends early when the emulator forgets the payment. */
@@ -65,9 +76,14 @@ export class FaultSender {
 function checkOptions(options: FaultOptions): void {
   for (const [name, value] of Object.entries(options) as [keyof FaultOptions, unknown][]) {
     if (!Object.hasOwn(LARGEST, name)) {
-      throw new ConfigurationError(name, `is an unknown option of a fault. Valid options: ${Object.keys(LARGEST).join(', ')}`);
+      throw new ConfigurationError(
+        name,
+        `is an unknown option of a fault. Valid options: ${Object.keys(LARGEST).join(', ')}`,
+      );
     }
-    const isValid = Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST[name];
-    if (value !== undefined && !isValid) throw new ConfigurationError(name, `must be a whole number from 1 to ${LARGEST[name]}`);
+    const isValid =
+      Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST[name];
+    if (value !== undefined && !isValid)
+      throw new ConfigurationError(name, `must be a whole number from 1 to ${LARGEST[name]}`);
   }
 }

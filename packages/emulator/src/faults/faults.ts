@@ -44,7 +44,12 @@ export const FAULTS = {
   duplicate: {
     rows: ['H02'],
     sends: 'the genuine notification, ten times at once',
-    expected: { statuses: [200, 503], reactions: ['acknowledge', 'retry'], mustAcknowledge: true, effect: ONE_CREDIT },
+    expected: {
+      statuses: [200, 503],
+      reactions: ['acknowledge', 'retry'],
+      mustAcknowledge: true,
+      effect: ONE_CREDIT,
+    },
     isGenuine: true,
   },
   repeated: {
@@ -90,13 +95,22 @@ export const FAULTS = {
     rows: ['E06', 'C24'],
     sends:
       'the signed body of the payment in its present status under the event payment.succeeded: the signature does not cover that header',
-    expected: { statuses: [200], reactions: ['acknowledge'], effect: 'it is credited only if the API says success' },
+    expected: {
+      statuses: [200],
+      reactions: ['acknowledge'],
+      effect: 'it is credited only if the API says success',
+    },
     isGenuine: true,
   },
   unknown_event: {
     rows: ['E04', 'E07'],
     sends: 'the genuine body and signature under an event of another kind',
-    expected: { statuses: [200], reactions: ['acknowledge'], tolerated: ['decline'], effect: NO_EFFECT },
+    expected: {
+      statuses: [200],
+      reactions: ['acknowledge'],
+      tolerated: ['decline'],
+      effect: NO_EFFECT,
+    },
   },
   re_serialised: {
     rows: ['C02'],
@@ -105,7 +119,8 @@ export const FAULTS = {
   },
   gzip: {
     rows: ['D12'],
-    sends: 'the genuine body compressed under Content-Encoding: gzip, with the signature of the bytes before',
+    sends:
+      'the genuine body compressed under Content-Encoding: gzip, with the signature of the bytes before',
     expected: { statuses: [415], reactions: ['refuse'], effect: NO_EFFECT },
   },
   two_signatures: {
@@ -141,7 +156,12 @@ export const FAULTS = {
   aborted: {
     rows: ['D07'],
     sends: 'half of the body, then the connection is reset',
-    expected: { statuses: [400], reactions: ['refuse', 'silence'], silence: true, effect: NO_EFFECT },
+    expected: {
+      statuses: [400],
+      reactions: ['refuse', 'silence'],
+      silence: true,
+      effect: NO_EFFECT,
+    },
   },
 } as const satisfies Record<string, FaultDescription>;
 

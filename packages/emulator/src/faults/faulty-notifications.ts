@@ -58,13 +58,19 @@ const MAKERS: Readonly<Record<Fault, MakeDelivery>> = {
     const { headers, body } = await make(genuine);
     return one({ headers, body: changeOneLetter(body) });
   },
-  wrong_secret: async (genuine) => one(await make(genuine, { secret: randomBytes(32).toString('hex') })),
-  unsigned: async ({ body, contentType }) => one({ headers: headersOf(EVENT, contentType), body: Buffer.from(body) }),
-  relabelled: async (genuine) => one(await make(genuine, { body: Buffer.from(genuine.presentBody) })),
+  wrong_secret: async (genuine) =>
+    one(await make(genuine, { secret: randomBytes(32).toString('hex') })),
+  unsigned: async ({ body, contentType }) =>
+    one({ headers: headersOf(EVENT, contentType), body: Buffer.from(body) }),
+  relabelled: async (genuine) =>
+    one(await make(genuine, { body: Buffer.from(genuine.presentBody) })),
   unknown_event: async (genuine) => one(await make(genuine, { event: genuine.otherEvent })),
   re_serialised: async (genuine) => {
     const { headers, body } = await make(genuine);
-    return one({ headers, body: Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)) });
+    return one({
+      headers,
+      body: Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)),
+    });
   },
   gzip: async (genuine) => {
     const { headers, body } = await make(genuine);
@@ -73,18 +79,31 @@ const MAKERS: Readonly<Record<Fault, MakeDelivery>> = {
   two_signatures: async ({ body, contentType, secret }) => {
     const bytes = Buffer.from(body);
     const forged = randomBytes(32).toString('hex');
-    return one({ headers: headersOf(EVENT, contentType, await sign(bytes, secret), forged), body: bytes });
+    return one({
+      headers: headersOf(EVENT, contentType, await sign(bytes, secret), forged),
+      body: bytes,
+    });
   },
   bom: async (genuine) => one(await make(genuine, { body: Buffer.from(`\ufeff${genuine.body}`) })),
-  slow: async (genuine, { interval = 1_000 }) => ({ ...one(await make(genuine)), pace: { kind: 'slow', interval } }),
+  slow: async (genuine, { interval = 1_000 }) => ({
+    ...one(await make(genuine)),
+    pace: { kind: 'slow', interval },
+  }),
   aborted: async (genuine) => {
     const notification = await make(genuine);
-    return { ...one(notification), pace: { kind: 'break off', after: Math.floor(notification.body.byteLength / 2) } };
+    return {
+      ...one(notification),
+      pace: { kind: 'break off', after: Math.floor(notification.body.byteLength / 2) },
+    };
   },
 };
 
 /** Makes what a fault sends. */
-export function makeFaultyDelivery(fault: Fault, genuine: Genuine, options: FaultOptions): Promise<FaultyDelivery> {
+export function makeFaultyDelivery(
+  fault: Fault,
+  genuine: Genuine,
+  options: FaultOptions,
+): Promise<FaultyDelivery> {
   return MAKERS[fault](genuine, options);
 }
 
@@ -94,8 +113,17 @@ interface Changes {
   readonly secret?: string;
 }
 
-function make({ body, contentType, secret }: Genuine, changes: Changes = {}): Promise<Notification> {
-  return signNotification({ body: Buffer.from(body), event: EVENT, contentType, secret, ...changes });
+function make(
+  { body, contentType, secret }: Genuine,
+  changes: Changes = {},
+): Promise<Notification> {
+  return signNotification({
+    body: Buffer.from(body),
+    event: EVENT,
+    contentType,
+    secret,
+    ...changes,
+  });
 }
 
 function one(notification: Notification): FaultyDelivery {
@@ -106,7 +134,9 @@ function one(notification: Notification): FaultyDelivery {
 function changeOneLetter(body: Buffer): Buffer {
   const changed = Buffer.from(body);
   const index = changed.findLastIndex((byte) => /[A-Za-z0-9]/.test(String.fromCharCode(byte)));
-  const [one, other] = /\d/.test(String.fromCharCode(changed[index] ?? 0)) ? (['1', '2'] as const) : (['x', 'y'] as const);
+  const [one, other] = /\d/.test(String.fromCharCode(changed[index] ?? 0))
+    ? (['1', '2'] as const)
+    : (['x', 'y'] as const);
   if (index === -1) return Buffer.concat([body, Buffer.from(' ')]);
   changed.write(String.fromCharCode(changed[index]!) === one ? other : one, index, 'latin1');
   return changed;

@@ -31,11 +31,20 @@ export function judge(
   attempts: readonly DeliveryAttempt[],
   acknowledged: Acknowledged,
 ): Verdict {
-  const verdicts = statuses.map((status) => judgeAll(expectationOf(fault, status), attempts, acknowledged));
-  return (['expected', 'tolerated'] as const).find((verdict) => verdicts.includes(verdict)) ?? 'unexpected';
+  const verdicts = statuses.map((status) =>
+    judgeAll(expectationOf(fault, status), attempts, acknowledged),
+  );
+  return (
+    (['expected', 'tolerated'] as const).find((verdict) => verdicts.includes(verdict)) ??
+    'unexpected'
+  );
 }
 
-function judgeAll(expectation: Expectation, attempts: readonly DeliveryAttempt[], acknowledged: Acknowledged): Verdict {
+function judgeAll(
+  expectation: Expectation,
+  attempts: readonly DeliveryAttempt[],
+  acknowledged: Acknowledged,
+): Verdict {
   const verdicts = attempts.map((attempt) => judgeOne(expectation, attempt, acknowledged));
   const lacksOne =
     expectation.mustAcknowledge === true &&

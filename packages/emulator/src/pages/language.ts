@@ -5,11 +5,16 @@ export type Language = 'fr' | 'en';
 export function chooseLanguage(header: string | undefined): Language {
   const wishes = (header ?? '').split(',').map((range) => {
     const [tag = '', ...parameters] = range.trim().toLowerCase().split(';');
-    const quality = parameters.map((parameter) => /^\s*q\s*=\s*([\d.]+)\s*$/.exec(parameter)?.[1]).find(Boolean);
+    const quality = parameters
+      .map((parameter) => /^\s*q\s*=\s*([\d.]+)\s*$/.exec(parameter)?.[1])
+      .find(Boolean);
     return { language: tag.split('-')[0], quality: quality === undefined ? 1 : Number(quality) };
   });
   const best = wishes
-    .filter((wish): wish is { language: Language; quality: number } => wish.quality > 0 && isLanguage(wish.language))
+    .filter(
+      (wish): wish is { language: Language; quality: number } =>
+        wish.quality > 0 && isLanguage(wish.language),
+    )
     .sort((a, b) => b.quality - a.quality)[0];
   return best?.language ?? 'en';
 }

@@ -13,7 +13,10 @@ export interface PageResponse {
 }
 
 /** Answers with a page that runs, loads and frames nothing but what its policy lets it. */
-export async function answerPage(c: Context, { page, language, status, policy }: PageResponse): Promise<Response> {
+export async function answerPage(
+  c: Context,
+  { page, language, status, policy }: PageResponse,
+): Promise<Response> {
   return c.html(await html`<!doctype html>${page}`, status, {
     'Content-Language': language,
     Vary: 'Accept-Language',

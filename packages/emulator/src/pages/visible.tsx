@@ -2,7 +2,13 @@ import { Fragment } from 'hono/jsx';
 import { piecesOf } from '../visible-text.js';
 
 /** Text from outside, its invisible control characters named, set apart from the direction of writing around it. */
-export function Visible({ text, keep }: { readonly text: string; /** Signs that stay as they are. */ readonly keep?: string }) {
+export function Visible({
+  text,
+  keep,
+}: {
+  readonly text: string;
+  /** Signs that stay as they are. */ readonly keep?: string;
+}) {
   return (
     <bdi>
       {piecesOf(text, keep).map(({ text: piece, isSign }) =>

@@ -22,7 +22,10 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
   function find(reference: string): Link {
     const link = ledger.findByReference(reference);
     if (link === undefined) {
-      throw new EmulatorError('payment_not_found', `there is no payment with the reference ${quote(reference)}`);
+      throw new EmulatorError(
+        'payment_not_found',
+        `there is no payment with the reference ${quote(reference)}`,
+      );
     }
     return link;
   }
@@ -31,7 +34,10 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
     find,
     createLink(fields) {
       try {
-        const request = readLinkRequest(new TextEncoder().encode(JSON.stringify(fields ?? null)), assumed);
+        const request = readLinkRequest(
+          new TextEncoder().encode(JSON.stringify(fields ?? null)),
+          assumed,
+        );
         return JSON.parse(ledger.create(request, undefined).body) as CreatedLink;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -41,14 +47,20 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
     pay(reference, chosen) {
       const link = find(reference);
       if (ledger.pay(link.token, amountFor(link, chosen)) !== 'paid') {
-        throw new EmulatorError('transition_not_allowed', `the payment cannot be paid: it is ${link.status}`);
+        throw new EmulatorError(
+          'transition_not_allowed',
+          `the payment cannot be paid: it is ${link.status}`,
+        );
       }
       return ledger.paymentOf(link);
     },
     settle(reference, status) {
       const link = find(reference);
       if (!ledger.settle(link.token, status)) {
-        throw new EmulatorError('transition_not_allowed', `the payment cannot become ${status}: it is ${link.status}`);
+        throw new EmulatorError(
+          'transition_not_allowed',
+          `the payment cannot become ${status}: it is ${link.status}`,
+        );
       }
       return ledger.paymentOf(link);
     },
@@ -61,6 +73,10 @@ function amountFor({ price }: Link, chosen: number | undefined): number {
     throw new EmulatorError('invalid_amount', `the amount of this link is ${price.amount}`);
   }
   const amount = chosen ?? price.amountMin;
-  if (Number.isInteger(amount) && amount >= price.amountMin && amount <= price.amountMax) return amount;
-  throw new EmulatorError('invalid_amount', `the amount must be a whole number from ${price.amountMin} to ${price.amountMax}`);
+  if (Number.isInteger(amount) && amount >= price.amountMin && amount <= price.amountMax)
+    return amount;
+  throw new EmulatorError(
+    'invalid_amount',
+    `the amount must be a whole number from ${price.amountMin} to ${price.amountMax}`,
+  );
 }

@@ -4,7 +4,9 @@ import type { Price } from './payment.js';
 export function readAmount(price: Price, entered: string): number | undefined {
   if ('amount' in price) return price.amount;
   const amount = readWholeNumber(entered);
-  return amount !== undefined && amount >= price.amountMin && amount <= price.amountMax ? amount : undefined;
+  return amount !== undefined && amount >= price.amountMin && amount <= price.amountMax
+    ? amount
+    : undefined;
 }
 
 /** A whole number as people write it. */

@@ -100,7 +100,11 @@ export class Ledger {
     const earlier = key === undefined ? undefined : this.#replay(key, fingerprint);
     if (earlier !== undefined) return earlier;
     if (this.#assumed.duplicateReference === 'refuse' && this.#byReference.has(request.reference)) {
-      throw new ServiceError('reference_taken', 'another payment link has this reference', 'reference');
+      throw new ServiceError(
+        'reference_taken',
+        'another payment link has this reference',
+        'reference',
+      );
     }
     return toCreation(this.#add(request, key, fingerprint), 201);
   }
@@ -175,7 +179,11 @@ export class Ledger {
   #turn(entry: Entry, status: PaymentStatus): void {
     const { link } = entry;
     link.status = status;
-    link.history.push({ at: new Date(), status, ...(link.amount === undefined ? {} : { amount: link.amount }) });
+    link.history.push({
+      at: new Date(),
+      status,
+      ...(link.amount === undefined ? {} : { amount: link.amount }),
+    });
     if (link.history.length > HISTORY_KEPT) link.history.shift();
     this.#keep(entry);
     this.#onChange();
@@ -212,7 +220,9 @@ export class Ledger {
     if (choice === 'same_link_200') return toCreation(earlier, 200);
     throw new ServiceError(
       REFUSALS[choice],
-      same ? 'this Idempotency-Key was used before' : 'this Idempotency-Key was used for another request',
+      same
+        ? 'this Idempotency-Key was used before'
+        : 'this Idempotency-Key was used for another request',
     );
   }
 
@@ -228,7 +238,13 @@ export class Ledger {
       createdAt,
       history: [{ at: createdAt, status: 'pending' }],
     };
-    const entry: Entry = { link, created: JSON.stringify(toCreatedLink(link)), key, fingerprint, pages: new Set() };
+    const entry: Entry = {
+      link,
+      created: JSON.stringify(toCreatedLink(link)),
+      key,
+      fingerprint,
+      pages: new Set(),
+    };
     this.#index(entry);
     this.#keep(entry);
     this.#forgetOldest();
@@ -239,7 +255,10 @@ export class Ledger {
   #index(entry: Entry): void {
     const { link, key } = entry;
     this.#byToken.set(link.token, entry);
-    this.#byReference.set(link.reference, [...(this.#byReference.get(link.reference) ?? []), entry]);
+    this.#byReference.set(link.reference, [
+      ...(this.#byReference.get(link.reference) ?? []),
+      entry,
+    ]);
     if (key !== undefined) this.#byKey.set(key, entry);
   }
 
@@ -263,7 +282,8 @@ export class Ledger {
     const others = this.#byReference.get(reference)!.filter((entry) => entry !== oldest);
     if (others.length === 0) this.#byReference.delete(reference);
     else this.#byReference.set(reference, others);
-    if (oldest.key !== undefined && this.#byKey.get(oldest.key) === oldest) this.#byKey.delete(oldest.key);
+    if (oldest.key !== undefined && this.#byKey.get(oldest.key) === oldest)
+      this.#byKey.delete(oldest.key);
   }
 }
 

@@ -14,7 +14,8 @@ export interface Payment {
 }
 
 /** What a link asks of the customer: an amount, or a choice between two. */
-export type Price = { readonly amount: number } | { readonly amountMin: number; readonly amountMax: number };
+export type Price =
+  { readonly amount: number } | { readonly amountMin: number; readonly amountMax: number };
 
 /** A valid request for a payment link (docs/service.md 2.1). */
 export interface LinkRequest {
@@ -67,11 +68,27 @@ export interface CreatedLink {
 
 /** The body of the 201 for a link that was just made. */
 export function toCreatedLink({ token, url, price, reference, status }: Link): CreatedLink {
-  return { token, url, ...('amount' in price ? { amount: price.amount } : {}), currency: CURRENCY, reference, status };
+  return {
+    token,
+    url,
+    ...('amount' in price ? { amount: price.amount } : {}),
+    currency: CURRENCY,
+    reference,
+    status,
+  };
 }
 
 /** The payment of a link, as the API gives it. */
-export function toPayment({ reference, amount, status }: Link, beforeChoice: number | 'omit'): Payment {
+export function toPayment(
+  { reference, amount, status }: Link,
+  beforeChoice: number | 'omit',
+): Payment {
   const known = amount ?? (beforeChoice === 'omit' ? undefined : beforeChoice);
-  return { reference, type: 'payment', ...(known === undefined ? {} : { amount: known }), currency: CURRENCY, status };
+  return {
+    reference,
+    type: 'payment',
+    ...(known === undefined ? {} : { amount: known }),
+    currency: CURRENCY,
+    status,
+  };
 }

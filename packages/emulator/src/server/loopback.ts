@@ -13,7 +13,8 @@ export function isLoopbackAddress(address: string): boolean {
 
 /** Whether a host, as a URL or a Host header names it, is this machine. Of names only `localhost` and `*.localhost` count. */
 export function isLoopbackHost(hostname: string): boolean {
-  const bare = hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
+  const bare =
+    hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
   return isLocalhostName(bare) || isLoopbackAddress(bare);
 }
 

@@ -22,7 +22,11 @@ export function isFromOwnPage(request: Request): boolean {
 export function asksForAddressOr(configured: string, request: Request): boolean {
   const hostname = hostOf(request)?.hostname;
   if (hostname === undefined) return false;
-  return isLoopbackHost(hostname) || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || hostname === configured.toLowerCase();
+  return (
+    isLoopbackHost(hostname) ||
+    isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 ||
+    hostname === configured.toLowerCase()
+  );
 }
 
 function hostOf(request: Request): URL | undefined {

@@ -26,7 +26,8 @@ export interface Listening {
  * @throws Error when the port is taken.
  */
 export async function listen({ host, port, allowRemote }: ListenOptions): Promise<Listening> {
-  if (port === false) return { origin: originOf(bare(host)), serve: () => undefined, close: async () => undefined };
+  if (port === false)
+    return { origin: originOf(bare(host)), serve: () => undefined, close: async () => undefined };
   let handler: FetchHandler = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request) => handler(request),

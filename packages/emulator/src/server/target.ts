@@ -11,12 +11,19 @@ export interface Target {
 
 /** Reads `allowHosts`, spelled as URLs spell a host. @throws ConfigurationError */
 export function readAllowedHosts(hosts: readonly string[] = []): readonly string[] {
-  if (!Array.isArray(hosts)) throw new ConfigurationError('allowHosts', 'must be a list of host names or addresses');
+  if (!Array.isArray(hosts))
+    throw new ConfigurationError('allowHosts', 'must be a list of host names or addresses');
   return hosts.map((host: unknown) => {
-    const url = typeof host === 'string' && URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+    const url =
+      typeof host === 'string' && URL.canParse(`http://${host}`)
+        ? new URL(`http://${host}`)
+        : undefined;
     // With a port or a path the entry would look as if it allowed something, and match nothing.
     if (url?.href !== `http://${url?.hostname ?? ''}/` || /[/?#@]|:\d*$/.test(host as string)) {
-      throw new ConfigurationError('allowHosts', 'must be host names or addresses alone, as "staging.example" or "[fd00::1]"');
+      throw new ConfigurationError(
+        'allowHosts',
+        'must be host names or addresses alone, as "staging.example" or "[fd00::1]"',
+      );
     }
     return url.hostname;
   });
@@ -35,6 +42,7 @@ export function readTarget(option: string, text: string, allowed: readonly strin
       'must be on this machine (localhost, *.localhost or a loopback address), unless allowHosts names its host',
     );
   }
-  if (url.username !== '' || url.password !== '') throw new ConfigurationError(option, 'must not have a user or password');
+  if (url.username !== '' || url.password !== '')
+    throw new ConfigurationError(option, 'must not have a user or password');
   return { url, lookup: isAllowed ? undefined : lookupLoopback };
 }

@@ -18,5 +18,7 @@ export function fromJson(value: unknown): unknown {
   const { $date, $bytes } = value as { $date?: unknown; $bytes?: unknown };
   if (typeof $date === 'string') return new Date($date);
   if (typeof $bytes === 'string') return Buffer.from($bytes, 'base64');
-  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name.replace(/^\$\$/, '$$'), fromJson(entry)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [name.replace(/^\$\$/, '$$'), fromJson(entry)]),
+  );
 }

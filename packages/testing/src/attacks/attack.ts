@@ -72,7 +72,11 @@ export interface Material {
   readonly body: Buffer;
   /** Its signature. */
   readonly signature: string;
-  readonly mac: (body: string | Uint8Array, key?: string | Uint8Array, algorithm?: string) => string;
+  readonly mac: (
+    body: string | Uint8Array,
+    key?: string | Uint8Array,
+    algorithm?: string,
+  ) => string;
   /** Whether signatures are written as this service writes them; attacks on the spelling of another's mean nothing. */
   readonly isHex: boolean;
   /** A body with the reference, and more. */
@@ -82,14 +86,19 @@ export interface Material {
 /** Gives the value of the signature header for the bytes and a secret. */
 export type Sign = (rawBody: Uint8Array, secret: string | Uint8Array) => string;
 
-export interface MaterialOptions extends Pick<Material, 'secret' | 'reference' | 'bodyLimit' | 'names'> {
+export interface MaterialOptions extends Pick<
+  Material,
+  'secret' | 'reference' | 'bodyLimit' | 'names'
+> {
   readonly sign?: Sign | undefined;
 }
 
 export function materialOf({ sign, ...options }: MaterialOptions): Material {
   const { secret, reference } = options;
   const mac: Material['mac'] = (body, key = secret, algorithm = 'sha256') =>
-    sign === undefined ? createHmac(algorithm, key).update(body).digest('hex') : sign(Buffer.from(body), key);
+    sign === undefined
+      ? createHmac(algorithm, key).update(body).digest('hex')
+      : sign(Buffer.from(body), key);
   const body = Buffer.from(JSON.stringify({ reference }));
   return {
     ...options,
@@ -111,16 +120,30 @@ export interface Difference {
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
-export type Verdict = Pick<Attack, 'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault' | 'advice'>;
+export type Verdict = Pick<
+  Attack,
+  'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault' | 'advice'
+>;
 
 /** [the delivery in words; how it differs from the genuine one; an exception]. */
 export type Line = readonly [what: string, difference: Difference, verdict?: Partial<Verdict>];
 
 /** Makes the attacks of one row. */
-export function row(material: Material, id: string, verdict: Verdict, lines: readonly Line[]): Attack[] {
+export function row(
+  material: Material,
+  id: string,
+  verdict: Verdict,
+  lines: readonly Line[],
+): Attack[] {
   return lines.map(([what, difference, exception]) => {
     const whole = { ...verdict, ...exception };
-    return { id, name: nameOf(id, whole.category, what), what, delivery: deliver(material, difference), ...whole };
+    return {
+      id,
+      name: nameOf(id, whole.category, what),
+      what,
+      delivery: deliver(material, difference),
+      ...whole,
+    };
   });
 }
 
@@ -136,7 +159,9 @@ function deliver({ names, body, mac }: Material, difference: Difference): Delive
     [names.signature]: difference.signature === undefined ? mac(rawBody) : difference.signature,
     ...difference.headers,
   };
-  const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== null);
+  const given = Object.entries(headers).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
   return inForms(rawBody, Object.fromEntries(given));
 }
 

@@ -1,5 +1,12 @@
 /** Section C of the table: the bytes of the body. */
-import { ALSO_ACKNOWLEDGED, row, type Attack, type Line, type Material, type Verdict } from './attack.js';
+import {
+  ALSO_ACKNOWLEDGED,
+  row,
+  type Attack,
+  type Line,
+  type Material,
+  type Verdict,
+} from './attack.js';
 
 const changed: Verdict = {
   category: 'forged',
@@ -47,15 +54,25 @@ const contradicted: Verdict = {
 };
 
 export function bodyAttacks(material: Material, confirm: boolean): Attack[] {
-  return [...changedBodies(material), ...genuineBodies(material), ...invalidBodies(material), ...contradictions(material, confirm)];
+  return [
+    ...changedBodies(material),
+    ...genuineBodies(material),
+    ...invalidBodies(material),
+    ...contradictions(material, confirm),
+  ];
 }
 
 function changedBodies(material: Material): Attack[] {
   const { body, bodyWith, signature, mac, reference } = material;
-  const positions = Array.from({ length: 8 }, (_, index) => Math.floor((index * (body.length - 1)) / 7));
+  const positions = Array.from({ length: 8 }, (_, index) =>
+    Math.floor((index * (body.length - 1)) / 7),
+  );
   const pretty = JSON.stringify({ reference }, null, 2);
   const replaced = bodyWith('"note":"\ufffd"');
-  const withByte = Buffer.from(replaced.toString('latin1').replace('\u00ef\u00bf\u00bd', '\u00ff'), 'latin1');
+  const withByte = Buffer.from(
+    replaced.toString('latin1').replace('\u00ef\u00bf\u00bd', '\u00ff'),
+    'latin1',
+  );
   return [
     ...row(
       material,
@@ -67,21 +84,44 @@ function changedBodies(material: Material): Attack[] {
       ]),
     ),
     ...row(material, 'C01', changed, [
-      ['another reference under a genuine signature', { body: JSON.stringify({ reference: `${reference}-2` }), signature }],
+      [
+        'another reference under a genuine signature',
+        { body: JSON.stringify({ reference: `${reference}-2` }), signature },
+      ],
       ['another amount under a genuine signature', amountChanged(material)],
-      ['a byte 0xFF in place of the signed U+FFFD', { body: withByte, signature: mac(replaced) }, decoded],
-      ['a byte order mark in front of a signed body', { body: `\ufeff${body.toString()}`, signature }, decoded],
+      [
+        'a byte 0xFF in place of the signed U+FFFD',
+        { body: withByte, signature: mac(replaced) },
+        decoded,
+      ],
+      [
+        'a byte order mark in front of a signed body',
+        { body: `\ufeff${body.toString()}`, signature },
+        decoded,
+      ],
     ]),
     ...row(material, 'C02', reserialized, [
       ['a signed body that was pretty-printed in transit', { body: pretty, signature }],
       ['a pretty-printed body that was made compact in transit', { body, signature: mac(pretty) }],
-      ['a body with spaces added after its colons', { body: `{"reference": ${JSON.stringify(reference)}}`, signature }],
+      [
+        'a body with spaces added after its colons',
+        { body: `{"reference": ${JSON.stringify(reference)}}`, signature },
+      ],
       [
         'a body whose keys are in another order',
-        { body: `{"amount":1,"reference":${JSON.stringify(reference)}}`, signature: mac(bodyWith('"amount":1')) },
+        {
+          body: `{"amount":1,"reference":${JSON.stringify(reference)}}`,
+          signature: mac(bodyWith('"amount":1')),
+        },
       ],
-      ['a body with an escape that was not signed', { body: bodyWith('"note":"\\u0061"'), signature: mac(bodyWith('"note":"a"')) }],
-      ['a body in which 1.0 became 1', { body: bodyWith('"amount":1'), signature: mac(bodyWith('"amount":1.0')) }],
+      [
+        'a body with an escape that was not signed',
+        { body: bodyWith('"note":"\\u0061"'), signature: mac(bodyWith('"note":"a"')) },
+      ],
+      [
+        'a body in which 1.0 became 1',
+        { body: bodyWith('"amount":1'), signature: mac(bodyWith('"amount":1.0')) },
+      ],
     ]),
     ...row(
       material,
@@ -95,20 +135,32 @@ function changedBodies(material: Material): Attack[] {
           ['a space in front', ' ', ''],
           ['a NUL behind it', '', '\0'],
         ] as const
-      ).map(([what, front, behind]): Line => [`a signed body with ${what}`, { body: front + body.toString() + behind, signature }]),
+      ).map(([what, front, behind]): Line => [
+        `a signed body with ${what}`,
+        { body: front + body.toString() + behind, signature },
+      ]),
     ),
-    ...row(material, 'C10', unsigned, [['an empty body without a signature', { body: '', signature: null }]]),
+    ...row(material, 'C10', unsigned, [
+      ['an empty body without a signature', { body: '', signature: null }],
+    ]),
   ];
 }
 
-function amountChanged({ bodyWith, mac }: Material): { readonly body: Buffer; readonly signature: string } {
+function amountChanged({ bodyWith, mac }: Material): {
+  readonly body: Buffer;
+  readonly signature: string;
+} {
   return { body: bodyWith('"amount":1'), signature: mac(bodyWith('"amount":9')) };
 }
 
 function genuineBodies(material: Material): Attack[] {
   const { body, bodyWith, reference, bodyLimit } = material;
   const depth = Math.min(10_000, Math.floor((bodyLimit - body.length - 16) / 2));
-  const accepted = (id: string, bodies: Readonly<Record<string, string | Uint8Array>>, verdict = genuine): Attack[] =>
+  const accepted = (
+    id: string,
+    bodies: Readonly<Record<string, string | Uint8Array>>,
+    verdict = genuine,
+  ): Attack[] =>
     row(
       material,
       id,
@@ -117,36 +169,57 @@ function genuineBodies(material: Material): Attack[] {
     );
   return [
     ...accepted('C03', {
-      'a pretty-printed body that is signed as such': JSON.stringify({ reference, amount: 1 }, null, 2),
+      'a pretty-printed body that is signed as such': JSON.stringify(
+        { reference, amount: 1 },
+        null,
+        2,
+      ),
       'a body with spaces after colons and commas': `{"reference": ${JSON.stringify(reference)}, "amount": 1}`,
       'escapes that a parser writes in another way': bodyWith('"note":"\\u0061\\/\\u00e9"'),
       'characters outside ASCII': bodyWith('"note":"Zoë, 支付, 🧾, \u2028"'),
       'characters that replacement patterns use': bodyWith('"note":"$& $1 $$ %s %00 \\\\"'),
       'keys that are numbers, which parsers put first': bodyWith('"b":1,"10":2,"9":3'),
     }),
-    ...accepted('C03', { 'numbers that a parser writes in another way': bodyWith('"amount":10.0,"fee":1e2') }, upToTheParser),
+    ...accepted(
+      'C03',
+      { 'numbers that a parser writes in another way': bodyWith('"amount":10.0,"fee":1e2') },
+      upToTheParser,
+    ),
     ...accepted('C08', {
       'a signed line feed at the end': `${body.toString()}\n`,
       'a signed CR LF at the end': `${body.toString()}\r\n`,
       'signed spaces around the body': ` \t${body.toString()}  `,
     }),
-    ...accepted('C18', { 'a key that stands twice': bodyWith(`"reference":${JSON.stringify(reference)}`) }, upToTheParser),
+    ...accepted(
+      'C18',
+      { 'a key that stands twice': bodyWith(`"reference":${JSON.stringify(reference)}`) },
+      upToTheParser,
+    ),
     ...accepted('C19', {
-      'keys of the prototype': bodyWith('"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}'),
+      'keys of the prototype': bodyWith(
+        '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}',
+      ),
     }),
     ...accepted(
       'C20',
-      { [`a body of ${depth} nested arrays`]: bodyWith(`"nested":${'['.repeat(depth)}${']'.repeat(depth)}`) },
+      {
+        [`a body of ${depth} nested arrays`]: bodyWith(
+          `"nested":${'['.repeat(depth)}${']'.repeat(depth)}`,
+        ),
+      },
       {
         ...genuine,
         accepts: [...ALSO_ACKNOWLEDGED, 400, 413, 422],
         severity: 'medium',
-        advice: 'Deep nesting must not crash the receiver: never serialise or clone a body, for a log or a store for instance.',
+        advice:
+          'Deep nesting must not crash the receiver: never serialise or clone a body, for a log or a store for instance.',
       },
     ),
     ...accepted(
       'C21',
-      { 'numbers beyond what a double holds': bodyWith('"a":1e400,"b":12345678901234567890,"c":-0') },
+      {
+        'numbers beyond what a double holds': bodyWith('"a":1e400,"b":12345678901234567890,"c":-0'),
+      },
       upToTheParser,
     ),
     ...accepted('C23', { 'an amount in the body': bodyWith('"amount":1,"currency":"XOF"') }),
@@ -170,7 +243,12 @@ function strangeReferences(reference: string): Record<string, string> {
     'a reference with a line break and control characters': `${reference}\r\n\t\u0001`,
     'a reference with an emoji': `${reference}-🧾`,
   };
-  return Object.fromEntries(Object.entries(references).map(([what, strange]) => [what, JSON.stringify({ reference: strange })]));
+  return Object.fromEntries(
+    Object.entries(references).map(([what, strange]) => [
+      what,
+      JSON.stringify({ reference: strange }),
+    ]),
+  );
 }
 
 function invalidBodies(material: Material): Attack[] {
@@ -191,12 +269,21 @@ function invalidBodies(material: Material): Attack[] {
     'an empty reference': '{"reference":""}',
     'a blank reference': '{"reference":"  "}',
   };
-  const texts = { null: 'null', 'an array': '[]', 'a string': '"x"', 'a number': '1', 'a boolean': 'true' };
+  const texts = {
+    null: 'null',
+    'an array': '[]',
+    'a string': '"x"',
+    'a number': '1',
+    'a boolean': 'true',
+  };
   return [
     ...refused('C06', { 'a signed body with a byte order mark': `\ufeff${body.toString()}` }),
     ...refused('C09', { 'an empty body, signed': '' }),
     ...refused('C11', {
-      'a signed body that is not UTF-8': Buffer.concat([body.subarray(0, -2), Buffer.from([0xff, 0x22, 0x7d])]),
+      'a signed body that is not UTF-8': Buffer.concat([
+        body.subarray(0, -2),
+        Buffer.from([0xff, 0x22, 0x7d]),
+      ]),
     }),
     ...refused('C12', {
       'a signed body in UTF-16': Buffer.from(`\ufeff${body.toString()}`, 'utf16le'),
@@ -206,10 +293,20 @@ function invalidBodies(material: Material): Attack[] {
       'a signed body that is cut off': body.subarray(0, -1),
       'a signed form': 'reference=a&amount=1',
     }),
-    ...refused('C14', Object.fromEntries(Object.entries(texts).map(([what, text]) => [`a signed body that is ${what}`, text]))),
+    ...refused(
+      'C14',
+      Object.fromEntries(
+        Object.entries(texts).map(([what, text]) => [`a signed body that is ${what}`, text]),
+      ),
+    ),
     ...refused(
       'C15',
-      Object.fromEntries(Object.entries(withoutReference).map(([what, text]) => [`a signed body with ${what}`, text])),
+      Object.fromEntries(
+        Object.entries(withoutReference).map(([what, text]) => [
+          `a signed body with ${what}`,
+          text,
+        ]),
+      ),
     ),
   ];
 }
@@ -222,9 +319,12 @@ function contradictions(material: Material, confirm: boolean): Attack[] {
   ];
   return [
     ...row(material, 'C24', contradicted, ['failed', 'cancelled'].map(saying)),
-    ...row(material, 'C24', { ...contradicted, status: 503, code: 'payment_pending', accepts: [400, 409, 422, 425] }, [
-      saying('pending'),
-    ]),
+    ...row(
+      material,
+      'C24',
+      { ...contradicted, status: 503, code: 'payment_pending', accepts: [400, 409, 422, 425] },
+      [saying('pending')],
+    ),
   ];
 }
 

@@ -1,5 +1,13 @@
 /** Section E of the table: the event header, which the signature does not cover. */
-import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, row, type Attack, type Line, type Material, type Verdict } from './attack.js';
+import {
+  ACKNOWLEDGED,
+  ALSO_ACKNOWLEDGED,
+  row,
+  type Attack,
+  type Line,
+  type Material,
+  type Verdict,
+} from './attack.js';
 
 const absent: Verdict = {
   category: 'invalid',
@@ -8,7 +16,8 @@ const absent: Verdict = {
   accepts: [401, 403, 422],
   severity: 'low',
   fault: 'event_header',
-  advice: 'Without an event header the kind of the event is unknown, and to act would be to guess: answer 400.',
+  advice:
+    'Without an event header the kind of the event is unknown, and to act would be to guess: answer 400.',
 };
 const noKind: Verdict = {
   ...absent,
@@ -34,7 +43,9 @@ export function eventAttacks(material: Material): Attack[] {
   const said = (events: Readonly<Record<string, string>>): Line[] =>
     Object.entries(events).map(([what, event]): Line => [what, { event }]);
   return [
-    ...row(material, 'E01', absent, [['a signed delivery without an event header', { event: null }]]),
+    ...row(material, 'E01', absent, [
+      ['a signed delivery without an event header', { event: null }],
+    ]),
     ...row(material, 'E02', absent, said({ 'an empty event header': '' })),
     ...row(
       material,
@@ -49,10 +60,18 @@ export function eventAttacks(material: Material): Attack[] {
       }),
     ),
     ...row(material, 'E04', unknown, said({ 'an event of an unknown kind': 'payment.audited' })),
-    ...row(material, 'E04', unknown, said({ 'an event kind named like a property of the prototype': 'constructor' })),
+    ...row(
+      material,
+      'E04',
+      unknown,
+      said({ 'an event kind named like a property of the prototype': 'constructor' }),
+    ),
     ...row(material, 'E05', noKind, said({ 'a kind in another case': 'Payment.Succeeded' })),
     ...row(material, 'E08', contradicted, [
-      ['a body whose other fields name another kind', { body: material.bodyWith('"event":"payment.failed","type":"refund"') }],
+      [
+        'a body whose other fields name another kind',
+        { body: material.bodyWith('"event":"payment.failed","type":"refund"') },
+      ],
     ]),
   ];
 }

@@ -35,14 +35,28 @@ export interface AttackOptions {
  * @throws TypeError when `secret` is empty, or `bodyLimit` is too small for a body to be made.
  */
 export function attacks(options: AttackOptions = {}): Attack[] {
-  const { secret = TEST_SECRET, reference = 'paylink-attack', bodyLimit = 65_536, confirm = false, sign } = options;
+  const {
+    secret = TEST_SECRET,
+    reference = 'paylink-attack',
+    bodyLimit = 65_536,
+    confirm = false,
+    sign,
+  } = options;
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1_024)
     throw new TypeError('bodyLimit must be a whole number of at least 1,024');
-  const material = materialOf({ secret: requireSecret(secret), reference, bodyLimit, sign, names: headerNames(options.headers) });
+  const material = materialOf({
+    secret: requireSecret(secret),
+    reference,
+    bodyLimit,
+    sign,
+    names: headerNames(options.headers),
+  });
   return [
     ...signatureAttacks(material),
     ...bodyAttacks(material, confirm),
     ...transportAttacks(material),
     ...eventAttacks(material),
-  ].filter(({ category, delivery: { rawBody } }) => category !== 'genuine' || rawBody.length <= bodyLimit);
+  ].filter(
+    ({ category, delivery: { rawBody } }) => category !== 'genuine' || rawBody.length <= bodyLimit,
+  );
 }

@@ -36,7 +36,12 @@ export interface RawAttack extends Verdict {
 }
 
 /** @param more header lines of every request; its `Host` takes the place of `host` */
-export function craftOf(material: Material, host: string, path: string, more: HeaderLines = []): Craft {
+export function craftOf(
+  material: Material,
+  host: string,
+  path: string,
+  more: HeaderLines = [],
+): Craft {
   const isHost = ([name]: HeaderLines[number]): boolean => name.toLowerCase() === 'host';
   const named = more.find(isHost)?.[1] ?? host;
   const others = more.filter((line) => !isHost(line));
@@ -50,7 +55,13 @@ export function craftOf(material: Material, host: string, path: string, more: He
     request(lines, body, { method = 'POST', query, connection = 'close', framing: frame } = {}) {
       const framing = frame ?? ([['Content-Length', String(body.length)]] as const);
       const where = query === undefined ? path : path + (path.includes('?') ? '&' : '?') + query;
-      const all: HeaderLines = [['Host', named], ['Connection', connection], ...others, ...lines, ...framing];
+      const all: HeaderLines = [
+        ['Host', named],
+        ['Connection', connection],
+        ...others,
+        ...lines,
+        ...framing,
+      ];
       return requestBytes(all, body, { method, path: where });
     },
   };
@@ -80,7 +91,8 @@ const genuine = {
   accepts: ALSO_ACKNOWLEDGED,
   severity: 'note',
   fault: 'http_form',
-  advice: 'HTTP allows this form of a genuine notification; a proxy or a later version of the service may use it.',
+  advice:
+    'HTTP allows this form of a genuine notification; a proxy or a later version of the service may use it.',
 } as const;
 const framing = {
   category: 'invalid',
@@ -106,16 +118,26 @@ const otherMethod = {
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
 
 /** What frameworks answer on their own, before any code of a merchant: to OPTIONS many, and Fastify 4 to QUERY. */
-const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = { OPTIONS: ACKNOWLEDGED, QUERY: [500] };
+const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
+  OPTIONS: ACKNOWLEDGED,
+  QUERY: [500],
+};
 
-function raw(id: string, what: string, verdict: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>, bytes: RawAttack['bytes']) {
+function raw(
+  id: string,
+  what: string,
+  verdict: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>,
+  bytes: RawAttack['bytes'],
+) {
   return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
 }
 
 /** A genuine delivery whose signature is written in another way, in as many lines as there are values. */
 function withSignature(...write: readonly ((right: string) => string)[]): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) => {
-    const lines = write.map((each) => [material.names.signature, each(material.signature)] as const);
+    const lines = write.map(
+      (each) => [material.names.signature, each(material.signature)] as const,
+    );
     return request([...genuineLines().slice(0, 2), ...lines], material.body);
   };
 }
@@ -124,7 +146,12 @@ const right = (value: string): string => value;
 const zeros = (): string => '0'.repeat(64);
 
 export const rawAttacks: readonly RawAttack[] = [
-  raw('A03', 'two header lines with the same right signature', repeated, withSignature(right, right)),
+  raw(
+    'A03',
+    'two header lines with the same right signature',
+    repeated,
+    withSignature(right, right),
+  ),
   raw('A04', 'a right line before a forged one', repeated, withSignature(right, zeros)),
   raw('A04', 'a forged line before a right one', repeated, withSignature(zeros, right)),
   raw(
@@ -177,10 +204,14 @@ export const rawAttacks: readonly RawAttack[] = [
       severity: 'low',
       fault: 'event_header',
     },
-    ({ material, request, genuineLines }) => request([...genuineLines(), [material.names.event, 'payment.failed']], material.body),
+    ({ material, request, genuineLines }) =>
+      request([...genuineLines(), [material.names.event, 'payment.failed']], material.body),
   ),
   raw('D01', 'a body in chunks of one byte', genuine, ({ material, request, genuineLines }) =>
-    Buffer.concat([request(genuineLines(), Buffer.alloc(0), { framing: CHUNKED }), chunked(material.body, 1)]),
+    Buffer.concat([
+      request(genuineLines(), Buffer.alloc(0), { framing: CHUNKED }),
+      chunked(material.body, 1),
+    ]),
   ),
   raw(
     'D03',
@@ -198,7 +229,9 @@ export const rawAttacks: readonly RawAttack[] = [
         'Refuse what is declared, or grows, over a limit at once (413), before it is all read: otherwise a stranger fills the memory.',
     },
     ({ request, genuineLines }) =>
-      request(genuineLines(), Buffer.alloc(1_024, 0x20), { framing: [['Content-Length', '1073741824']] }),
+      request(genuineLines(), Buffer.alloc(1_024, 0x20), {
+        framing: [['Content-Length', '1073741824']],
+      }),
   ),
   raw('D09', 'two lengths that differ', framing, ({ material, request, genuineLines }) => {
     const { length } = material.body;
@@ -223,7 +256,10 @@ export const rawAttacks: readonly RawAttack[] = [
     },
     ({ material, request, genuineLines }) => {
       const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];
-      const head = request(genuineLines(), Buffer.alloc(0), { connection: 'keep-alive', framing: lengths });
+      const head = request(genuineLines(), Buffer.alloc(0), {
+        connection: 'keep-alive',
+        framing: lengths,
+      });
       return Buffer.concat([head, chunked(material.body)]);
     },
   ),
@@ -231,13 +267,19 @@ export const rawAttacks: readonly RawAttack[] = [
     'D17',
     'an unknown expectation',
     { ...genuine, byServer: true, accepts: [417, 400, ...ALSO_ACKNOWLEDGED] },
-    ({ material, request, genuineLines }) => request([...genuineLines(), ['Expect', 'foo']], material.body),
+    ({ material, request, genuineLines }) =>
+      request([...genuineLines(), ['Expect', 'foo']], material.body),
   ),
   ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'].map((method) =>
     raw(
       'D18',
       method,
-      { ...otherMethod, method, accepts: [...otherMethod.accepts, ...(BY_FRAMEWORKS[method] ?? [])], mayClose: method === 'QUERY' },
+      {
+        ...otherMethod,
+        method,
+        accepts: [...otherMethod.accepts, ...(BY_FRAMEWORKS[method] ?? [])],
+        mayClose: method === 'QUERY',
+      },
       ({ material, request, genuineLines }) => request(genuineLines(), material.body, { method }),
     ),
   ),
@@ -246,7 +288,10 @@ export const rawAttacks: readonly RawAttack[] = [
     '2,000 headers',
     { ...genuine, byServer: true, accepts: [431, 400, 413, ...ALSO_ACKNOWLEDGED], mayClose: true },
     ({ material, request, genuineLines }) => {
-      const many = Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value'] as const);
+      const many = Array.from(
+        { length: 2_000 },
+        (_, index) => [`X-Header-${index}`, 'value'] as const,
+      );
       return request([...genuineLines(), ...many], material.body);
     },
   ),

@@ -12,13 +12,19 @@ import {
   type Verdict,
 } from './attack.js';
 
-const FORGED = { category: 'forged', status: 401, code: 'invalid_signature', accepts: [400, 403] } as const;
+const FORGED = {
+  category: 'forged',
+  status: 401,
+  code: 'invalid_signature',
+  accepts: [400, 403],
+} as const;
 
 const missing: Verdict = {
   ...FORGED,
   severity: 'critical',
   fault: 'accepts_unsigned',
-  advice: 'Without a signature the sender is unknown: refuse with 401 before any other code runs, also where the header is absent.',
+  advice:
+    'Without a signature the sender is unknown: refuse with 401 before any other code runs, also where the header is absent.',
 };
 const forged: Verdict = {
   ...FORGED,
@@ -57,7 +63,19 @@ const weak: Verdict = {
 };
 
 /** The attacks on a signature's spelling, which is this service's own. */
-const SPELLING_ROWS: ReadonlySet<string> = new Set(['A03', 'A04', 'A06', 'A08', 'A09', 'A11', 'A12', 'A13', 'A14', 'A18', 'A19']);
+const SPELLING_ROWS: ReadonlySet<string> = new Set([
+  'A03',
+  'A04',
+  'A06',
+  'A08',
+  'A09',
+  'A11',
+  'A12',
+  'A13',
+  'A14',
+  'A18',
+  'A19',
+]);
 
 export function signatureAttacks(material: Material): Attack[] {
   return ownSpelling(material).filter(({ id }) => material.isHex || !SPELLING_ROWS.has(id));
@@ -73,8 +91,18 @@ function ownSpelling(material: Material): Attack[] {
       ['a delivery without a signature', { signature: null }],
       ['a delivery without any header of the service', { signature: null, event: null }],
     ]),
-    ...row(material, 'A02', missing, signed({ 'an empty signature': '', 'a blank signature': '   ' })),
-    ...row(material, 'A03', repeated, signed({ 'a line that lists the right signature twice': `${right}, ${right}` })),
+    ...row(
+      material,
+      'A02',
+      missing,
+      signed({ 'an empty signature': '', 'a blank signature': '   ' }),
+    ),
+    ...row(
+      material,
+      'A03',
+      repeated,
+      signed({ 'a line that lists the right signature twice': `${right}, ${right}` }),
+    ),
     ...row(
       material,
       'A04',
@@ -93,7 +121,12 @@ function ownSpelling(material: Material): Attack[] {
         'a signature in mixed case': right.replace(/[a-f]/, (digit) => digit.toUpperCase()),
       }),
     ),
-    ...row(material, 'A08', spelling, signed({ 'a signature with a space inside': `${right.slice(0, 32)} ${right.slice(32)}` })),
+    ...row(
+      material,
+      'A08',
+      spelling,
+      signed({ 'a signature with a space inside': `${right.slice(0, 32)} ${right.slice(32)}` }),
+    ),
     ...row(
       material,
       'A09',
@@ -161,13 +194,21 @@ function ownSpelling(material: Material): Attack[] {
         'the signature of an empty body': material.mac(''),
       }),
     ),
-    ...row(material, 'B13', forged, signed({ 'a signature made with another secret': material.mac(body, UNKNOWN_SECRET) })),
+    ...row(
+      material,
+      'B13',
+      forged,
+      signed({ 'a signature made with another secret': material.mac(body, UNKNOWN_SECRET) }),
+    ),
     ...weakSecrets(material),
     ...row(
       material,
       'A18',
       partial,
-      flips.map((bit): Line => [`the right signature with bit ${bit} flipped`, { signature: flipped(right, bit) }]),
+      flips.map((bit): Line => [
+        `the right signature with bit ${bit} flipped`,
+        { signature: flipped(right, bit) },
+      ]),
     ),
     ...row(
       material,
@@ -176,9 +217,14 @@ function ownSpelling(material: Material): Attack[] {
       signed({
         'a signature by HMAC-SHA1': material.mac(body, undefined, 'sha1'),
         'a signature by HMAC-SHA512': material.mac(body, undefined, 'sha512'),
-        'a signature by HMAC-SHA512 cut to 64 digits': material.mac(body, undefined, 'sha512').slice(0, 64),
+        'a signature by HMAC-SHA512 cut to 64 digits': material
+          .mac(body, undefined, 'sha512')
+          .slice(0, 64),
         'a signature by SHA-256 of the body': createHash('sha256').update(body).digest('hex'),
-        'a signature by SHA-256 of secret and body': createHash('sha256').update(material.secret).update(body).digest('hex'),
+        'a signature by SHA-256 of secret and body': createHash('sha256')
+          .update(material.secret)
+          .update(body)
+          .digest('hex'),
         'a signature by HMAC with key and message swapped': material.mac(material.secret, body),
       }),
     ),
@@ -196,12 +242,16 @@ function ownSpelling(material: Material): Attack[] {
         accepts: ALSO_ACKNOWLEDGED,
         severity: 'high',
         fault: 'refuses_genuine',
-        advice: 'Header names have no case (RFC 9110 section 5.1): look them up regardless of case.',
+        advice:
+          'Header names have no case (RFC 9110 section 5.1): look them up regardless of case.',
       },
       [
         [
           'the right signature under another case of its header name',
-          { signature: null, headers: { [names.signature.replace(/[a-z]/g, alternateCase)]: right } },
+          {
+            signature: null,
+            headers: { [names.signature.replace(/[a-z]/g, alternateCase)]: right },
+          },
         ],
       ],
     ),
@@ -224,7 +274,9 @@ function weakSecrets(material: Material): Attack[] {
   return secrets
     .filter(([, , secret]) => !own.equals(Buffer.from(secret)))
     .flatMap(([id, what, secret]) =>
-      row(material, id, weak, [[`a signature made with ${what}`, { signature: material.mac(material.body, secret) }]]),
+      row(material, id, weak, [
+        [`a signature made with ${what}`, { signature: material.mac(material.body, secret) }],
+      ]),
     );
 }
 

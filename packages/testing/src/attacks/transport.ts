@@ -1,6 +1,14 @@
 /** Section D of the table: the transport, as far as any HTTP client can send it. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, row, type Attack, type Line, type Material, type Verdict } from './attack.js';
+import {
+  ACKNOWLEDGED,
+  ALSO_ACKNOWLEDGED,
+  row,
+  type Attack,
+  type Line,
+  type Material,
+  type Verdict,
+} from './attack.js';
 
 const encoded: Verdict = {
   category: 'forged',
@@ -12,7 +20,12 @@ const encoded: Verdict = {
   advice:
     'The signature is over the bytes on the wire. Refuse every Content-Encoding but identity with 415, before the body is read: a receiver that inflates first verifies other bytes, and lets a stranger fill its memory.',
 };
-const encodedAndSigned: Verdict = { ...encoded, category: 'invalid', severity: 'low', fault: 'invalid_body' };
+const encodedAndSigned: Verdict = {
+  ...encoded,
+  category: 'invalid',
+  severity: 'low',
+  fault: 'invalid_body',
+};
 const genuine: Verdict = {
   category: 'genuine',
   status: 200,
@@ -29,7 +42,8 @@ const tooLarge: Verdict = {
   accepts: [400, 401, 403],
   severity: 'high',
   fault: 'no_limit',
-  advice: 'Read no more than a limit (64 kB is plenty for a notification), and answer 413 as soon as it is passed.',
+  advice:
+    'Read no more than a limit (64 kB is plenty for a notification), and answer 413 as soon as it is passed.',
 };
 
 export function transportAttacks(material: Material): Attack[] {
@@ -46,7 +60,10 @@ export function transportAttacks(material: Material): Attack[] {
       ]),
     ),
     ...row(material, 'D19', genuine, [
-      ['a delivery with X-HTTP-Method-Override', { headers: { 'x-http-method-override': 'GET', 'x-method-override': 'DELETE' } }],
+      [
+        'a delivery with X-HTTP-Method-Override',
+        { headers: { 'x-http-method-override': 'GET', 'x-method-override': 'DELETE' } },
+      ],
     ]),
     ...contentTypes(material),
     ...row(material, 'D23', genuine, [
@@ -64,7 +81,11 @@ export function transportAttacks(material: Material): Attack[] {
       [
         'headers of a proxy that name another host and protocol',
         {
-          headers: { 'x-forwarded-proto': 'http', 'x-forwarded-host': 'elsewhere.example', forwarded: 'for=192.0.2.1;proto=http' },
+          headers: {
+            'x-forwarded-proto': 'http',
+            'x-forwarded-host': 'elsewhere.example',
+            forwarded: 'for=192.0.2.1;proto=http',
+          },
         },
       ],
     ]),
@@ -105,7 +126,11 @@ function filled({ bodyWith }: Material, length: number): Buffer {
 
 function encodings(material: Material): Attack[] {
   const { body, signature } = material;
-  const codings = { gzip: gzipSync(body), br: brotliCompressSync(body), deflate: deflateSync(body) };
+  const codings = {
+    gzip: gzipSync(body),
+    br: brotliCompressSync(body),
+    deflate: deflateSync(body),
+  };
   const inflated = Buffer.concat([body, Buffer.alloc(10_000_000, ' ')]);
   const bomb = gzipSync(inflated);
   const asBomb = { body: bomb, headers: { 'content-encoding': 'gzip' } };
@@ -128,14 +153,24 @@ function encodings(material: Material): Attack[] {
         { body: bytes, headers: { 'content-encoding': coding } },
       ]),
     ),
-    ...row(material, 'D12', { ...encodedAndSigned, accepts: [...encoded.accepts, ...ACKNOWLEDGED], severity: 'low' }, [
-      ['an unknown content encoding', { headers: { 'content-encoding': 'x-unknown' } }],
-    ]),
+    ...row(
+      material,
+      'D12',
+      { ...encodedAndSigned, accepts: [...encoded.accepts, ...ACKNOWLEDGED], severity: 'low' },
+      [['an unknown content encoding', { headers: { 'content-encoding': 'x-unknown' } }]],
+    ),
     ...(bomb.length > material.bodyLimit
       ? []
       : row(material, 'D13', { ...encoded, accepts: [...encoded.accepts, 413] }, [
-          ['a gzip bomb under the signature of what it inflates to', { ...asBomb, signature: material.mac(inflated) }],
-          ['a gzip bomb that is signed as it is', asBomb, { category: 'invalid', severity: 'low', fault: 'invalid_body' }],
+          [
+            'a gzip bomb under the signature of what it inflates to',
+            { ...asBomb, signature: material.mac(inflated) },
+          ],
+          [
+            'a gzip bomb that is signed as it is',
+            asBomb,
+            { category: 'invalid', severity: 'low', fault: 'invalid_body' },
+          ],
         ])),
   ];
 }
@@ -155,13 +190,26 @@ function contentTypes(material: Material): Attack[] {
       typed('a delivery without a Content-Type', null),
       typed('a delivery under Content-Type: text/plain', 'text/plain'),
       typed('a delivery under Content-Type: application/octet-stream', 'application/octet-stream'),
-      typed('a delivery under Content-Type: application/x-www-form-urlencoded', 'application/x-www-form-urlencoded'),
-      typed('a delivery under Content-Type: multipart/form-data', 'multipart/form-data; boundary=x', mayBeRefused),
-      typed('a delivery under Content-Type: application/cloudevents+json', 'application/cloudevents+json'),
+      typed(
+        'a delivery under Content-Type: application/x-www-form-urlencoded',
+        'application/x-www-form-urlencoded',
+      ),
+      typed(
+        'a delivery under Content-Type: multipart/form-data',
+        'multipart/form-data; boundary=x',
+        mayBeRefused,
+      ),
+      typed(
+        'a delivery under Content-Type: application/cloudevents+json',
+        'application/cloudevents+json',
+      ),
       typed('a delivery under a malformed Content-Type', 'application/json\tx'),
     ]),
     ...row(material, 'D21', typeless, [
-      typed('a delivery under a charset that the bytes are not in', 'application/json; charset=utf-16'),
+      typed(
+        'a delivery under a charset that the bytes are not in',
+        'application/json; charset=utf-16',
+      ),
       typed('a delivery under an unknown charset', 'application/json; charset=x'),
     ]),
   ];

@@ -42,7 +42,8 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
   if (probe.category === 'genuine' && isAcknowledged(observation.answer)) return result(verdict);
   const after = await stillServes(session);
   session.throwIfEnded();
-  if (isAcknowledged(after) || (!verdict.passed && typeof after !== 'string')) return result(verdict);
+  if (isAcknowledged(after) || (!verdict.passed && typeof after !== 'string'))
+    return result(verdict);
   // It serves: it says so itself.
   if (isLimited(after)) return result(NOT_JUDGED);
   const stopped = result({
@@ -76,22 +77,43 @@ async function observe(probe: Probe, session: AuditSession): Promise<Observation
 /** The row whose deliveries are of other orders than the audit's. */
 const OTHER_ORDERS = 'C16';
 
-type Verdict = Pick<AuditResult, 'passed' | 'severity' | 'detail' | 'cause' | 'note' | 'title' | 'skipped'> & {
+type Verdict = Pick<
+  AuditResult,
+  'passed' | 'severity' | 'detail' | 'cause' | 'note' | 'title' | 'skipped'
+> & {
   readonly advice?: string;
 };
 
-const NOT_JUDGED: Verdict = { passed: true, skipped: LIMITED, advice: 'Lift the limit for the audit, then run it again.' };
+const NOT_JUDGED: Verdict = {
+  passed: true,
+  skipped: LIMITED,
+  advice: 'Lift the limit for the audit, then run it again.',
+};
 
-function judge(probe: Probe, { answer, fault, others = [] }: Observation, { unknownOrder }: AuditSession): Verdict {
+function judge(
+  probe: Probe,
+  { answer, fault, others = [] }: Observation,
+  { unknownOrder }: AuditSession,
+): Verdict {
   if ([answer, ...others].some(isLimited)) return NOT_JUDGED;
-  if (fault === undefined && (probe.onlyFault === true || isRight(probe, answer))) return { passed: true };
+  if (fault === undefined && (probe.onlyFault === true || isRight(probe, answer)))
+    return { passed: true };
   // The receiver looks its orders up, and says so by this status.
-  if (probe.id === OTHER_ORDERS && fault === undefined && statusOf(answer) === unknownOrder.status) {
-    return { passed: true, note: `${titleOf(probe, answer)}, as to every order that it does not know: 503 says what is meant` };
+  if (
+    probe.id === OTHER_ORDERS &&
+    fault === undefined &&
+    statusOf(answer) === unknownOrder.status
+  ) {
+    return {
+      passed: true,
+      note: `${titleOf(probe, answer)}, as to every order that it does not know: 503 says what is meant`,
+    };
   }
   // Express and NestJS have a limit, and read to the end before they say so.
   const waits = probe.fault === 'no_limit' && fault === undefined && answer === 'no answer';
-  const [severity, cause]: [Severity, CauseId] = waits ? ['medium', 'no_deadline'] : severityAndCauseOf(probe, answer);
+  const [severity, cause]: [Severity, CauseId] = waits
+    ? ['medium', 'no_deadline']
+    : severityAndCauseOf(probe, answer);
   if (severity === 'note') return { passed: true, note: titleOf(probe, answer) };
   return { passed: false, severity, cause, ...(fault === undefined ? {} : { detail: fault }) };
 }
@@ -100,17 +122,34 @@ function isRight({ expected, mayClose, category }: Probe, answer: WireAnswer): b
   const status = statusOf(answer);
   if (status === undefined) return answer === 'closed' && mayClose === true;
   // A status that acknowledges does no more than another that does.
-  const isOneOf = expected.includes(status) || (acknowledges(status) && expected.some(acknowledges));
+  const isOneOf =
+    expected.includes(status) || (acknowledges(status) && expected.some(acknowledges));
   return isOneOf || (category !== 'genuine' && status >= 400 && status < 500);
 }
 
 /** A forged delivery that is answered wrongly harms less than one that is accepted. */
-function severityAndCauseOf({ category, severity, fault, onlyFault }: Probe, answer: WireAnswer): [Severity, CauseId] {
+function severityAndCauseOf(
+  { category, severity, fault, onlyFault }: Probe,
+  answer: WireAnswer,
+): [Severity, CauseId] {
   const status = statusOf(answer);
-  if (category === 'genuine' && fault === 'refuses_genuine' && status !== undefined && status >= 500)
+  if (
+    category === 'genuine' &&
+    fault === 'refuses_genuine' &&
+    status !== undefined &&
+    status >= 500
+  )
     return [severity, 'fails_genuine'];
-  if (onlyFault === true || severity === 'note' || category === 'genuine' || isAcknowledged(answer)) {
-    return category === 'genuine' && status === undefined && severity !== 'note' && fault !== 'one_at_a_time'
+  if (
+    onlyFault === true ||
+    severity === 'note' ||
+    category === 'genuine' ||
+    isAcknowledged(answer)
+  ) {
+    return category === 'genuine' &&
+      status === undefined &&
+      severity !== 'note' &&
+      fault !== 'one_at_a_time'
       ? [severity, 'hangs']
       : [severity, fault];
   }
@@ -120,13 +159,18 @@ function severityAndCauseOf({ category, severity, fault, onlyFault }: Probe, ans
 }
 
 /** What happened, in words. */
-export function titleOf({ what, category, fault }: Pick<Probe, 'what' | 'category' | 'fault'>, answer: WireAnswer): string {
+export function titleOf(
+  { what, category, fault }: Pick<Probe, 'what' | 'category' | 'fault'>,
+  answer: WireAnswer,
+): string {
   const status = statusOf(answer);
   if (fault === 'tells_reason') return 'answered differently to different faults of the signature';
   if (fault === 'refuses_duplicates') return `did not acknowledge ${what}`;
   if (fault === 'parses_first') return 'looked at the JSON of a body before its signature';
   if (fault === 'one_at_a_time') return `did not serve ${what}`;
-  if (status === undefined) return answer === 'closed' ? `closed the connection on ${what}` : `gave no answer to ${what}`;
-  if (isAcknowledged(answer)) return `${category === 'invalid' ? 'acknowledged' : 'accepted'} ${what}`;
+  if (status === undefined)
+    return answer === 'closed' ? `closed the connection on ${what}` : `gave no answer to ${what}`;
+  if (isAcknowledged(answer))
+    return `${category === 'invalid' ? 'acknowledged' : 'accepted'} ${what}`;
   return status < 500 ? `refused ${what} (${status})` : `answered ${status} to ${what}`;
 }

@@ -54,8 +54,10 @@ const compare = (framework: string): string =>
   `Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ${COMPARE[framework] ?? 'crypto.timingSafeEqual'}; answer 401 otherwise.`;
 /** For receivers that do verify the raw bytes: they follow the advice of `rawBody` already. */
 const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
-  refuses_genuine: 'The raw bytes are verified already. The log of the receiver says why it refuses these deliveries.',
-  decodes_text: 'Compute the HMAC over the Buffer, and not over a string that was made of it: no toString(), no setEncoding().',
+  refuses_genuine:
+    'The raw bytes are verified already. The log of the receiver says why it refuses these deliveries.',
+  decodes_text:
+    'Compute the HMAC over the Buffer, and not over a string that was made of it: no toString(), no setEncoding().',
   trims: 'Compute the HMAC over the body with the blanks at its ends: no trim().',
   parses_first: 'A JSON parser runs before the signature is verified: keep it off this route.',
   content_type: 'Take the raw bytes whatever the Content-Type is.',
@@ -82,8 +84,16 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     severity: 'critical',
     fix: 'Answer refusals with a fixed text; never send an expected signature.',
   },
-  no_memory: { title: 'has no memory: credits each delivery again', severity: 'critical', fix: record },
-  not_atomic: { title: 'credits several times when duplicates arrive at once', severity: 'critical', fix: record },
+  no_memory: {
+    title: 'has no memory: credits each delivery again',
+    severity: 'critical',
+    fix: record,
+  },
+  not_atomic: {
+    title: 'credits several times when duplicates arrive at once',
+    severity: 'critical',
+    fix: record,
+  },
   key_by_body: {
     title: 'remembers the body and not the order: credits twice for one reference',
     severity: 'critical',
@@ -106,7 +116,11 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   },
   compares_part: { title: 'compares a part of the signature', severity: 'critical', fix: compare },
   reserializes: { title: 'verifies re-serialised JSON', severity: 'critical', fix: rawBody },
-  verifies_other_bytes: { title: 'verifies something other than the body', severity: 'critical', fix: rawBody },
+  verifies_other_bytes: {
+    title: 'verifies something other than the body',
+    severity: 'critical',
+    fix: rawBody,
+  },
   decodes_text: { title: 'decodes text first', severity: 'high', fix: rawBody },
   trims: { title: 'changes the ends of the body first', severity: 'high', fix: rawBody },
   inflates: {
@@ -192,7 +206,11 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     severity: 'medium',
     fix: 'Answer 200 to what is already done: a sender that retries would never stop.',
   },
-  quotes_body: { title: 'quotes the body in its replies', severity: 'medium', fix: 'Answer with a fixed text.' },
+  quotes_body: {
+    title: 'quotes the body in its replies',
+    severity: 'medium',
+    fix: 'Answer with a fixed text.',
+  },
   leaks_trace: {
     title: 'sends stack traces',
     severity: 'medium',
@@ -224,7 +242,11 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Update the HTTP server, or put one in front that answers 400.',
   },
   method: { title: 'takes other methods than POST', severity: 'low', fix: 'Route POST only.' },
-  http_form: { title: 'does not take every form of HTTP', severity: 'note', fix: 'Nothing, unless a proxy sends this form.' },
+  http_form: {
+    title: 'does not take every form of HTTP',
+    severity: 'note',
+    fix: 'Nothing, unless a proxy sends this form.',
+  },
 };
 
 /** A cause that explains findings of other faults too. The first that fits takes its findings with it. */
@@ -253,17 +275,35 @@ const ofFault =
 const RULES: readonly Rule[] = [
   {
     id: 'does_not_verify',
-    holds: ({ accepted }) => accepted('a signature of zeros') && accepted('a signature made with another secret'),
+    holds: ({ accepted }) =>
+      accepted('a signature of zeros') && accepted('a signature made with another secret'),
     folds: (finding) =>
       (isAccepted(finding) &&
-        (isIn('A', 'B', 'C01', 'C02', 'C07', 'C10', 'D12', 'D13')(finding) || ofFault('inflates')(finding))) ||
+        (isIn('A', 'B', 'C01', 'C02', 'C07', 'C10', 'D12', 'D13')(finding) ||
+          ofFault('inflates')(finding))) ||
       ofFault('tells_reason', 'parses_first', 'does_not_verify')(finding),
   },
   {
     id: 'reserializes',
-    holds: ({ accepted }) => accepted('a signed body that was pretty-printed in transit') && !accepted('a signature of zeros'),
+    holds: ({ accepted }) =>
+      accepted('a signed body that was pretty-printed in transit') &&
+      !accepted('a signature of zeros'),
     folds: (finding) =>
-      isIn('C01', 'C02', 'C03', 'C06', 'C07', 'C08', 'C11', 'C18', 'C19', 'C20', 'C21', 'D12', 'D13')(finding) ||
+      isIn(
+        'C01',
+        'C02',
+        'C03',
+        'C06',
+        'C07',
+        'C08',
+        'C11',
+        'C18',
+        'C19',
+        'C20',
+        'C21',
+        'D12',
+        'D13',
+      )(finding) ||
       ofFault('content_type', 'parses_first', 'inflates', 'decodes_text', 'trims')(finding),
   },
   {
@@ -272,7 +312,11 @@ const RULES: readonly Rule[] = [
     folds: (finding) => ofFault('trims')(finding) || isIn('C08')(finding) || isBom(finding),
   },
   { id: 'no_limit', holds: ({ has }) => has('no_limit'), folds: ofFault('wrong_limit') },
-  { id: 'no_memory', holds: ({ has }) => has('no_memory'), folds: ofFault('not_atomic', 'key_by_body') },
+  {
+    id: 'no_memory',
+    holds: ({ has }) => has('no_memory'),
+    folds: ofFault('not_atomic', 'key_by_body'),
+  },
 ];
 
 function isBom({ id, what }: AuditResult): boolean {
@@ -281,7 +325,10 @@ function isBom({ id, what }: AuditResult): boolean {
 
 const WORST_FIRST: readonly Severity[] = ['critical', 'high', 'medium', 'low', 'note'];
 
-export function bySeverity(a: { readonly severity?: Severity }, b: { readonly severity?: Severity }): number {
+export function bySeverity(
+  a: { readonly severity?: Severity },
+  b: { readonly severity?: Severity },
+): number {
   return WORST_FIRST.indexOf(a.severity ?? 'note') - WORST_FIRST.indexOf(b.severity ?? 'note');
 }
 
@@ -290,7 +337,8 @@ export function causesOf(results: readonly AuditResult[], framework = ''): Audit
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const takesRawBytes = verifiesRawBytes(results);
   const facts: Facts = {
-    accepted: (what) => findings.some((finding) => isAccepted(finding) && matches(finding.what ?? '', what)),
+    accepted: (what) =>
+      findings.some((finding) => isAccepted(finding) && matches(finding.what ?? '', what)),
     has: (cause) => findings.some((finding) => finding.cause === cause),
   };
   const groups = new Map<CauseId, AuditResult[]>();
@@ -300,7 +348,9 @@ export function causesOf(results: readonly AuditResult[], framework = ''): Audit
     groups.set(id, [...(groups.get(id) ?? []), finding]);
   }
   return [...groups]
-    .map(([id, symptoms]) => causeOf(id, symptoms, takesRawBytes ? FOR_RAW_BYTES[id] : undefined, framework))
+    .map(([id, symptoms]) =>
+      causeOf(id, symptoms, takesRawBytes ? FOR_RAW_BYTES[id] : undefined, framework),
+    )
     .sort(bySeverity);
 }
 
@@ -315,7 +365,12 @@ function verifiesRawBytes(results: readonly AuditResult[]): boolean {
   return results.some(shows);
 }
 
-function causeOf(id: CauseId, symptoms: readonly AuditResult[], fixForRawBytes: string | undefined, framework: string): AuditCause {
+function causeOf(
+  id: CauseId,
+  symptoms: readonly AuditResult[],
+  fixForRawBytes: string | undefined,
+  framework: string,
+): AuditCause {
   const { title, fix } = CAUSES[id];
   const ordered = [...symptoms].sort(
     (a, b) =>
@@ -337,17 +392,33 @@ function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
   // A re-serialised body is money only where genuine deliveries are refused for it.
   if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
   const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
-  return WORST_FIRST[Math.max(WORST_FIRST.indexOf(CAUSES[id].severity), id === 'reserializes' ? 0 : WORST_FIRST.indexOf(worst))]!;
+  return WORST_FIRST[
+    Math.max(
+      WORST_FIRST.indexOf(CAUSES[id].severity),
+      id === 'reserializes' ? 0 : WORST_FIRST.indexOf(worst),
+    )
+  ]!;
 }
 
 /** What convinces a reader soonest. */
-const STRONG = ['another reference under a genuine signature', 'a signature of zeros', 'a delivery without a signature'];
+const STRONG = [
+  'another reference under a genuine signature',
+  'a signature of zeros',
+  'a delivery without a signature',
+];
 
 /** Different things, not the same one three times. */
 function evidenceOf(symptoms: readonly AuditResult[]): string[] {
   const rows = new Map(
-    symptoms.map((symptom) => [`${symptom.id}${isAccepted(symptom)}`, symptom]).reverse() as [string, AuditResult][],
+    symptoms.map((symptom) => [`${symptom.id}${isAccepted(symptom)}`, symptom]).reverse() as [
+      string,
+      AuditResult,
+    ][],
   );
-  const different = symptoms.filter((symptom) => rows.get(`${symptom.id}${isAccepted(symptom)}`) === symptom);
-  return different.slice(0, 3).map(({ title, detail }) => (detail === undefined ? title! : `${title!} (${detail})`));
+  const different = symptoms.filter(
+    (symptom) => rows.get(`${symptom.id}${isAccepted(symptom)}`) === symptom,
+  );
+  return different
+    .slice(0, 3)
+    .map(({ title, detail }) => (detail === undefined ? title! : `${title!} (${detail})`));
 }

@@ -17,7 +17,9 @@ export function booksOf(credits: (reference: string) => Promise<number> | number
     async count(reference) {
       const number = await credits(reference);
       if (!Number.isSafeInteger(number) || number < 0) {
-        throw new TypeError(`credits must give how often an order was credited, a whole number from 0: it gave ${String(number)}`);
+        throw new TypeError(
+          `credits must give how often an order was credited, a whole number from 0: it gave ${String(number)}`,
+        );
       }
       return number;
     },
@@ -52,11 +54,28 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
   /** `answers` are those to what was sent for it: credits say nothing of a delivery that the server turned away unread. */
-  const add = (id: string, what: string, cause: CauseId, fault: string | undefined, answers: readonly WireAnswer[] = []) =>
-    void results.push(onResult(resultOf({ id, what, cause, fault, severity: CAUSES[cause].severity, answers })));
-  const settledOn = (reference: string, isThere: (count: number) => boolean, limits: Partial<Limits> = {}): Promise<number> =>
-    settled(session, () => books.count(reference), isThere, { milliseconds: settle, asks: 1, ...limits });
-  const bodyOf = (reference: string, more = {}): Buffer => Buffer.from(JSON.stringify({ reference, ...more }));
+  const add = (
+    id: string,
+    what: string,
+    cause: CauseId,
+    fault: string | undefined,
+    answers: readonly WireAnswer[] = [],
+  ) =>
+    void results.push(
+      onResult(resultOf({ id, what, cause, fault, severity: CAUSES[cause].severity, answers })),
+    );
+  const settledOn = (
+    reference: string,
+    isThere: (count: number) => boolean,
+    limits: Partial<Limits> = {},
+  ): Promise<number> =>
+    settled(session, () => books.count(reference), isThere, {
+      milliseconds: settle,
+      asks: 1,
+      ...limits,
+    });
+  const bodyOf = (reference: string, more = {}): Buffer =>
+    Buffer.from(JSON.stringify({ reference, ...more }));
 
   const after = await settledOn(material.reference, (count) => count > before);
   if (before === 0 && after === 0) {
@@ -66,8 +85,14 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
       `counts its credits right? A receiver that credits later than ${settle} ms after its answer needs a longer time to settle.`;
     return { results, notJudged, stop: { reason: 'unknown_reference', message } };
   }
-  if (before > 0) notJudged.push('whether a first delivery is credited: the order was credited before the audit');
-  add('H03', 'the first delivery', 'no_memory', after - before > 1 ? `credited ${after - before} times` : undefined);
+  if (before > 0)
+    notJudged.push('whether a first delivery is credited: the order was credited before the audit');
+  add(
+    'H03',
+    'the first delivery',
+    'no_memory',
+    after - before > 1 ? `credited ${after - before} times` : undefined,
+  );
 
   const repeated = Math.max(after, before);
   const replays: WireAnswer[] = [];
@@ -86,7 +111,13 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const answer = await serves(bodyOf(unknown));
   const forUnknown = await settledOn(unknown, (count) => count > 0);
   const takesAny = forUnknown > 0;
-  add('H10', 'an order that does not exist', 'credits_unknown', takesAny ? `credited ${forUnknown} times` : undefined, [answer]);
+  add(
+    'H10',
+    'an order that does not exist',
+    'credits_unknown',
+    takesAny ? `credited ${forUnknown} times` : undefined,
+    [answer],
+  );
   const isLost = !takesAny && isAcknowledged(answer);
   const loss = isLost ? `answered ${statusOf(answer)!} and did not credit` : undefined;
   add('H07', 'an order that does not exist', 'loses_unknown', loss, [answer]);
@@ -106,11 +137,18 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const start = await books.count(raced);
     const body = bodyOf(raced);
     const bytes = session.request(session.genuineLines(body), body);
-    const send = (): Promise<WireAnswer> => session.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+    const send = (): Promise<WireAnswer> =>
+      session.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
     const answers = await Promise.all(Array.from({ length: 20 }, send));
     const last = await serves(body);
     const count = (await settledOn(raced, (now) => now > start + 1)) - start;
-    add('H02', '20 duplicates at once', 'not_atomic', count > 1 ? `credited ${count} times` : undefined, [...answers, last]);
+    add(
+      'H02',
+      '20 duplicates at once',
+      'not_atomic',
+      count > 1 ? `credited ${count} times` : undefined,
+      [...answers, last],
+    );
     add('H02', '20 duplicates at once', 'loses_credit', lossOf(count, last), [last]);
   }
 
@@ -125,7 +163,13 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     await settledOn(lost, (now) => now > start, { asks: 10 });
     const last = await serves(body);
     const count = (await settledOn(lost, (now) => now > start + 1)) - start;
-    add('H03', 'a retry after a lost reply', 'no_memory', count > 1 ? `credited ${count} times` : undefined, [last]);
+    add(
+      'H03',
+      'a retry after a lost reply',
+      'no_memory',
+      count > 1 ? `credited ${count} times` : undefined,
+      [last],
+    );
     add('G07', 'a retry after a lost reply', 'loses_credit', lossOf(count, last), [last]);
   }
 
@@ -135,14 +179,25 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const first = await serves(bodyOf(twice, { amount: 1, currency: 'XOF' }));
     const last = await serves(bodyOf(twice));
     const count = (await settledOn(twice, (now) => now > start + 1)) - start;
-    add('H04', 'two bodies with one reference', 'key_by_body', count > 1 ? `credited ${count} times` : undefined, [first, last]);
+    add(
+      'H04',
+      'two bodies with one reference',
+      'key_by_body',
+      count > 1 ? `credited ${count} times` : undefined,
+      [first, last],
+    );
     add('C23', 'a body with an amount', 'loses_credit', lossOf(count, last), [first, last]);
   }
 
   const unpaid = fresh('unpaid', 'events that are not a payment');
   if (unpaid !== undefined) {
     const start = await books.count(unpaid);
-    const sent: readonly (readonly [what: string, id: string, event: string | undefined, more: object])[] = [
+    const sent: readonly (readonly [
+      what: string,
+      id: string,
+      event: string | undefined,
+      more: object,
+    ])[] = [
       ['an event of an unknown kind', 'E04', 'payment.audited', {}],
       ['payment.failed', 'E04', 'payment.failed', {}],
       ['a delivery without an event header', 'E01', undefined, {}],
@@ -155,8 +210,14 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     for (const [what, id, event, more] of sent) {
       const body = bodyOf(unpaid, more);
       const [type, , signature] = session.genuineLines(body);
-      const lines = [type!, ...(event === undefined ? [] : [[material.names.event, event] as const]), signature!];
-      const got = await session.exchangePatiently(session.request(lines, body)).catch((): WireAnswer => 'closed');
+      const lines = [
+        type!,
+        ...(event === undefined ? [] : [[material.names.event, event] as const]),
+        signature!,
+      ];
+      const got = await session
+        .exchangePatiently(session.request(lines, body))
+        .catch((): WireAnswer => 'closed');
       const count = await settledOn(unpaid, (now) => now > known, { milliseconds: unpaidSettle });
       add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined, [got]);
       known = count;
@@ -172,14 +233,24 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
 
 /** Remembers the credits of orders that cannot exist; asked again at the end of the audit. */
 export async function watchNonsense(books: Books): Promise<() => Promise<AuditResult[]>> {
-  const count = (): Promise<number[]> => Promise.all(NONSENSE.map((reference) => books.count(reference)));
+  const count = (): Promise<number[]> =>
+    Promise.all(NONSENSE.map((reference) => books.count(reference)));
   const before = await count();
   return async () => {
     const after = await count();
     const credited = NONSENSE.filter((_, index) => after[index]! > before[index]!);
-    const fault = credited.length === 0 ? undefined : `credited ${credited.map((reference) => `"${reference}"`).join(', ')}`;
+    const fault =
+      credited.length === 0
+        ? undefined
+        : `credited ${credited.map((reference) => `"${reference}"`).join(', ')}`;
     return [
-      resultOf({ id: 'C15', what: 'bodies without a usable reference', cause: 'credits_nonsense', fault, severity: 'critical' }),
+      resultOf({
+        id: 'C15',
+        what: 'bodies without a usable reference',
+        cause: 'credits_nonsense',
+        fault,
+        severity: 'critical',
+      }),
     ];
   };
 }
@@ -229,6 +300,7 @@ function resultOf({ id, what, cause, fault, severity, answers = [] }: Judged): A
     advice: CAUSES[cause].fix as string,
     durationMs: 0,
   };
-  if (fault === undefined) return { ...result, passed: true, ...(answers.some(isLimited) ? { skipped: LIMITED } : {}) };
+  if (fault === undefined)
+    return { ...result, passed: true, ...(answers.some(isLimited) ? { skipped: LIMITED } : {}) };
   return { ...result, passed: false, severity, cause, title: `${what}: ${fault}` };
 }

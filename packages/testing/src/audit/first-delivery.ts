@@ -19,9 +19,14 @@ const WAY_IN = 400;
  * @param milliseconds how long the connection and the answer may take
  * @throws Error when there is no connection to the server.
  */
-export async function deliverFirst(session: AuditSession, url: URL, milliseconds: number): Promise<FirstDelivery> {
+export async function deliverFirst(
+  session: AuditSession,
+  url: URL,
+  milliseconds: number,
+): Promise<FirstDelivery> {
   const started = performance.now();
-  const left = (): number => Math.max(WAY_IN, Math.round(started + milliseconds - performance.now()));
+  const left = (): number =>
+    Math.max(WAY_IN, Math.round(started + milliseconds - performance.now()));
   let answer: WireAnswer;
   try {
     await session.reach(milliseconds);
@@ -30,7 +35,8 @@ export async function deliverFirst(session: AuditSession, url: URL, milliseconds
     throw connectionError(error, url);
   }
   session.throwIfEnded();
-  if (typeof answer !== 'string') session.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
+  if (typeof answer !== 'string')
+    session.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
   const passed = isAcknowledged(answer);
   const durationMs = Math.round(performance.now() - started);
   const result = (stop?: AuditStop): AuditResult => ({
@@ -47,7 +53,10 @@ export async function deliverFirst(session: AuditSession, url: URL, milliseconds
     durationMs,
   });
   if (passed) return { results: [result()] };
-  const [others, forged] = await Promise.all([wayIn(session, left()), forgedAnswer(session, left())]);
+  const [others, forged] = await Promise.all([
+    wayIn(session, left()),
+    forgedAnswer(session, left()),
+  ]);
   session.throwIfEnded();
   const stop = stopOn(answer, forged, milliseconds);
   return { results: [result(stop), ...others], stop };
@@ -60,7 +69,9 @@ const EARLY =
 function titleOn(answer: WireAnswer): string {
   const status = statusOf(answer);
   if (status === undefined)
-    return answer === 'closed' ? 'closed the connection on a genuine delivery' : 'gave no answer to a genuine delivery';
+    return answer === 'closed'
+      ? 'closed the connection on a genuine delivery'
+      : 'gave no answer to a genuine delivery';
   return `refused a genuine delivery (${status})`;
 }
 
@@ -69,8 +80,10 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   const status = statusOf(answer);
   const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
   if (status === undefined) {
-    const question = 'is this the address of the receiver, and does anything read the body before it?';
-    if (answer === 'closed') return stop('no_answer', `The server gave no answer and closed the connection: ${question}`);
+    const question =
+      'is this the address of the receiver, and does anything read the body before it?';
+    if (answer === 'closed')
+      return stop('no_answer', `The server gave no answer and closed the connection: ${question}`);
     const seconds = Number((milliseconds / 1_000).toFixed(1));
     return stop(
       'no_answer',
@@ -78,7 +91,11 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
         'may answer when the audit is started again.',
     );
   }
-  if (status < 400) return stop('refused', 'A redirect is not followed, by the service either: name the address that it leads to.');
+  if (status < 400)
+    return stop(
+      'refused',
+      'A redirect is not followed, by the service either: name the address that it leads to.',
+    );
   if (status === 401 || status === 403) {
     return stop(
       'wrong_secret',
@@ -107,7 +124,10 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   }
   const body = typeof answer === 'string' ? '' : answer.body;
   if (body.includes('body_consumed')) {
-    return stop('refused', 'A body parser read the body before the webhook (body_consumed): mount the webhook before the parser.');
+    return stop(
+      'refused',
+      'A body parser read the body before the webhook (body_consumed): mount the webhook before the parser.',
+    );
   }
   if (status === 503) {
     return stop(
@@ -115,7 +135,8 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
       'The receiver asks for a retry (503): does it know the order of the reference, and do its store and the API answer?',
     );
   }
-  if (status >= 500) return stop('refused', 'The receiver failed on its own side: its log says why.');
+  if (status >= 500)
+    return stop('refused', 'The receiver failed on its own side: its log says why.');
   if (status === statusOf(forged)) {
     return stop(
       'wrong_secret',
@@ -133,18 +154,27 @@ async function forgedAnswer(session: AuditSession, milliseconds: number): Promis
   const { material, request, genuineLines } = session;
   const [type, event] = genuineLines();
   const forged = [material.names.signature, material.mac(material.body, UNKNOWN_SECRET)] as const;
-  return session.exchangeWithin(milliseconds, request([type!, event!, forged], material.body)).catch(() => 'closed' as const);
+  return session
+    .exchangeWithin(milliseconds, request([type!, event!, forged], material.body))
+    .catch(() => 'closed' as const);
 }
 
 /** Where the genuine delivery was refused: what is accepted in its place, by a receiver that verifies something else. */
 async function wayIn(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
   const { material } = session;
   const kit = attacks({ ...kitOptions(material) });
-  const first = (test: (what: string, id: string) => boolean) => kit.filter(({ what, id }) => test(what, id));
+  const first = (test: (what: string, id: string) => boolean) =>
+    kit.filter(({ what, id }) => test(what, id));
   const tries = [
-    ...first((what) => what === 'a signature of zeros' || what === 'a delivery without a signature'),
+    ...first(
+      (what) => what === 'a signature of zeros' || what === 'a delivery without a signature',
+    ),
     ...first((_, id) => id === 'B04' || id === 'B07'),
-    ...first((what) => what === 'a signature made with an empty secret' || what === 'a signature made with another secret'),
+    ...first(
+      (what) =>
+        what === 'a signature made with an empty secret' ||
+        what === 'a signature made with another secret',
+    ),
     ...first((what) => what.includes('made compact in transit')),
   ];
   const results = await Promise.all(
@@ -152,7 +182,9 @@ async function wayIn(session: AuditSession, milliseconds: number): Promise<Audit
       const probe = probeOf(attack);
       const { headers, rawBody } = attack.delivery;
       const bytes = session.request(Object.entries(headers), rawBody);
-      const answer = await session.exchangeWithin(milliseconds, bytes).catch(() => 'closed' as const);
+      const answer = await session
+        .exchangeWithin(milliseconds, bytes)
+        .catch(() => 'closed' as const);
       if (!isAcknowledged(answer)) return undefined;
       const { id, name, what, expected, severity, fault, advice } = probe;
       const actual = statusOf(answer);
@@ -185,12 +217,15 @@ function connectionError(error: unknown, url: URL): unknown {
 }
 
 function hintOn(code: string): string {
-  if (code === 'ECONNREFUSED') return 'nothing listens there. Is the receiver running, on this port?';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name is not known. Is it spelt right?';
+  if (code === 'ECONNREFUSED')
+    return 'nothing listens there. Is the receiver running, on this port?';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return 'the name is not known. Is it spelt right?';
   if (code === 'ETIMEDOUT') return 'the host does not answer. Is a firewall in between?';
   if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) {
     return 'its certificate is not trusted. For one of your own, name its authority in NODE_EXTRA_CA_CERTS.';
   }
-  if (/SSL|EPROTO|TLS/.test(code)) return 'it does not speak TLS there. Is it http:// in place of https://?';
+  if (/SSL|EPROTO|TLS/.test(code))
+    return 'it does not speak TLS there. Is it http:// in place of https://?';
   return 'is this the address of the receiver, and the right one of http:// and https://?';
 }

@@ -12,7 +12,11 @@ const header =
 const SIGNS: readonly Sign[] = [
   ['Next.js', header('x-powered-by', /next\.js/i)],
   // Before NestJS, whose replies for a missing route differ in one word.
-  ['Fastify', ({ body }) => /^\{"message":"Route [A-Z]+:|^\{"statusCode":\d{3},"(?:code":"FST_|error":")/.test(body)],
+  [
+    'Fastify',
+    ({ body }) =>
+      /^\{"message":"Route [A-Z]+:|^\{"statusCode":\d{3},"(?:code":"FST_|error":")/.test(body),
+  ],
   ['NestJS', isNest],
   ['Express', header('x-powered-by', /express/i)],
   ['Express', ({ body }) => /<pre>Cannot (GET|HEAD|POST) /.test(body)],
@@ -23,7 +27,11 @@ const SIGNS: readonly Sign[] = [
   ['Ruby', header('x-runtime', /./)],
   ['ASP.NET', header('server', /kestrel|iis/i)],
   ['Spring', ({ body }) => /"timestamp":.*"path":/.test(body)],
-  ['Go', ({ headers, body }) => headers.get('x-content-type-options') === 'nosniff' && /^404 page not found\n$/.test(body)],
+  [
+    'Go',
+    ({ headers, body }) =>
+      headers.get('x-content-type-options') === 'nosniff' && /^404 page not found\n$/.test(body),
+  ],
 ];
 
 /** The exception filter of NestJS, with the status of the reply and its phrase: merchants write other JSON with these names. */
@@ -31,7 +39,10 @@ function isNest({ status, body }: WireReply): boolean {
   if (body === '{"statusCode":500,"message":"Internal server error"}') return true;
   const phrase = STATUS_CODES[status] ?? '';
   if (body === `{"message":"${phrase}","statusCode":${status}}`) return true;
-  return /^\{"message":"Cannot [A-Z]+ \//.test(body) && body.endsWith(`"error":"${phrase}","statusCode":${status}}`);
+  return (
+    /^\{"message":"Cannot [A-Z]+ \//.test(body) &&
+    body.endsWith(`"error":"${phrase}","statusCode":${status}}`)
+  );
 }
 
 /** @returns undefined where the replies show none. */
@@ -41,15 +52,18 @@ export function frameworkOf(replies: readonly WireReply[]): string | undefined {
 
 /** The line that gives the bytes as they were received. */
 export const RAW_BODY: Readonly<Record<string, string>> = {
-  Express: "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, before express.json()",
+  Express:
+    "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, before express.json()",
   'Next.js':
     'read Buffer.from(await request.arrayBuffer()) in the route; in pages/api export config = { api: { bodyParser: false } }',
   NestJS:
     "create the app with { bodyParser: false }, mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
-  Fastify: "in a plugin of its own: removeAllContentTypeParsers(), then addContentTypeParser('*', { parseAs: 'buffer' }, …)",
+  Fastify:
+    "in a plugin of its own: removeAllContentTypeParsers(), then addContentTypeParser('*', { parseAs: 'buffer' }, …)",
   'Laravel or PHP': "read file_get_contents('php://input')",
   FastAPI: 'read await request.body()',
-  'Django or Flask': 'read request.body (Django) or request.get_data() (Flask), before request.json',
+  'Django or Flask':
+    'read request.body (Django) or request.get_data() (Flask), before request.json',
   'Python http.server': "read self.rfile.read(int(self.headers['Content-Length']))",
   Ruby: 'read request.raw_post (Rails) or request.body.read (Rack)',
   'ASP.NET': 'call Request.EnableBuffering() and read the bytes of Request.Body',

@@ -32,7 +32,13 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   const started = performance.now();
   const read = readOptions(options);
   const { url, secret, reference, bodyLimit = 65_536, sign, timeout, stop, signal } = read;
-  const material = materialOf({ secret, reference, bodyLimit, sign, names: headerNames(read.headers) });
+  const material = materialOf({
+    secret,
+    reference,
+    bodyLimit,
+    sign,
+    names: headerNames(read.headers),
+  });
   const over = new AbortController();
   const either = AbortSignal.any([signal, stop, over.signal].filter((each) => each !== undefined));
   // Every connection listens to it, a hundred at once and more.
@@ -47,9 +53,15 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     if (signal?.aborted === true) throw signal.reason;
     if (error instanceof StoppedServing) {
       audit.results.push(error.result);
-      stopped = { reason: 'stopped_serving', message: `The server ${error.result.title!}: nothing more could be tried.` };
+      stopped = {
+        reason: 'stopped_serving',
+        message: `The server ${error.result.title!}: nothing more could be tried.`,
+      };
     } else if (stop?.aborted === true) {
-      stopped = { reason: 'interrupted', message: 'The audit was ended early: this is what is known.' };
+      stopped = {
+        reason: 'interrupted',
+        message: 'The audit was ended early: this is what is known.',
+      };
     } else throw error;
   } finally {
     // Where one probe has ended the audit, others are under way: they must not report to a caller that has its report.
@@ -57,7 +69,14 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   }
   const { results, notJudged } = audit;
   const replies = session.replies.map(({ reply }) => reply);
-  return reportOf({ url, results: [...results.slice(0, 1), ...sorted(results.slice(1))], replies, notJudged, stopped, started });
+  return reportOf({
+    url,
+    results: [...results.slice(0, 1), ...sorted(results.slice(1))],
+    replies,
+    notJudged,
+    stopped,
+    started,
+  });
 }
 
 class Audit {
@@ -74,7 +93,8 @@ class Audit {
 
   /** @returns why it ended early */
   async run(): Promise<AuditStop | undefined> {
-    const { url, concurrency, reference, moreReferences, credits, firstAnswer, settle } = this.#options;
+    const { url, concurrency, reference, moreReferences, credits, firstAnswer, settle } =
+      this.#options;
     const session = this.#session;
     const books = credits === undefined ? undefined : booksOf(credits);
     const probes = probesOf(this.#options);
@@ -88,7 +108,14 @@ class Audit {
 
     if (books === undefined) this.notJudged.push(...WITHOUT_CREDITS);
     else {
-      const judged = await judgeCredits({ session, books, references: moreReferences, before, settle, onResult: this.#add });
+      const judged = await judgeCredits({
+        session,
+        books,
+        references: moreReferences,
+        before,
+        settle,
+        onResult: this.#add,
+      });
       this.notJudged.push(...judged.notJudged);
       if (judged.stop !== undefined) return judged.stop;
     }
@@ -97,7 +124,12 @@ class Audit {
     await this.#try(replyProbes, 1);
     await this.#try(slowProbes, slowProbes.length);
     await this.#try(loadProbes, 1);
-    for (const result of [...leaks(session), ...((await nonsense?.()) ?? []), ...notTried(this.#options)]) this.#add(result);
+    for (const result of [
+      ...leaks(session),
+      ...((await nonsense?.()) ?? []),
+      ...notTried(this.#options),
+    ])
+      this.#add(result);
     return undefined;
   }
 
@@ -151,8 +183,11 @@ class Audit {
     const { material, request, genuineLines, exchange, unknownOrder } = this.#session;
     const reference = `${material.reference}-unknown-${randomBytes(4).toString('hex')}`;
     const body = Buffer.from(JSON.stringify({ reference }));
-    const status = statusOf(await exchange(request(genuineLines(body), body)).catch((): WireAnswer => 'closed'));
-    if (status !== undefined && !acknowledges(status) && status !== 401 && status !== 403) unknownOrder.status = status;
+    const status = statusOf(
+      await exchange(request(genuineLines(body), body)).catch((): WireAnswer => 'closed'),
+    );
+    if (status !== undefined && !acknowledges(status) && status !== 401 && status !== 403)
+      unknownOrder.status = status;
   }
 
   readonly #add = (result: AuditResult): AuditResult => {
@@ -171,9 +206,12 @@ const WITHOUT_CREDITS = [
 ];
 
 function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions): Probe[] {
-  const isKnown = (id: string): boolean => bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
+  const isKnown = (id: string): boolean =>
+    bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
   // A contradiction is held against a receiver only where it credits: see credits.ts.
-  const kit = attacks({ secret, reference, bodyLimit, headers, sign, confirm: true }).filter(({ id }) => isKnown(id));
+  const kit = attacks({ secret, reference, bodyLimit, headers, sign, confirm: true }).filter(
+    ({ id }) => isKnown(id),
+  );
   const raw = rawAttacks.filter(({ fault }) => sign === undefined || fault !== 'several_spellings');
   return [...kit.map(probeOf), ...raw.map(probeOfRaw)];
 }
@@ -187,12 +225,32 @@ function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
       'refuses a success whose signed body contradicts it',
       credits === undefined ? 'only its credit would be wrong' : undefined,
     ],
-    ['D03', 'refuses a body of twice the limit', bodyLimit === undefined ? 'no limit was named' : undefined],
-    ['D05', 'accepts exactly its limit, and not a byte more', bodyLimit === undefined ? 'no limit was named' : undefined],
+    [
+      'D03',
+      'refuses a body of twice the limit',
+      bodyLimit === undefined ? 'no limit was named' : undefined,
+    ],
+    [
+      'D05',
+      'accepts exactly its limit, and not a byte more',
+      bodyLimit === undefined ? 'no limit was named' : undefined,
+    ],
     ['D22', 'holds over HTTP/2', 'the audit speaks HTTP/1.1'],
-    ['D26', 'is reached by its own route only', 'which paths lead to the receiver is up to its router'],
-    ['E06', 'credits no body that is relabelled as a success', 'it looks genuine from outside: confirm each payment by the API'],
-    ['E07', 'finds a success that was relabelled in transit', 'a delivery does not show it: reconcile pending orders'],
+    [
+      'D26',
+      'is reached by its own route only',
+      'which paths lead to the receiver is up to its router',
+    ],
+    [
+      'E06',
+      'credits no body that is relabelled as a success',
+      'it looks genuine from outside: confirm each payment by the API',
+    ],
+    [
+      'E07',
+      'finds a success that was relabelled in transit',
+      'a delivery does not show it: reconcile pending orders',
+    ],
     [
       'H04',
       'credits once for two bodies of one reference',
@@ -201,7 +259,14 @@ function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
   ];
   return reasons.flatMap(([id, what, why]) => {
     if (why === undefined) return [];
-    const result = { id, name: `${id} ${what}`, passed: true, skipped: why, expected: [], actual: undefined };
+    const result = {
+      id,
+      name: `${id} ${what}`,
+      passed: true,
+      skipped: why,
+      expected: [],
+      actual: undefined,
+    };
     return [{ ...result, advice: 'Not tried by this audit.', durationMs: 0 }];
   });
 }

@@ -8,8 +8,12 @@ const TRACES =
   /\n\s+at .+:\d+:\d+|Traceback \(most recent call last\)|\n\s+at [\w.$]+\([\w.]+:\d+\)|goroutine \d+ \[running\]|Stack trace:|\.(?:php|rb|py):\d+/;
 
 export function leaks({ replies, material }: AuditSession): AuditResult[] {
-  const texts = replies.map(({ to, reply }) => ({ to, text: `${reply.bytes.toString('latin1')}\n${reply.body}` }));
-  const search = (found: (text: string) => boolean): string[] => texts.flatMap(({ to, text }) => (found(text) ? [to] : [])).sort();
+  const texts = replies.map(({ to, reply }) => ({
+    to,
+    text: `${reply.bytes.toString('latin1')}\n${reply.body}`,
+  }));
+  const search = (found: (text: string) => boolean): string[] =>
+    texts.flatMap(({ to, text }) => (found(text) ? [to] : [])).sort();
   const secrets = secretsOf(material);
   return [
     leak(
@@ -32,7 +36,8 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
       {
         severity: 'medium',
         cause: 'leaks_trace',
-        advice: 'Answer failures with a fixed text, and log the trace. In most frameworks this is production mode.',
+        advice:
+          'Answer failures with a fixed text, and log the trace. In most frameworks this is production mode.',
       },
     ),
   ];
@@ -50,9 +55,22 @@ interface LeakTraits {
   readonly advice: string;
 }
 
-function leak(id: string, should: string, did: string, found: readonly string[], traits: LeakTraits): AuditResult {
+function leak(
+  id: string,
+  should: string,
+  did: string,
+  found: readonly string[],
+  traits: LeakTraits,
+): AuditResult {
   const { advice, severity, cause } = traits;
-  const result = { id, name: `${id} ${should}`, expected: [], actual: undefined, advice, durationMs: 0 };
+  const result = {
+    id,
+    name: `${id} ${should}`,
+    expected: [],
+    actual: undefined,
+    advice,
+    durationMs: 0,
+  };
   if (found.length === 0) return { ...result, passed: true };
   return {
     ...result,

@@ -54,7 +54,9 @@ export interface AuditOptions {
   /** Called with each result as it comes. */
   readonly onResult?: ((result: AuditResult) => void) | undefined;
   /** Called as it goes on. `total` can grow when more can be judged than was known. */
-  readonly onProgress?: ((progress: { readonly done: number; readonly total: number; readonly name: string }) => void) | undefined;
+  readonly onProgress?:
+    | ((progress: { readonly done: number; readonly total: number; readonly name: string }) => void)
+    | undefined;
 }
 
 export interface ReadOptions extends AuditOptions {
@@ -72,8 +74,25 @@ export const SETTLE = 600;
 
 /** Held to the type: a name that is missing here would refuse an option that there is. */
 const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
-  ...{ url: true, secret: true, reference: true, credits: true, settle: true, bodyLimit: true, confirm: true, headers: true },
-  ...{ sign: true, requestHeaders: true, timeout: true, firstAnswer: true, concurrency: true, signal: true, stop: true },
+  ...{
+    url: true,
+    secret: true,
+    reference: true,
+    credits: true,
+    settle: true,
+    bodyLimit: true,
+    confirm: true,
+    headers: true,
+  },
+  ...{
+    sign: true,
+    requestHeaders: true,
+    timeout: true,
+    firstAnswer: true,
+    concurrency: true,
+    signal: true,
+    stop: true,
+  },
   ...{ onResult: true, onProgress: true },
 };
 
@@ -81,15 +100,25 @@ const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
 export function readOptions(options: AuditOptions): ReadOptions {
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(OPTIONS, name)) continue;
-    throw new TypeError(`${name} is an unknown option. Valid options: ${Object.keys(OPTIONS).join(', ')}`);
+    throw new TypeError(
+      `${name} is an unknown option. Valid options: ${Object.keys(OPTIONS).join(', ')}`,
+    );
   }
-  const { secret, timeout = 15_000, firstAnswer = 1_500, settle = SETTLE, concurrency = 4 } = options;
+  const {
+    secret,
+    timeout = 15_000,
+    firstAnswer = 1_500,
+    settle = SETTLE,
+    concurrency = 4,
+  } = options;
   const [reference = 'paylink-audit', ...moreReferences] = [options.reference ?? []].flat();
   const url = readUrl(options.url);
-  if (typeof secret !== 'string' && !ArrayBuffer.isView(secret)) throw new TypeError('secret must be a string or a Uint8Array');
+  if (typeof secret !== 'string' && !ArrayBuffer.isView(secret))
+    throw new TypeError('secret must be a string or a Uint8Array');
   requireSecret(secret);
   for (const [name, value] of Object.entries({ timeout, firstAnswer, settle })) {
-    if (!(Number.isFinite(value) && value >= 1)) throw new TypeError(`${name} must be a number of milliseconds, at least 1`);
+    if (!(Number.isFinite(value) && value >= 1))
+      throw new TypeError(`${name} must be a number of milliseconds, at least 1`);
   }
   if (!(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 32)) {
     throw new TypeError('concurrency must be a whole number from 1 to 32');
@@ -98,7 +127,9 @@ export function readOptions(options: AuditOptions): ReadOptions {
     throw new TypeError('credits must be a function from a reference to a number');
   }
   if (Object.keys(options.headers ?? {}).some((name) => name !== 'signature' && name !== 'event')) {
-    throw new TypeError('headers takes { signature, event }, the names of the two headers: for more headers use requestHeaders');
+    throw new TypeError(
+      'headers takes { signature, event }, the names of the two headers: for more headers use requestHeaders',
+    );
   }
   for (const [name, value] of Object.entries(options.requestHeaders ?? {})) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {

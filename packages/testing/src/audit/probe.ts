@@ -40,13 +40,22 @@ export function probeOf({ delivery, status, accepts, ...attack }: Attack): Probe
     mayClose: status === 413,
     async perform({ request, exchange, exchangePatiently }) {
       const bytes = request(Object.entries(delivery.headers), delivery.rawBody);
-      return { answer: await (attack.category === 'genuine' ? exchangePatiently(bytes) : exchange(bytes)) };
+      return {
+        answer: await (attack.category === 'genuine' ? exchangePatiently(bytes) : exchange(bytes)),
+      };
     },
   };
 }
 
 /** The attacks that only a socket can send. */
-export function probeOfRaw({ bytes, status, accepts, method, mustClose, ...attack }: RawAttack): Probe {
+export function probeOfRaw({
+  bytes,
+  status,
+  accepts,
+  method,
+  mustClose,
+  ...attack
+}: RawAttack): Probe {
   return {
     ...attack,
     expected: [status, ...accepts],
@@ -54,7 +63,11 @@ export function probeOfRaw({ bytes, status, accepts, method, mustClose, ...attac
       const { exchange, exchangePatiently } = session;
       const sent = bytes(session);
       if (mustClose === true) return answerAndClose(session, sent);
-      return { answer: await (attack.category === 'genuine' ? exchangePatiently(sent) : exchange(sent, method)) };
+      return {
+        answer: await (attack.category === 'genuine'
+          ? exchangePatiently(sent)
+          : exchange(sent, method)),
+      };
     },
   };
 }
@@ -69,7 +82,12 @@ async function answerAndClose(session: AuditSession, bytes: Uint8Array): Promise
     if (!isAcknowledged(answer)) return { answer };
     await wire.write(request(genuineLines(), material.body));
     const next = await answerOn(wire, PATIENCE);
-    return { answer, ...(typeof next === 'string' ? {} : { fault: 'and answered another request on the same connection' }) };
+    return {
+      answer,
+      ...(typeof next === 'string'
+        ? {}
+        : { fault: 'and answered another request on the same connection' }),
+    };
   } finally {
     wire.destroy();
   }

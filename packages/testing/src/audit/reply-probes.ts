@@ -35,10 +35,13 @@ export const replyProbes: readonly Probe[] = [
       'Duplicates at once must end in 200 or, while the first is still at work, in 503 with Retry-After; claim the key atomically, in the transaction of the effect.',
     async perform({ material, request, genuineLines, exchangeWithin, serves }) {
       const bytes = request(genuineLines(), material.body);
-      const send = (): Promise<WireAnswer> => exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+      const send = (): Promise<WireAnswer> =>
+        exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
       const others = await Promise.all(Array.from({ length: DUPLICATES }, send));
       // A server with one worker and a short queue leaves some without an answer, and the service sends them again.
-      const wrong = others.filter((answer) => typeof answer !== 'string' && !isAcknowledged(answer) && !asksForRetry(answer));
+      const wrong = others.filter(
+        (answer) => typeof answer !== 'string' && !isAcknowledged(answer) && !asksForRetry(answer),
+      );
       const fault = `${wrong.length} of ${DUPLICATES} were answered otherwise: ${[...new Set(wrong.map(spell))].join(', ')}`;
       return { answer: await serves(), others, ...(wrong.length === 0 ? {} : { fault }) };
     },
@@ -52,12 +55,15 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'parses_first',
     onlyFault: true,
-    advice: 'Parse the body only after its signature is verified: a parser is the largest part that a stranger can reach.',
+    advice:
+      'Parse the body only after its signature is verified: a parser is the largest part that a stranger can reach.',
     async perform({ material, request, genuineLines, exchangePatiently }) {
       const send = (body: Buffer): Promise<WireAnswer> => {
         const [type, event] = genuineLines();
         const forged = material.mac(body, UNKNOWN_SECRET);
-        return exchangePatiently(request([type!, event!, [material.names.signature, forged]], body));
+        return exchangePatiently(
+          request([type!, event!, [material.names.signature, forged]], body),
+        );
       };
       const usual = await send(material.body);
       const answer = await send(Buffer.from('{"reference":'));
@@ -67,7 +73,9 @@ export const replyProbes: readonly Probe[] = [
         answer,
         others: [usual],
         ...(differs
-          ? { fault: `${actual ?? 'no answer'} where a forged body of JSON is answered ${expected ?? 'not at all'}` }
+          ? {
+              fault: `${actual ?? 'no answer'} where a forged body of JSON is answered ${expected ?? 'not at all'}`,
+            }
           : {}),
       };
     },
@@ -94,21 +102,33 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'quotes_body',
     onlyFault: true,
-    advice: 'The message of a JSON parser quotes the body: never send it. Answer with a fixed text.',
+    advice:
+      'The message of a JSON parser quotes the body: never send it. Answer with a fixed text.',
     async perform({ request, genuineLines, exchange }) {
       const canary = 'zq7kv3xw';
       const body = Buffer.from(`${canary} is not JSON`);
       const answer = await exchange(request(genuineLines(body), body));
-      const quoted = typeof answer !== 'string' && `${answer.bytes.toString('latin1')}${answer.body}`.includes(canary);
+      const quoted =
+        typeof answer !== 'string' &&
+        `${answer.bytes.toString('latin1')}${answer.body}`.includes(canary);
       return { answer, ...(quoted ? { fault: 'the reply quotes the body' } : {}) };
     },
   },
 ];
 
-async function compareRefusals({ material, request, genuineLines, exchangePatiently }: AuditSession): Promise<Observation> {
+async function compareRefusals({
+  material,
+  request,
+  genuineLines,
+  exchangePatiently,
+}: AuditSession): Promise<Observation> {
   const [type, event] = genuineLines();
   const send = (signature?: string): Promise<WireAnswer> => {
-    const lines = [type!, event!, ...(signature === undefined ? [] : [[material.names.signature, signature] as const])];
+    const lines = [
+      type!,
+      event!,
+      ...(signature === undefined ? [] : [[material.names.signature, signature] as const]),
+    ];
     return exchangePatiently(request(lines, material.body));
   };
   const forged = material.mac(material.body, 'another secret');
@@ -117,14 +137,22 @@ async function compareRefusals({ material, request, genuineLines, exchangePatien
   const changing = namesThatChange(same);
   const bodies = new Set(same.map((answer) => (typeof answer === 'string' ? answer : answer.body)));
   const compare = (answer: WireAnswer): string => spellReply(answer, changing, bodies.size === 1);
-  const malformed = [forged.slice(1), `g${forged.slice(1)}`, forged.toUpperCase(), material.signature.slice(0, 32)];
+  const malformed = [
+    forged.slice(1),
+    `g${forged.slice(1)}`,
+    forged.toUpperCase(),
+    material.signature.slice(0, 32),
+  ];
   const others: WireAnswer[] = [];
-  for (const signature of [undefined, '', ...(material.isHex ? malformed : [])]) others.push(await send(signature));
+  for (const signature of [undefined, '', ...(material.isHex ? malformed : [])])
+    others.push(await send(signature));
   const differing = others.filter((answer) => compare(answer) !== compare(same[0]!));
   return {
     answer: same[0]!,
     others: [...same.slice(1), ...others],
-    ...(differing.length === 0 ? {} : { fault: `${differing.length} of ${others.length} answers differ from the others` }),
+    ...(differing.length === 0
+      ? {}
+      : { fault: `${differing.length} of ${others.length} answers differ from the others` }),
   };
 }
 
@@ -132,7 +160,8 @@ function namesThatChange(answers: readonly WireAnswer[]): Set<string> {
   const values = new Map<string, Set<string>>();
   for (const answer of answers) {
     if (typeof answer === 'string') continue;
-    for (const [name, value] of answer.headers) values.set(name, (values.get(name) ?? new Set()).add(value));
+    for (const [name, value] of answer.headers)
+      values.set(name, (values.get(name) ?? new Set()).add(value));
   }
   // These change even where the three came within one second.
   const changing = [...values].filter(([, each]) => each.size > 1).map(([name]) => name);

@@ -42,7 +42,14 @@ export interface AuditResult {
 
 /** Why an audit ended before everything was tried. */
 export interface AuditStop {
-  readonly reason: 'wrong_secret' | 'unknown_reference' | 'no_route' | 'no_answer' | 'refused' | 'stopped_serving' | 'interrupted';
+  readonly reason:
+    | 'wrong_secret'
+    | 'unknown_reference'
+    | 'no_route'
+    | 'no_answer'
+    | 'refused'
+    | 'stopped_serving'
+    | 'interrupted';
   /** What is wrong and how to fix it, in a sentence or two. */
   readonly message: string;
 }
@@ -80,7 +87,14 @@ export interface ReportParts {
   readonly started: number;
 }
 
-export function reportOf({ url, results, replies, notJudged, stopped, started }: ReportParts): AuditReport {
+export function reportOf({
+  url,
+  results,
+  replies,
+  notJudged,
+  stopped,
+  started,
+}: ReportParts): AuditReport {
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const framework = frameworkOf(replies);
   const limited = results.filter(({ skipped }) => skipped === LIMITED).length;

@@ -45,13 +45,26 @@ const RETRIES = [50, 150, 300, 600];
 /** How long an answer may take where no body is slow, in milliseconds. */
 export const PATIENCE = 5_000;
 
-export function openSession(target: Target, material: Material, requestHeaders: Readonly<Record<string, string>>): AuditSession {
+export function openSession(
+  target: Target,
+  material: Material,
+  requestHeaders: Readonly<Record<string, string>>,
+): AuditSession {
   const { url, timeout, signal } = target;
-  const craft = craftOf(material, url.host, url.pathname + url.search, Object.entries(requestHeaders));
+  const craft = craftOf(
+    material,
+    url.host,
+    url.pathname + url.search,
+    Object.entries(requestHeaders),
+  );
 
   const open = (timeout = PATIENCE): Promise<Wire> => Wire.open(url, { timeout, signal });
 
-  const on = async <Result>(wire: Wire, bytes: Uint8Array, answer: () => Promise<Result>): Promise<Result> => {
+  const on = async <Result>(
+    wire: Wire,
+    bytes: Uint8Array,
+    answer: () => Promise<Result>,
+  ): Promise<Result> => {
     try {
       // Not awaited: some servers answer before they have read everything.
       void wire.write(bytes);
@@ -71,11 +84,17 @@ export function openSession(target: Target, material: Material, requestHeaders: 
   const answerOn: AuditSession['answerOn'] = async (wire, patience, method = 'POST') => {
     const answer = await wire.answer(method, patience);
     if (answer !== 'no answer') return answer;
-    await exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)).catch(() => 'closed');
+    await exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)).catch(
+      () => 'closed',
+    );
     return wire.answer(method, 0);
   };
 
-  const exchange = async (bytes: Uint8Array, method?: string, patience = PATIENCE): Promise<WireAnswer> => {
+  const exchange = async (
+    bytes: Uint8Array,
+    method?: string,
+    patience = PATIENCE,
+  ): Promise<WireAnswer> => {
     const wire = await open();
     return on(wire, bytes, () => answerOn(wire, patience, method));
   };

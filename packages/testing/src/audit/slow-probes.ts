@@ -17,7 +17,8 @@ const slow: Traits = {
 };
 const cut: Traits = {
   ...slow,
-  advice: 'A body that is not complete must neither be verified nor wait for ever: end the request when the sender goes away.',
+  advice:
+    'A body that is not complete must neither be verified nor wait for ever: end the request when the sender goes away.',
 };
 
 /** Run beside each other and beside nothing else: a server with one worker serves nothing meanwhile. */
@@ -85,7 +86,8 @@ export const loadProbes: readonly Probe[] = [
     mayClose: true,
     severity: 'high',
     fault: 'no_limit',
-    advice: 'Count what arrives, and answer 413 as soon as it passes a limit: otherwise a stranger fills the memory.',
+    advice:
+      'Count what arrives, and answer 413 as soon as it passes a limit: otherwise a stranger fills the memory.',
     perform: uploadEndlessly,
   },
   {
@@ -116,7 +118,9 @@ export const loadProbes: readonly Probe[] = [
       const senders = await Promise.all(Array.from({ length: SLOW_SENDERS }, () => session.open()));
       try {
         await Promise.all(senders.map((sender) => sender.write(firstHalf(session), 1_000)));
-        return { answer: await session.serves(undefined, patience).catch((): WireAnswer => 'closed') };
+        return {
+          answer: await session.serves(undefined, patience).catch((): WireAnswer => 'closed'),
+        };
       } finally {
         for (const sender of senders) sender.destroy();
       }
@@ -127,11 +131,18 @@ export const loadProbes: readonly Probe[] = [
 /** Past any sensible limit: 32 MB. */
 const ENDLESS = 512;
 
-async function uploadEndlessly({ request, genuineLines, open, timeout }: AuditSession): Promise<Observation> {
+async function uploadEndlessly({
+  request,
+  genuineLines,
+  open,
+  timeout,
+}: AuditSession): Promise<Observation> {
   const wire = await open();
   let [isRead, isAnswered, taken] = [false, false, 0];
   try {
-    await wire.write(request(genuineLines(), Buffer.alloc(0), { framing: [['Transfer-Encoding', 'chunked']] }));
+    await wire.write(
+      request(genuineLines(), Buffer.alloc(0), { framing: [['Transfer-Encoding', 'chunked']] }),
+    );
     const chunk = chunked(Buffer.alloc(0x10000, 0x20)).subarray(0, -5);
     const upload = (async () => {
       for (let count = 0; count < ENDLESS; count++) {
@@ -155,13 +166,22 @@ async function uploadEndlessly({ request, genuineLines, open, timeout }: AuditSe
     await upload;
     // Some servers read to the end before they answer 413, and keep no more than their limit.
     const status = statusOf(answer);
-    return { answer, ...(isRead && status !== 413 && status !== 408 ? { fault: 'after all of 32 MB' } : {}) };
+    return {
+      answer,
+      ...(isRead && status !== 413 && status !== 408 ? { fault: 'after all of 32 MB' } : {}),
+    };
   } finally {
     wire.destroy();
   }
 }
 
-async function expectContinue({ material, request, genuineLines, open, answerOn }: AuditSession): Promise<Observation> {
+async function expectContinue({
+  material,
+  request,
+  genuineLines,
+  open,
+  answerOn,
+}: AuditSession): Promise<Observation> {
   const wire = await open();
   try {
     const whole = request([...genuineLines(), ['Expect', '100-continue']], material.body);
@@ -176,11 +196,17 @@ async function expectContinue({ material, request, genuineLines, open, answerOn 
 }
 
 /** A genuine delivery without its end, and what the sender does then. */
-async function incomplete(session: AuditSession, then: (wire: Wire) => Promise<unknown>): Promise<Observation> {
+async function incomplete(
+  session: AuditSession,
+  then: (wire: Wire) => Promise<unknown>,
+): Promise<Observation> {
   const wire = await session.open();
   try {
     await wire.write(firstHalf(session));
-    const [answer] = await Promise.all([session.answerOn(wire, session.timeout).finally(wire.destroy), then(wire)]);
+    const [answer] = await Promise.all([
+      session.answerOn(wire, session.timeout).finally(wire.destroy),
+      then(wire),
+    ]);
     return { answer };
   } finally {
     wire.destroy();
@@ -189,6 +215,8 @@ async function incomplete(session: AuditSession, then: (wire: Wire) => Promise<u
 
 function firstHalf({ material, request, genuineLines }: AuditSession): Buffer {
   const whole = Buffer.concat([material.body, Buffer.alloc(10_000, 0x20)]);
-  const head = request(genuineLines(whole), Buffer.alloc(0), { framing: [['Content-Length', String(whole.length)]] });
+  const head = request(genuineLines(whole), Buffer.alloc(0), {
+    framing: [['Content-Length', String(whole.length)]],
+  });
   return Buffer.concat([head, material.body.subarray(0, 8)]);
 }

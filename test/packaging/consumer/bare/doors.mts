@@ -16,19 +16,33 @@ interface Client {
   release(error?: Error | boolean): void;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
-declare const pool: { connect(): Promise<Client>; query(query: { text: string }): Promise<unknown> };
+declare const pool: {
+  connect(): Promise<Client>;
+  query(query: { text: string }): Promise<unknown>;
+};
 
 export const receiver = createReceiver(
   { secret: 'a-secret-of-the-portal', idempotency: postgresStore(pool) },
   async ({ reference }, { tx }) => {
-    const { rowCount } = await tx.query('UPDATE orders SET paid_at = now() WHERE reference = $1', [reference]);
+    const { rowCount } = await tx.query('UPDATE orders SET paid_at = now() WHERE reference = $1', [
+      reference,
+    ]);
     // @ts-expect-error a number, and no any that comes of types that are not there
     const text: string = rowCount;
     void text;
   },
 );
-export const explain = (rawBody: Uint8Array): Promise<Diagnosis> => diagnose({ rawBody, signature: '', secret: '' });
+export const explain = (rawBody: Uint8Array): Promise<Diagnosis> =>
+  diagnose({ rawBody, signature: '', secret: '' });
 export const names: string[] = attacks({ reference: 'order-42' }).map(({ name }) => name);
 export const emulator = (): Promise<Emulator> => startEmulator();
-export const doors = [createClient, fetchWebhook, lambdaWebhook, nodeWebhook, migrationSql, redisStore, memoryStore];
+export const doors = [
+  createClient,
+  fetchWebhook,
+  lambdaWebhook,
+  nodeWebhook,
+  migrationSql,
+  redisStore,
+  memoryStore,
+];
 export const tests = [auditReceiver, signedDelivery, testIdempotencyStore, testAdapter];

@@ -6,7 +6,8 @@ const { paymentWebhook: nodeWebhook } = require('@paylink/node');
 const deliver = require('./deliver.cjs');
 
 const secret = 'a-secret-of-the-portal';
-const listening = (server) => new Promise((resolve) => server.once('listening', () => resolve(server)));
+const listening = (server) =>
+  new Promise((resolve) => server.once('listening', () => resolve(server)));
 
 deliver(
   (handlers) => {

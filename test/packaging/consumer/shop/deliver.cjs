@@ -8,7 +8,10 @@ module.exports = async function deliver(app, listenNode) {
   for (const [name, listen] of Object.entries({ express: app, node: listenNode })) {
     const server = await listen(handlers);
     const url = `http://127.0.0.1:${server.address().port}/webhooks/payments`;
-    const genuine = signedDelivery({ secret: 'a-secret-of-the-portal', reference: `order-${name}` });
+    const genuine = signedDelivery({
+      secret: 'a-secret-of-the-portal',
+      reference: `order-${name}`,
+    });
     const forged = signedDelivery({ secret: 'a-secret-of-nobody', reference: `forged-${name}` });
     results[name] = [];
     for (const delivery of [genuine, forged]) {

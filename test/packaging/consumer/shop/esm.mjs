@@ -6,7 +6,8 @@ import { paymentWebhook as nodeWebhook } from '@paylink/node';
 import deliver from './deliver.cjs';
 
 const secret = 'a-secret-of-the-portal';
-const listening = (server) => new Promise((resolve) => server.once('listening', () => resolve(server)));
+const listening = (server) =>
+  new Promise((resolve) => server.once('listening', () => resolve(server)));
 
 await deliver(
   (handlers) => {

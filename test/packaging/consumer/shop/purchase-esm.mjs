@@ -11,4 +11,7 @@ import purchase from './purchase.cjs';
 
 const store = { PGlite, postgresStore, Redis, redisStore };
 const queue = { Queue, Worker, createProcessor, enqueue };
-await purchase({ ...store, ...queue, createClient, reconcile, startEmulator, paymentWebhook }, process.argv[2]);
+await purchase(
+  { ...store, ...queue, createClient, reconcile, startEmulator, paymentWebhook },
+  process.argv[2],
+);

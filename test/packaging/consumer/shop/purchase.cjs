@@ -13,10 +13,17 @@ module.exports = async function purchase(parts, redisPort) {
   const url = `http://127.0.0.1:${server.address().port}/webhooks/payments`;
   const emulator = await parts.startEmulator({ webhook: { url, secret } });
   const client = parts.createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
-  await client.createPaymentLink({ amount: 15_000, reference: 'order-42', description: 'A basket', single_use: true });
+  await client.createPaymentLink({
+    amount: 15_000,
+    reference: 'order-42',
+    description: 'A basket',
+    single_use: true,
+  });
 
   const shop = { app, client, notifyTwice: () => notifyTwice(emulator) };
-  const told = await (redisPort === undefined ? onDatabase(parts, shop) : throughQueue(parts, shop, Number(redisPort)));
+  const told = await (redisPort === undefined
+    ? onDatabase(parts, shop)
+    : throughQueue(parts, shop, Number(redisPort)));
   await emulator.close();
   server.close();
   server.closeAllConnections();
@@ -30,15 +37,29 @@ async function notifyTwice(emulator) {
   return (await emulator.redeliver(delivery().id)).response?.status;
 }
 
-async function onDatabase({ PGlite, postgresStore, paymentWebhook, reconcile }, { app, client, notifyTwice }) {
+async function onDatabase(
+  { PGlite, postgresStore, paymentWebhook, reconcile },
+  { app, client, notifyTwice },
+) {
   const database = new PGlite();
-  await database.exec("CREATE TABLE orders (reference text, credits int); INSERT INTO orders VALUES ('order-42', 0)");
+  await database.exec(
+    "CREATE TABLE orders (reference text, credits int); INSERT INTO orders VALUES ('order-42', 0)",
+  );
   const idempotency = postgresStore(database);
   await idempotency.migrate();
-  const credit = ({ reference }, { tx }) => tx.query('UPDATE orders SET credits = credits + 1 WHERE reference = $1', [reference]);
-  app.post('/webhooks/payments', paymentWebhook({ secret, confirm: client, idempotency }, { 'payment.succeeded': credit }));
+  const credit = ({ reference }, { tx }) =>
+    tx.query('UPDATE orders SET credits = credits + 1 WHERE reference = $1', [reference]);
+  app.post(
+    '/webhooks/payments',
+    paymentWebhook({ secret, confirm: client, idempotency }, { 'payment.succeeded': credit }),
+  );
   const again = await notifyTwice();
-  const { duplicates } = await reconcile({ client, references: ['order-42'], idempotency, onSuccess: credit });
+  const { duplicates } = await reconcile({
+    client,
+    references: ['order-42'],
+    idempotency,
+    onSuccess: credit,
+  });
   const { rows } = await database.query('SELECT credits FROM orders');
   await database.close();
   return { credits: rows[0].credits, again, duplicates };
@@ -49,12 +70,20 @@ async function throughQueue(parts, { app, client, notifyTwice }, port) {
   const redis = new Redis(port);
   const connection = { host: '127.0.0.1', port };
   const queue = new Queue('payments', { connection });
-  app.post('/webhooks/payments', paymentWebhook({ secret }, { 'payment.succeeded': enqueue(queue) }));
+  app.post(
+    '/webhooks/payments',
+    paymentWebhook({ secret }, { 'payment.succeeded': enqueue(queue) }),
+  );
   let credits = 0;
   const credit = (_, { fencingToken }) => void (credits += Number(fencingToken > 0));
-  const processor = createProcessor({ idempotency: redisStore(redis), confirm: client }, { 'payment.succeeded': credit });
+  const processor = createProcessor(
+    { idempotency: redisStore(redis), confirm: client },
+    { 'payment.succeeded': credit },
+  );
   const again = await notifyTwice();
-  const worker = new Worker('payments', processor, { connection: { ...connection, maxRetriesPerRequest: null } });
+  const worker = new Worker('payments', processor, {
+    connection: { ...connection, maxRetriesPerRequest: null },
+  });
   await new Promise((resolve) => worker.once('drained', resolve));
   await worker.close();
   await queue.close();

@@ -1,6 +1,13 @@
 import http from 'node:http';
 import express from 'express';
-import { createReceiver, createVerifier, isWebhookError, memoryStore, WebhookError, type WebhookEvent } from '@paylink/core';
+import {
+  createReceiver,
+  createVerifier,
+  isWebhookError,
+  memoryStore,
+  WebhookError,
+  type WebhookEvent,
+} from '@paylink/core';
 import { paymentWebhook, webhookEvent } from '@paylink/express';
 import { paymentWebhook as nodeWebhook } from '@paylink/node';
 import { signedDelivery } from '@paylink/testing';
@@ -39,14 +46,17 @@ app.post(
   }),
 );
 
-http.createServer(nodeWebhook({ secret }, { 'payment.succeeded': ({ reference }) => creditOrder(reference) }));
+http.createServer(
+  nodeWebhook({ secret }, { 'payment.succeeded': ({ reference }) => creditOrder(reference) }),
+);
 
 export async function lowLevel(): Promise<string> {
   const { rawBody, headers } = signedDelivery({ reference: 'order-42' });
   try {
     return (await createVerifier({ secret }).verify(rawBody, headers)).reference;
   } catch (error) {
-    if (isWebhookError(error)) throw new WebhookError(error.code, { status: error.status, cause: error });
+    if (isWebhookError(error))
+      throw new WebhookError(error.code, { status: error.status, cause: error });
     throw error;
   }
 }

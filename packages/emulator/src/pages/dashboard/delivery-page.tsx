@@ -38,12 +38,17 @@ export function DeliveryPage(props: DeliveryPageProps) {
             {texts.delivery} <Visible text={delivery.reference} />
           </h1>
           <span id="state" data-live>
-            <StateBadge delivery={delivery} language={language} /> <Verdict verdict={delivery.verdict} language={language} />
+            <StateBadge delivery={delivery} language={language} />{' '}
+            <Verdict verdict={delivery.verdict} language={language} />
           </span>
         </div>
         <Facts {...props} />
         {isResendable(delivery) && (
-          <form method="post" action={`/dashboard/deliveries/${delivery.id}/resend`} class="search resend">
+          <form
+            method="post"
+            action={`/dashboard/deliveries/${delivery.id}/resend`}
+            class="search resend"
+          >
             <div>
               <label for="url">{texts.sendTo}</label>
               <input
@@ -136,12 +141,19 @@ function Facts({ language, delivery }: DeliveryPageProps) {
 function Attempts({ language, delivery, acknowledged }: DeliveryPageProps) {
   const texts = DASHBOARD_TEXTS[language];
   const { state, attempts, attemptCount } = delivery;
-  if (attempts.length === 0) return <p class="empty">{state === 'dropped' ? texts.neverSent : texts.notSentYet}</p>;
+  if (attempts.length === 0)
+    return <p class="empty">{state === 'dropped' ? texts.neverSent : texts.notSentYet}</p>;
   return (
     <>
       {attempts.length < attemptCount && <p class="soft">{texts.newestOnly(attempts.length)}</p>}
       {attempts.toReversed().map((attempt, index) => (
-        <Attempt attempt={attempt} delivery={delivery} acknowledged={acknowledged} language={language} isOpen={index === 0} />
+        <Attempt
+          attempt={attempt}
+          delivery={delivery}
+          acknowledged={acknowledged}
+          language={language}
+          isOpen={index === 0}
+        />
       ))}
     </>
   );
@@ -155,13 +167,21 @@ interface AttemptProps {
   readonly isOpen: boolean;
 }
 
-function Attempt({ attempt, delivery: { fault, paymentStatus = 'success' }, acknowledged, language, isOpen }: AttemptProps) {
+function Attempt({
+  attempt,
+  delivery: { fault, paymentStatus = 'success' },
+  acknowledged,
+  language,
+  isOpen,
+}: AttemptProps) {
   const { number, startedAt, durationMs, request, response, error } = attempt;
   const texts = DASHBOARD_TEXTS[language];
   const isGood = isFault(fault)
     ? judgeOne(expectationOf(fault, paymentStatus), attempt, acknowledged) !== 'unexpected'
     : response !== undefined && acknowledged(response.status);
-  const duration = new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' }).format(Math.round(durationMs));
+  const duration = new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' }).format(
+    Math.round(durationMs),
+  );
   return (
     <details class="attempt" id={`attempt-${number}`} open={isOpen}>
       <summary id={`attempt-${number}-summary`}>
@@ -180,7 +200,12 @@ function Attempt({ attempt, delivery: { fault, paymentStatus = 'success' }, ackn
           <details class="curl" id={`curl-${number}`}>
             <summary id={`curl-${number}-summary`}>{texts.asCurl}</summary>
             <pre id={`curl-${number}-text`}>{toCurl(request)}</pre>
-            <button type="button" hidden data-copy={`curl-${number}-text`} data-copied={texts.copied}>
+            <button
+              type="button"
+              hidden
+              data-copy={`curl-${number}-text`}
+              data-copied={texts.copied}
+            >
               {texts.copy}
             </button>
           </details>
@@ -200,10 +225,19 @@ function Attempt({ attempt, delivery: { fault, paymentStatus = 'success' }, ackn
   );
 }
 
-function RequestText({ request, language }: { readonly request: SentRequest; readonly language: Language }) {
+function RequestText({
+  request,
+  language,
+}: {
+  readonly request: SentRequest;
+  readonly language: Language;
+}) {
   const { method, url, headerLines, body, rawBody } = request;
   const { pathname, search } = new URL(url);
-  const head = [`${method} ${pathname}${search} HTTP/1.1`, ...headerLines.map(([name, value]) => `${name}: ${value}`)].join('\n');
+  const head = [
+    `${method} ${pathname}${search} HTTP/1.1`,
+    ...headerLines.map(([name, value]) => `${name}: ${value}`),
+  ].join('\n');
   const isText = isUtf8(rawBody);
   return (
     <>
@@ -224,9 +258,17 @@ function RequestText({ request, language }: { readonly request: SentRequest; rea
   );
 }
 
-function ReplyText({ response, language }: { readonly response: Answer; readonly language: Language }) {
+function ReplyText({
+  response,
+  language,
+}: {
+  readonly response: Answer;
+  readonly language: Language;
+}) {
   const { status, headers, body, truncated } = response;
-  const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((line) => `${name}: ${line}`));
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((line) => `${name}: ${line}`),
+  );
   return (
     <>
       <pre>

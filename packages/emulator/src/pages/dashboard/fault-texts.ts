@@ -21,7 +21,11 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
       sends: 'The genuine notification, and again after the answer.',
       expected: '200 both times; one credit.',
     },
-    late: { title: 'Late', sends: 'The genuine notification, in five seconds.', expected: '200; one credit.' },
+    late: {
+      title: 'Late',
+      sends: 'The genuine notification, in five seconds.',
+      expected: '200; one credit.',
+    },
     reordered: {
       title: 'Out of order',
       sends: 'The success first, then an earlier event of another kind.',
@@ -32,11 +36,20 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
       sends: 'The genuine signature over a body with one letter changed.',
       expected: '401; no credit.',
     },
-    wrong_secret: { title: 'Wrong secret', sends: 'The genuine body, signed with another secret.', expected: '401; no credit.' },
-    unsigned: { title: 'Unsigned', sends: 'The genuine body without a signature.', expected: '401; no credit.' },
+    wrong_secret: {
+      title: 'Wrong secret',
+      sends: 'The genuine body, signed with another secret.',
+      expected: '401; no credit.',
+    },
+    unsigned: {
+      title: 'Unsigned',
+      sends: 'The genuine body without a signature.',
+      expected: '401; no credit.',
+    },
     relabelled: {
       title: 'Relabelled',
-      sends: 'The signed body of the payment in its present status, under the event payment.succeeded.',
+      sends:
+        'The signed body of the payment in its present status, under the event payment.succeeded.',
       expected: '200; no second credit.',
     },
     unknown_event: {
@@ -59,8 +72,16 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
       sends: 'Two signature lines: the genuine one and a forged one.',
       expected: '401; no credit.',
     },
-    bom: { title: 'Byte order mark', sends: 'A byte order mark before the JSON, signed with it.', expected: '400; no credit.' },
-    slow: { title: 'Slow', sends: 'The genuine notification, one byte a second.', expected: '408, or 200 after the last byte.' },
+    bom: {
+      title: 'Byte order mark',
+      sends: 'A byte order mark before the JSON, signed with it.',
+      expected: '400; no credit.',
+    },
+    slow: {
+      title: 'Slow',
+      sends: 'The genuine notification, one byte a second.',
+      expected: '408, or 200 after the last byte.',
+    },
     aborted: {
       title: 'Broken off',
       sends: 'Half of the body, then the connection is reset.',
@@ -78,7 +99,11 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
       sends: 'La vraie notification, puis encore une fois après la réponse.',
       expected: '200 les deux fois ; un seul crédit.',
     },
-    late: { title: 'En retard', sends: 'La vraie notification, dans cinq secondes.', expected: '200 ; un seul crédit.' },
+    late: {
+      title: 'En retard',
+      sends: 'La vraie notification, dans cinq secondes.',
+      expected: '200 ; un seul crédit.',
+    },
     reordered: {
       title: 'Dans le désordre',
       sends: 'D’abord le succès, puis un événement antérieur d’un autre genre.',
@@ -89,8 +114,16 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
       sends: 'La vraie signature sur un corps dont une lettre a changé.',
       expected: '401 ; aucun crédit.',
     },
-    wrong_secret: { title: 'Mauvais secret', sends: 'Le vrai corps, signé avec un autre secret.', expected: '401 ; aucun crédit.' },
-    unsigned: { title: 'Sans signature', sends: 'Le vrai corps, sans signature.', expected: '401 ; aucun crédit.' },
+    wrong_secret: {
+      title: 'Mauvais secret',
+      sends: 'Le vrai corps, signé avec un autre secret.',
+      expected: '401 ; aucun crédit.',
+    },
+    unsigned: {
+      title: 'Sans signature',
+      sends: 'Le vrai corps, sans signature.',
+      expected: '401 ; aucun crédit.',
+    },
     relabelled: {
       title: 'Réétiquetée',
       sends: 'Le corps signé du paiement dans son état actuel, sous l’événement payment.succeeded.',
@@ -142,5 +175,7 @@ const UNPAID: Readonly<Record<Language, string>> = {
 /** What is expected of a fault while the payment has this status. */
 export function expectedText(fault: Fault, status: PaymentStatus, language: Language): string {
   const isGenuine = describeFault(fault).isGenuine === true;
-  return isGenuine && status !== 'success' ? UNPAID[language] : FAULT_TEXTS[language][fault].expected;
+  return isGenuine && status !== 'success'
+    ? UNPAID[language]
+    : FAULT_TEXTS[language][fault].expected;
 }

@@ -60,7 +60,13 @@ export function DashboardFrame({ language, title, children }: FrameProps) {
 }
 
 /** A page of the dashboard that only says something. */
-export function DashboardMessage({ language, about }: { readonly language: Language; readonly about: 'notFound' | 'refused' }) {
+export function DashboardMessage({
+  language,
+  about,
+}: {
+  readonly language: Language;
+  readonly about: 'notFound' | 'refused';
+}) {
   const texts = DASHBOARD_TEXTS[language];
   return (
     <DashboardFrame language={language} title={texts[about]}>

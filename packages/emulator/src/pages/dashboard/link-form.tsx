@@ -72,7 +72,15 @@ interface FieldProps extends LinkFormProps {
   readonly isOptional?: boolean;
 }
 
-function Field({ language, values, wrongField, name, class: className, inputmode, isOptional }: FieldProps) {
+function Field({
+  language,
+  values,
+  wrongField,
+  name,
+  class: className,
+  inputmode,
+  isOptional,
+}: FieldProps) {
   const texts = DASHBOARD_TEXTS[language];
   const isWrong = wrongField === name;
   return (

@@ -8,12 +8,19 @@ import { readLinkRequest } from '../../api/link-request.js';
 import { ServiceError } from '../../api/service-error.js';
 
 const TEXTS: readonly LinkField[] = ['reference', 'description', 'return_url', 'cancel_url'];
-const AMOUNTS: Readonly<Record<'fixed' | 'free', readonly LinkField[]>> = { fixed: ['amount'], free: ['amount_min', 'amount_max'] };
+const AMOUNTS: Readonly<Record<'fixed' | 'free', readonly LinkField[]>> = {
+  fixed: ['amount'],
+  free: ['amount_min', 'amount_max'],
+};
 
-export type FormOutcome = { readonly token: string } | { readonly values: LinkFormValues; readonly wrongField: LinkField };
+export type FormOutcome =
+  { readonly token: string } | { readonly values: LinkFormValues; readonly wrongField: LinkField };
 
 /** Creates a link of a form, by the rules of the API; or gives the form back with the field that is wrong. */
-export function createFromForm(form: URLSearchParams, { ledger, assumed }: { ledger: Ledger; assumed: Assumed }): FormOutcome {
+export function createFromForm(
+  form: URLSearchParams,
+  { ledger, assumed }: { ledger: Ledger; assumed: Assumed },
+): FormOutcome {
   const values = Object.fromEntries(form) as LinkFormValues;
   try {
     return { token: ledger.create(readLinkRequest(toBody(form), assumed), undefined).token };

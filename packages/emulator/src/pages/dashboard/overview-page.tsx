@@ -49,7 +49,11 @@ export function OverviewPage(props: OverviewProps) {
         </div>
         <Tiles {...props} />
         <Addresses {...props} />
-        <details class="card" id="create" open={form.wrongField !== undefined || (links.length === 0 && !isFiltered(props.filter))}>
+        <details
+          class="card"
+          id="create"
+          open={form.wrongField !== undefined || (links.length === 0 && !isFiltered(props.filter))}
+        >
           <summary id="create-summary">
             <h2>{texts.create}</h2>
           </summary>
@@ -83,7 +87,10 @@ function isFiltered({ text, status, page }: PaymentFilter): boolean {
 function Tiles({ language, counts, owed }: OverviewProps) {
   const texts = DASHBOARD_TEXTS[language];
   const format = new Intl.NumberFormat(language);
-  const tiles = [...STATUSES.map((status) => [texts.status[status], counts[status]] as const), [texts.owed, owed] as const];
+  const tiles = [
+    ...STATUSES.map((status) => [texts.status[status], counts[status]] as const),
+    [texts.owed, owed] as const,
+  ];
   return (
     <section aria-label={texts.overview}>
       <ul class="tiles" id="tiles" data-live>
@@ -124,7 +131,13 @@ function Addresses({ language, baseUrl, payUrl, webhookUrl }: OverviewProps) {
 function Search({ language, filter }: OverviewProps) {
   const texts = DASHBOARD_TEXTS[language];
   return (
-    <form method="get" action="/dashboard" role="search" aria-label={texts.filterName} class="search">
+    <form
+      method="get"
+      action="/dashboard"
+      role="search"
+      aria-label={texts.filterName}
+      class="search"
+    >
       <div>
         <label for="q">{texts.contains}</label>
         <input id="q" name="q" value={filter.text} autocomplete="off" spellcheck={false} />
@@ -145,7 +158,13 @@ function Search({ language, filter }: OverviewProps) {
   );
 }
 
-function PaymentRows({ links, language }: { readonly links: readonly Link[]; readonly language: Language }) {
+function PaymentRows({
+  links,
+  language,
+}: {
+  readonly links: readonly Link[];
+  readonly language: Language;
+}) {
   if (links.length === 0) return <p class="empty">{DASHBOARD_TEXTS[language].noPayments}</p>;
   return (
     <ul class="rows">

@@ -12,7 +12,12 @@ interface Spoken {
   readonly language: Language;
 }
 
-const STATUS_TONES: Readonly<Record<PaymentStatus, string>> = { pending: '', success: 'good', failed: 'bad', cancelled: 'note' };
+const STATUS_TONES: Readonly<Record<PaymentStatus, string>> = {
+  pending: '',
+  success: 'good',
+  failed: 'bad',
+  cancelled: 'note',
+};
 const STATE_TONES: Readonly<Record<EmulatorDelivery['state'], string>> = {
   pending: '',
   delivered: 'good',
@@ -21,21 +26,40 @@ const STATE_TONES: Readonly<Record<EmulatorDelivery['state'], string>> = {
 };
 
 export function StatusBadge({ status, language }: Spoken & { readonly status: PaymentStatus }) {
-  return <span class={`badge ${STATUS_TONES[status]}`}>{DASHBOARD_TEXTS[language].status[status]}</span>;
+  return (
+    <span class={`badge ${STATUS_TONES[status]}`}>{DASHBOARD_TEXTS[language].status[status]}</span>
+  );
 }
 
 /** The state of a delivery. One that was answered and not acknowledged is no longer merely on its way. */
-export function StateBadge({ delivery: { state, attempts }, language }: Spoken & { readonly delivery: EmulatorDelivery }) {
+export function StateBadge({
+  delivery: { state, attempts },
+  language,
+}: Spoken & { readonly delivery: EmulatorDelivery }) {
   const texts = DASHBOARD_TEXTS[language];
   const last = attempts.at(-1);
-  if (state !== 'pending' || last === undefined) return <span class={`badge ${STATE_TONES[state]}`}>{texts.state[state]}</span>;
-  return <span class="badge bad">{last.response === undefined ? texts.unanswered : texts.notAcknowledged}</span>;
+  if (state !== 'pending' || last === undefined)
+    return <span class={`badge ${STATE_TONES[state]}`}>{texts.state[state]}</span>;
+  return (
+    <span class="badge bad">
+      {last.response === undefined ? texts.unanswered : texts.notAcknowledged}
+    </span>
+  );
 }
 
 /** An instant in the time zone of this machine, where the browser runs too. */
-export function Instant({ at, language, precisely }: Spoken & { readonly at: Date; readonly precisely?: boolean }) {
-  const style = precisely === true ? ({ dateStyle: 'medium', timeStyle: 'medium' } as const) : ({ timeStyle: 'medium' } as const);
-  return <time datetime={at.toISOString()}>{new Intl.DateTimeFormat(language, style).format(at)}</time>;
+export function Instant({
+  at,
+  language,
+  precisely,
+}: Spoken & { readonly at: Date; readonly precisely?: boolean }) {
+  const style =
+    precisely === true
+      ? ({ dateStyle: 'medium', timeStyle: 'medium' } as const)
+      : ({ timeStyle: 'medium' } as const);
+  return (
+    <time datetime={at.toISOString()}>{new Intl.DateTimeFormat(language, style).format(at)}</time>
+  );
 }
 
 /** The amount of a link, or the bounds of the customer's choice. */
@@ -46,8 +70,13 @@ export function amountOf({ price, amount }: Link, language: Language): string {
 }
 
 /** The name of a fault or a disturbance. */
-export function nameOfFault(fault: NonNullable<EmulatorDelivery['fault']>, language: Language): string {
-  return isFault(fault) ? FAULT_TEXTS[language][fault].title : DASHBOARD_TEXTS[language].disturbed[fault];
+export function nameOfFault(
+  fault: NonNullable<EmulatorDelivery['fault']>,
+  language: Language,
+): string {
+  return isFault(fault)
+    ? FAULT_TEXTS[language][fault].title
+    : DASHBOARD_TEXTS[language].disturbed[fault];
 }
 
 const VERDICT_TONES: Readonly<Record<NonNullable<EmulatorDelivery['verdict']>, string>> = {
@@ -57,9 +86,16 @@ const VERDICT_TONES: Readonly<Record<NonNullable<EmulatorDelivery['verdict']>, s
 };
 
 /** The judgement of the answers to a fault. What became of the order is not seen here. */
-export function Verdict({ verdict, language }: Spoken & { readonly verdict: EmulatorDelivery['verdict'] | undefined }) {
+export function Verdict({
+  verdict,
+  language,
+}: Spoken & { readonly verdict: EmulatorDelivery['verdict'] | undefined }) {
   if (verdict === undefined) return <></>;
-  return <span class={`badge ${VERDICT_TONES[verdict]}`}>{DASHBOARD_TEXTS[language].verdict[verdict]}</span>;
+  return (
+    <span class={`badge ${VERDICT_TONES[verdict]}`}>
+      {DASHBOARD_TEXTS[language].verdict[verdict]}
+    </span>
+  );
 }
 
 export interface DeliveryRowsProps extends Spoken {
@@ -86,7 +122,8 @@ interface DeliveryRowProps extends Spoken, Pick<DeliveryRowsProps, 'by'> {
 
 function DeliveryRow({ delivery, language, by }: DeliveryRowProps) {
   const texts = DASHBOARD_TEXTS[language];
-  const { id, event, reference, state, fault, attempts, attemptCount, createdAt, nextAttemptAt } = delivery;
+  const { id, event, reference, state, fault, attempts, attemptCount, createdAt, nextAttemptAt } =
+    delivery;
   const last = attempts.at(-1);
   const kind = isFault(fault) ? nameOfFault(fault, language) : event;
   return (

@@ -63,7 +63,9 @@ export function PaymentPage(props: PaymentPageProps) {
         <section class="card" aria-labelledby="timeline-heading">
           <h2 id="timeline-heading">{texts.timeline}</h2>
           <div id="timeline" data-live>
-            <Timeline {...{ language, happenings: props.happenings, acknowledged: props.acknowledged }} />
+            <Timeline
+              {...{ language, happenings: props.happenings, acknowledged: props.acknowledged }}
+            />
           </div>
         </section>
         {hasWebhook && <Faults {...props} />}
@@ -83,7 +85,9 @@ function Facts({ language, link }: PaymentPageProps) {
         <dt>{texts.amount}</dt>
         <dd>
           {known !== undefined && format(known)}
-          {!('amount' in price) && known === undefined && texts.between(format(price.amountMin), format(price.amountMax))}
+          {!('amount' in price) &&
+            known === undefined &&
+            texts.between(format(price.amountMin), format(price.amountMax))}
         </dd>
       </div>
       {description !== undefined && (
@@ -171,11 +175,17 @@ function AmountToPay({ language, link: { price }, wrongAmount }: PaymentPageProp
   if ('amount' in price) return <></>;
   const texts = DASHBOARD_TEXTS[language];
   const isWrong = wrongAmount !== undefined;
-  const bounds = [price.amountMin, price.amountMax].map((amount) => formatAmount(amount, CURRENCY, language)) as [string, string];
+  const bounds = [price.amountMin, price.amountMax].map((amount) =>
+    formatAmount(amount, CURRENCY, language),
+  ) as [string, string];
   return (
     <div>
       <label for="amount">{texts.amountToPay}</label>
-      <p id="amount-hint" class={isWrong ? 'hint wrong' : 'hint'} role={isWrong ? 'alert' : undefined}>
+      <p
+        id="amount-hint"
+        class={isWrong ? 'hint wrong' : 'hint'}
+        role={isWrong ? 'alert' : undefined}
+      >
         {isWrong ? texts.amountWrong(...bounds) : texts.between(...bounds)}
       </p>
       <input
@@ -219,13 +229,24 @@ function Faults({ language, link, lastFaults }: PaymentPageProps) {
                   </p>
                   {last !== undefined && (
                     <a id={`last-${fault}`} href={`/dashboard/deliveries/${last.id}`}>
-                      {last.state === 'sent' ? <Verdict verdict={last.verdict} language={language} /> : texts.state.pending}{' '}
-                      <span class="soft">{last.attempts.map(({ response }) => response?.status ?? '—').join(' ')}</span>
+                      {last.state === 'sent' ? (
+                        <Verdict verdict={last.verdict} language={language} />
+                      ) : (
+                        texts.state.pending
+                      )}{' '}
+                      <span class="soft">
+                        {last.attempts.map(({ response }) => response?.status ?? '—').join(' ')}
+                      </span>
                     </a>
                   )}
                 </div>
               </div>
-              <button type="submit" name="fault" value={fault} aria-label={sendLabel(texts.send, title, language)}>
+              <button
+                type="submit"
+                name="fault"
+                value={fault}
+                aria-label={sendLabel(texts.send, title, language)}
+              >
                 {texts.send}
               </button>
             </form>

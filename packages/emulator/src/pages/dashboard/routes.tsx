@@ -87,7 +87,10 @@ export function createDashboard(options: DashboardOptions): Hono {
     const filter = { kind, text: c.req.query('q') ?? '' };
     const happenings = timelineOf(sourcesOf(options), filter, HAPPENINGS);
     const { acknowledged } = settings.assumed;
-    return answer(c, <TimelinePage {...{ language: languageOf(c), filter, happenings, acknowledged }} />);
+    return answer(
+      c,
+      <TimelinePage {...{ language: languageOf(c), filter, happenings, acknowledged }} />,
+    );
   });
 
   app.get('/payments/:token', (c) => withLink(c, ledger, (link) => payment(c, options, link)));
@@ -99,7 +102,9 @@ export function createDashboard(options: DashboardOptions): Hono {
       const amount = readAmount(link.price, entered);
       if (amount === undefined) return payment(c, options, link, entered);
       const isSilent = form.get('notification') === 'drop';
-      const end = isSilent ? outbox?.disturb({ kind: 'drop', count: 1, reference: link.reference }) : undefined;
+      const end = isSilent
+        ? outbox?.disturb({ kind: 'drop', count: 1, reference: link.reference })
+        : undefined;
       ledger.pay(link.token, amount, form.get('page') ?? undefined);
       end?.();
       return seeOther(c, pathOf(link));
@@ -178,7 +183,10 @@ function reportUnlessClosed(error: unknown): void {
 /** Waits for what was started, though not for long: the page that follows shows it then, also where no script renews the page. */
 async function shortly(work: Promise<unknown>): Promise<void> {
   const waiting = new AbortController();
-  await Promise.race([work, sleep(SHORTLY, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+  await Promise.race([
+    work,
+    sleep(SHORTLY, undefined, { signal: waiting.signal }).catch(() => undefined),
+  ]);
   waiting.abort();
 }
 
@@ -191,7 +199,10 @@ function overview(
   const links = ledger.list();
   const filter = readFilter(c);
   const fits = (reference: string): boolean => reference.includes(filter.text);
-  const shown = links.filter((link) => fits(link.reference) && (filter.status === undefined || link.status === filter.status));
+  const shown = links.filter(
+    (link) =>
+      fits(link.reference) && (filter.status === undefined || link.status === filter.status),
+  );
   const pages = Math.max(1, Math.ceil(shown.length / ROWS));
   const page = Math.min(filter.page, pages);
   const props = {
@@ -210,7 +221,12 @@ function overview(
   return answer(c, <OverviewPage {...props} />, status);
 }
 
-function payment(c: Context, options: DashboardOptions, link: Link, wrongAmount?: string): Promise<Response> {
+function payment(
+  c: Context,
+  options: DashboardOptions,
+  link: Link,
+  wrongAmount?: string,
+): Promise<Response> {
   const { ledger, outbox, settings } = options;
   const props = {
     language: languageOf(c),
@@ -231,17 +247,25 @@ function payment(c: Context, options: DashboardOptions, link: Link, wrongAmount?
 }
 
 /** What a timeline is made of; with a reference only what belongs to it. */
-function sourcesOf({ ledger, outbox, requests }: DashboardOptions, reference?: string): TimelineSources {
-  const fits = (other: { readonly reference?: string }): boolean => reference === undefined || other.reference === reference;
+function sourcesOf(
+  { ledger, outbox, requests }: DashboardOptions,
+  reference?: string,
+): TimelineSources {
+  const fits = (other: { readonly reference?: string }): boolean =>
+    reference === undefined || other.reference === reference;
   return {
     requests: requests.list().filter(fits),
     links: ledger.list().filter(fits),
-    deliveries: outbox?.newest(Infinity, (other) => reference === undefined || other === reference) ?? [],
+    deliveries:
+      outbox?.newest(Infinity, (other) => reference === undefined || other === reference) ?? [],
   };
 }
 
 /** The newest delivery of each fault of a payment. */
-function lastFaultsOf(outbox: Outbox | undefined, { reference }: Link): Map<EmulatorDelivery['fault'], EmulatorDelivery> {
+function lastFaultsOf(
+  outbox: Outbox | undefined,
+  { reference }: Link,
+): Map<EmulatorDelivery['fault'], EmulatorDelivery> {
   const newest = outbox?.newest(Infinity, (other) => other === reference) ?? [];
   return new Map(newest.reverse().map((delivery) => [delivery.fault, delivery]));
 }
@@ -255,14 +279,22 @@ function countByStatus(links: readonly Link[]): Record<PaymentStatus, number> {
 function readFilter(c: Context): PaymentFilter {
   const status = STATUSES.find((candidate) => candidate === c.req.query('status'));
   const page = Number(c.req.query('page') ?? '1');
-  return { text: c.req.query('q') ?? '', status, page: Number.isSafeInteger(page) && page > 0 ? page : 1 };
+  return {
+    text: c.req.query('q') ?? '',
+    status,
+    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
+  };
 }
 
 async function readForm(c: Context): Promise<URLSearchParams> {
   return new URLSearchParams(await c.req.text());
 }
 
-function withLink(c: Context, ledger: Ledger, work: (link: Link) => Response | Promise<Response>): Response | Promise<Response> {
+function withLink(
+  c: Context,
+  ledger: Ledger,
+  work: (link: Link) => Response | Promise<Response>,
+): Response | Promise<Response> {
   const link = ledger.find(c.req.param('token') ?? '');
   return link === undefined ? message(c, 'notFound', 404) : work(link);
 }
@@ -275,10 +307,18 @@ function languageOf(c: Context): Language {
   return chooseLanguage(c.req.header('accept-language'));
 }
 
-function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode): Promise<Response> {
+function message(
+  c: Context,
+  about: 'notFound' | 'refused',
+  status: ContentfulStatusCode,
+): Promise<Response> {
   return answer(c, <DashboardMessage language={languageOf(c)} about={about} />, status);
 }
 
-function answer(c: Context, page: JSX.Element, status: ContentfulStatusCode = 200): Promise<Response> {
+function answer(
+  c: Context,
+  page: JSX.Element,
+  status: ContentfulStatusCode = 200,
+): Promise<Response> {
   return answerPage(c, { page, language: languageOf(c), status, policy: DASHBOARD_POLICY });
 }

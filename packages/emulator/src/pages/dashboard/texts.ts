@@ -103,7 +103,14 @@ export interface DashboardTexts {
 
 /** The fields of a payment link (docs/service.md 2.1). */
 export type LinkField =
-  'amount' | 'amount_min' | 'amount_max' | 'reference' | 'description' | 'return_url' | 'cancel_url' | 'single_use';
+  | 'amount'
+  | 'amount_min'
+  | 'amount_max'
+  | 'reference'
+  | 'description'
+  | 'return_url'
+  | 'cancel_url'
+  | 'single_use';
 
 export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
   en: {
@@ -115,7 +122,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     payPages: 'Payment pages',
     webhook: 'Notifications go to',
     noWebhook: 'nowhere: start the emulator with webhook.url',
-    secretsHint: 'The API key and the webhook secret are not shown here. They were printed where the emulator was started.',
+    secretsHint:
+      'The API key and the webhook secret are not shown here. They were printed where the emulator was started.',
     overview: 'Overview',
     payments: 'Payments',
     deliveries: 'Deliveries',
@@ -123,7 +131,12 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     noPayments: 'No payments here.',
     noDeliveries: 'No notifications here.',
     status: { pending: 'Pending', success: 'Paid', failed: 'Failed', cancelled: 'Cancelled' },
-    state: { pending: 'On its way', delivered: 'Delivered', dropped: 'Dropped', sent: 'Sent with a fault' },
+    state: {
+      pending: 'On its way',
+      delivered: 'Delivered',
+      dropped: 'Dropped',
+      sent: 'Sent with a fault',
+    },
     disturbed: { drop: 'dropped', delay: 'delayed', reorder: 'kept back' },
     create: 'Create a payment link',
     kind: 'Kind of amount',
@@ -182,7 +195,11 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
       'Each is sent at once and changes nothing here. The expected answer depends on whether the payment is paid. What became of the order, only your shop knows.',
     send: 'Send',
     expected: 'Expected:',
-    verdict: { expected: 'As expected', tolerated: 'Accepted; stricter is safer', unexpected: 'Not as expected' },
+    verdict: {
+      expected: 'As expected',
+      tolerated: 'Accepted; stricter is safer',
+      unexpected: 'Not as expected',
+    },
     judgedAs: (status) => `For a payment with the status: ${status}.`,
     runAll: 'Run all faults',
     timeline: 'Timeline',
@@ -192,7 +209,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     happening: { request: 'API request', payment: 'Payment', delivery: 'Notification' },
     nothingHappened: 'Nothing here yet.',
     sendTo: 'Send to',
-    wrongTarget: 'Enter an http or https address on this machine, or on a host that the emulator was allowed.',
+    wrongTarget:
+      'Enter an http or https address on this machine, or on a host that the emulator was allowed.',
     asCurl: 'As a curl command',
     copy: 'Copy',
     copied: 'Copied',
@@ -230,7 +248,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     payPages: 'Pages de paiement',
     webhook: 'Les notifications vont à',
     noWebhook: 'nulle part : lancez l’émulateur avec webhook.url',
-    secretsHint: 'La clé d’API et le secret du webhook ne sont pas affichés ici. Ils sont affichés là où l’émulateur a été lancé.',
+    secretsHint:
+      'La clé d’API et le secret du webhook ne sont pas affichés ici. Ils sont affichés là où l’émulateur a été lancé.',
     overview: 'Vue d’ensemble',
     payments: 'Paiements',
     deliveries: 'Notifications',
@@ -238,7 +257,12 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     noPayments: 'Aucun paiement ici.',
     noDeliveries: 'Aucune notification ici.',
     status: { pending: 'En attente', success: 'Payé', failed: 'Échoué', cancelled: 'Annulé' },
-    state: { pending: 'En route', delivered: 'Livrée', dropped: 'Perdue', sent: 'Envoyée avec défaut' },
+    state: {
+      pending: 'En route',
+      delivered: 'Livrée',
+      dropped: 'Perdue',
+      sent: 'Envoyée avec défaut',
+    },
     disturbed: { drop: 'perdue', delay: 'retardée', reorder: 'retenue' },
     create: 'Créer un lien de paiement',
     kind: 'Genre de montant',
@@ -297,7 +321,11 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
       'Chacune part aussitôt et ne change rien ici. La réponse attendue dépend du paiement, payé ou non. Le sort de la commande, seule votre boutique le connaît.',
     send: 'Envoyer',
     expected: 'Attendu :',
-    verdict: { expected: 'Comme attendu', tolerated: 'Acceptée ; plus strict serait plus sûr', unexpected: 'Pas comme attendu' },
+    verdict: {
+      expected: 'Comme attendu',
+      tolerated: 'Acceptée ; plus strict serait plus sûr',
+      unexpected: 'Pas comme attendu',
+    },
     judgedAs: (status) => `Pour un paiement dont le statut est : ${status}.`,
     runAll: 'Lancer tous les défauts',
     timeline: 'Chronologie',
@@ -307,7 +335,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     happening: { request: 'Requête à l’API', payment: 'Paiement', delivery: 'Notification' },
     nothingHappened: 'Rien ici pour l’instant.',
     sendTo: 'Envoyer à',
-    wrongTarget: 'Indiquez une adresse http ou https de cette machine, ou d’un hôte autorisé au lancement.',
+    wrongTarget:
+      'Indiquez une adresse http ou https de cette machine, ou d’un hôte autorisé au lancement.',
     asCurl: 'En commande curl',
     copy: 'Copier',
     copied: 'Copié',
@@ -323,7 +352,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     newestOnly: (count) => `Les ${count} plus récentes sont affichées.`,
     nextAttempt: 'Prochaine tentative',
     notSentYet: 'Pas encore envoyée.',
-    neverSent: 'Elle a été perdue, jamais envoyée. C’est à votre rapprochement de trouver ce paiement.',
+    neverSent:
+      'Elle a été perdue, jamais envoyée. C’est à votre rapprochement de trouver ce paiement.',
     fault: 'Défaut',
     resend: 'Renvoyer',
     request: 'Requête',

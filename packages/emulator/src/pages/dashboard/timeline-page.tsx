@@ -30,7 +30,13 @@ export function TimelinePage({ language, filter, happenings, acknowledged }: Tim
           <p class="lead">{texts.timelineHint}</p>
         </div>
         <section class="card" aria-label={texts.timeline}>
-          <form method="get" action="/dashboard/timeline" role="search" aria-label={texts.filterTimeline} class="search">
+          <form
+            method="get"
+            action="/dashboard/timeline"
+            role="search"
+            aria-label={texts.filterTimeline}
+            class="search"
+          >
             <div>
               <label for="q">{texts.contains}</label>
               <input id="q" name="q" value={filter.text} autocomplete="off" spellcheck={false} />
@@ -57,7 +63,11 @@ export function TimelinePage({ language, filter, happenings, acknowledged }: Tim
   );
 }
 
-export function Timeline({ language, happenings, acknowledged }: Omit<TimelinePageProps, 'filter'>) {
+export function Timeline({
+  language,
+  happenings,
+  acknowledged,
+}: Omit<TimelinePageProps, 'filter'>) {
   const texts = DASHBOARD_TEXTS[language];
   if (happenings.length === 0) return <p class="empty">{texts.nothingHappened}</p>;
   return (
@@ -108,12 +118,24 @@ function Subject({ happening, language }: HappeningProps) {
   );
 }
 
-function Outcome({ happening, language, acknowledged }: HappeningProps & Pick<TimelinePageProps, 'acknowledged'>) {
-  if (happening.kind === 'payment') return <StatusBadge status={happening.change.status} language={language} />;
-  const status = happening.kind === 'request' ? happening.request.status : happening.attempt.response?.status;
-  const isGood = status !== undefined && (happening.kind === 'request' ? status < 400 : acknowledged(status));
+function Outcome({
+  happening,
+  language,
+  acknowledged,
+}: HappeningProps & Pick<TimelinePageProps, 'acknowledged'>) {
+  if (happening.kind === 'payment')
+    return <StatusBadge status={happening.change.status} language={language} />;
+  const status =
+    happening.kind === 'request' ? happening.request.status : happening.attempt.response?.status;
+  const isGood =
+    status !== undefined && (happening.kind === 'request' ? status < 400 : acknowledged(status));
   // What a fault should be answered is judged on its own page.
-  const tone = happening.kind === 'delivery' && isFault(happening.delivery.fault) ? '' : isGood ? 'good' : 'bad';
+  const tone =
+    happening.kind === 'delivery' && isFault(happening.delivery.fault)
+      ? ''
+      : isGood
+        ? 'good'
+        : 'bad';
   return <span class={`badge ${tone}`}>{status ?? '—'}</span>;
 }
 
@@ -126,7 +148,9 @@ function Detail({ happening, language }: HappeningProps) {
     const { code, message, reference } = happening.request;
     return (
       <>
-        {reference !== undefined && happening.request.method !== 'GET' && <Visible text={clip(reference)} />}
+        {reference !== undefined && happening.request.method !== 'GET' && (
+          <Visible text={clip(reference)} />
+        )}
         {code !== undefined && <span>{`${code}: ${message ?? ''}`}</span>}
       </>
     );

@@ -10,7 +10,11 @@ export type HappeningKind = (typeof KINDS)[number];
 export type Happening = { readonly at: Date; readonly reference: string | undefined } & (
   | { readonly kind: 'request'; readonly request: ApiRequest }
   | { readonly kind: 'payment'; readonly change: StatusChange; readonly token: string }
-  | { readonly kind: 'delivery'; readonly attempt: DeliveryAttempt; readonly delivery: EmulatorDelivery }
+  | {
+      readonly kind: 'delivery';
+      readonly attempt: DeliveryAttempt;
+      readonly delivery: EmulatorDelivery;
+    }
 );
 
 export interface TimelineFilter {
@@ -26,20 +30,27 @@ export interface TimelineSources {
 }
 
 /** What happened, newest first. */
-export function timelineOf(sources: TimelineSources, { kind, text }: TimelineFilter, most: number): Happening[] {
+export function timelineOf(
+  sources: TimelineSources,
+  { kind, text }: TimelineFilter,
+  most: number,
+): Happening[] {
   const all: Happening[] = [];
   if (kind === undefined || kind === 'request') {
-    for (const request of sources.requests) all.push({ kind: 'request', at: request.at, reference: request.reference, request });
+    for (const request of sources.requests)
+      all.push({ kind: 'request', at: request.at, reference: request.reference, request });
   }
   if (kind === undefined || kind === 'payment') {
     for (const { history, reference, token } of sources.links) {
-      for (const change of history) all.push({ kind: 'payment', at: change.at, reference, change, token });
+      for (const change of history)
+        all.push({ kind: 'payment', at: change.at, reference, change, token });
     }
   }
   if (kind === undefined || kind === 'delivery') {
     for (const delivery of sources.deliveries) {
       const { reference } = delivery;
-      for (const attempt of delivery.attempts) all.push({ kind: 'delivery', at: attempt.startedAt, reference, attempt, delivery });
+      for (const attempt of delivery.attempts)
+        all.push({ kind: 'delivery', at: attempt.startedAt, reference, attempt, delivery });
     }
   }
   return all

@@ -74,7 +74,13 @@ export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
 const HEADING_LENGTH = 160;
 
 /** What is paid for: the heading where it is short; a long text scrolls, so that it does not push the button off the screen. */
-function Purpose({ link: { description }, language }: { readonly link: Link; readonly language: Language }) {
+function Purpose({
+  link: { description },
+  language,
+}: {
+  readonly link: Link;
+  readonly language: Language;
+}) {
   const texts = TEXTS[language];
   if (description === undefined) return <h1>{texts.title}</h1>;
   if (description.length <= HEADING_LENGTH) {
@@ -147,7 +153,13 @@ function AmountToPay({ link: { price }, language, wrongAmount }: Omit<PayPagePro
 }
 
 /** What a customer sees of a link that is paid or cancelled. */
-export function ClosedPage({ link, language }: { readonly link: Link; readonly language: Language }) {
+export function ClosedPage({
+  link,
+  language,
+}: {
+  readonly link: Link;
+  readonly language: Language;
+}) {
   const texts = TEXTS[language];
   const isPaid = link.status === 'success';
   const back = isPaid ? link.returnUrl : link.cancelUrl;
@@ -155,7 +167,9 @@ export function ClosedPage({ link, language }: { readonly link: Link; readonly l
     <Page language={language} title={isPaid ? texts.paid : texts.cancelled}>
       <Mark isGood={isPaid} />
       <h1>{isPaid ? texts.paid : texts.cancelled}</h1>
-      {isPaid && link.amount !== undefined && <p class="said">{texts.paidAmount(formatAmount(link.amount, CURRENCY, language))}</p>}
+      {isPaid && link.amount !== undefined && (
+        <p class="said">{texts.paidAmount(formatAmount(link.amount, CURRENCY, language))}</p>
+      )}
       <Reference link={link} language={language} />
       {back !== undefined && (
         <a class="button strong" href={back}>
@@ -170,7 +184,14 @@ export function ClosedPage({ link, language }: { readonly link: Link; readonly l
 function Mark({ isGood }: { readonly isGood: boolean }) {
   return (
     <div class={isGood ? 'mark good' : 'mark'} aria-hidden="true">
-      <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round">
+      <svg
+        viewBox="0 0 24 24"
+        fill="none"
+        stroke="currentColor"
+        stroke-width="2.5"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      >
         <path d={isGood ? 'M5 12.5l4.5 4.5L19 7.5' : 'M6 12h12'} />
       </svg>
     </div>
@@ -178,7 +199,13 @@ function Mark({ isGood }: { readonly isGood: boolean }) {
 }
 
 /** A page that only says something. */
-export function MessagePage({ language, about }: { readonly language: Language; readonly about: 'notFound' | 'refused' }) {
+export function MessagePage({
+  language,
+  about,
+}: {
+  readonly language: Language;
+  readonly about: 'notFound' | 'refused';
+}) {
   const texts = TEXTS[language];
   return (
     <Page language={language} title={texts[about]}>

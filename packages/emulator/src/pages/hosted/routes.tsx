@@ -49,7 +49,8 @@ export function createHostedPage(ledger: Ledger): Hono {
     const entered = form.get('amount') ?? '';
     const amount = readAmount(link.price, entered);
     // A page that was sent before keeps its outcome, whatever amount comes with it.
-    if (amount === undefined) return ledger.isPayable(link) ? payPage(c, link, entered) : seeOther(c, pathOf(link));
+    if (amount === undefined)
+      return ledger.isPayable(link) ? payPage(c, link, entered) : seeOther(c, pathOf(link));
     if (ledger.pay(link.token, amount, page) === 'refused') return seeOther(c, pathOf(link));
     return seeOther(c, link.returnUrl ?? `${pathOf(link)}/receipt`);
   });
@@ -84,7 +85,9 @@ function pathOf({ token }: Link): string {
 
 function payPage(c: Context, link: Link, wrongAmount?: string): Promise<Response> {
   const language = languageOf(c);
-  const page = <PayPage link={link} language={language} page={randomUUID()} wrongAmount={wrongAmount} />;
+  const page = (
+    <PayPage link={link} language={language} page={randomUUID()} wrongAmount={wrongAmount} />
+  );
   return answer(c, language, page, wrongAmount === undefined ? 200 : 422, link);
 }
 
@@ -93,7 +96,11 @@ function closedPage(c: Context, link: Link): Promise<Response> {
   return answer(c, language, <ClosedPage link={link} language={language} />, 200, link);
 }
 
-function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode): Promise<Response> {
+function message(
+  c: Context,
+  about: 'notFound' | 'refused',
+  status: ContentfulStatusCode,
+): Promise<Response> {
   const language = languageOf(c);
   return answer(c, language, <MessagePage language={language} about={about} />, status);
 }
@@ -102,13 +109,21 @@ function languageOf(c: Context): Language {
   return chooseLanguage(c.req.header('accept-language'));
 }
 
-function answer(c: Context, language: Language, page: JSX.Element, status: ContentfulStatusCode, link?: Link): Promise<Response> {
+function answer(
+  c: Context,
+  language: Language,
+  page: JSX.Element,
+  status: ContentfulStatusCode,
+  link?: Link,
+): Promise<Response> {
   return answerPage(c, { page, language, status, policy: contentSecurityPolicy(link) });
 }
 
 function contentSecurityPolicy(link: Link | undefined): string {
   // Browsers hold the redirect after a form to form-action too, so the merchant's pages have to be named.
-  const targets = [link?.returnUrl, link?.cancelUrl].filter((url) => url !== undefined).map(sourceOf);
+  const targets = [link?.returnUrl, link?.cancelUrl]
+    .filter((url) => url !== undefined)
+    .map(sourceOf);
   const formAction = ["'self'", ...new Set(targets)].join(' ');
   return `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
 }
