@@ -1,5 +1,6 @@
 module.exports = {
   hooks: {
-    beforePacking: async (manifest, folder) => (await import('./scripts/manifest.mjs')).publishedManifest(manifest, folder),
+    beforePacking: async (manifest, folder) =>
+      (await import('./scripts/manifest.mjs')).publishedManifest(manifest, folder),
   },
 };

@@ -9,10 +9,22 @@ export { SECRET, URL_PATH } from './secret.js';
 
 /** A JSON object of exactly so many bytes: a payment, and lines of an order up to the size. */
 export function jsonBody(bytes: number): Buffer {
-  const payment = { reference: REFERENCE, status: 'success', amount: 129_900, currency: 'NGN', note: '', lines: [] as object[] };
+  const payment = {
+    reference: REFERENCE,
+    status: 'success',
+    amount: 129_900,
+    currency: 'NGN',
+    note: '',
+    lines: [] as object[],
+  };
   const length = (): number => Buffer.byteLength(JSON.stringify(payment));
   for (let index = 0; ; index++) {
-    payment.lines.push({ sku: `sku-${index}`, title: `Unit ${index} of a larger order`, quantity: index % 7, price: index * 150 });
+    payment.lines.push({
+      sku: `sku-${index}`,
+      title: `Unit ${index} of a larger order`,
+      quantity: index % 7,
+      price: index * 150,
+    });
     if (length() > bytes) break;
   }
   payment.lines.pop();
@@ -52,6 +64,9 @@ export function headOf(body: Buffer, path = URL_PATH): Buffer {
 /** The request with one digit of its signature changed. */
 export function forged(request: Buffer): Buffer {
   const text = request.toString('latin1');
-  const changed = text.replace(/(signature: )(.)/i, (_, name: string, digit: string) => `${name}${digit === '0' ? '1' : '0'}`);
+  const changed = text.replace(
+    /(signature: )(.)/i,
+    (_, name: string, digit: string) => `${name}${digit === '0' ? '1' : '0'}`,
+  );
   return Buffer.from(changed, 'latin1');
 }

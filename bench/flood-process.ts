@@ -44,13 +44,16 @@ setInterval(() => {
   }
 }, 1);
 
-process.on('message', (message: { readonly requests?: readonly string[]; readonly perSecond?: number }) => {
-  if (message.requests) requests = message.requests.map((text) => Buffer.from(text, 'latin1'));
-  if (message.perSecond === undefined) return;
-  if (message.perSecond === 0) process.send!(answered / ((performance.now() - started) / 1000));
-  perSecond = message.perSecond;
-  started = performance.now();
-  answered = 0;
-});
+process.on(
+  'message',
+  (message: { readonly requests?: readonly string[]; readonly perSecond?: number }) => {
+    if (message.requests) requests = message.requests.map((text) => Buffer.from(text, 'latin1'));
+    if (message.perSecond === undefined) return;
+    if (message.perSecond === 0) process.send!(answered / ((performance.now() - started) / 1000));
+    perSecond = message.perSecond;
+    started = performance.now();
+    answered = 0;
+  },
+);
 process.on('disconnect', () => process.exit());
 process.send!('ready');

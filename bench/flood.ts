@@ -4,7 +4,10 @@ import { once } from 'node:events';
 
 export interface Flood {
   /** Sends at this rate until it is stopped. Gives the rate that was reached. */
-  run<T>(perSecond: number, meanwhile: () => Promise<T>): Promise<{ readonly value: T; readonly perSecond: number }>;
+  run<T>(
+    perSecond: number,
+    meanwhile: () => Promise<T>,
+  ): Promise<{ readonly value: T; readonly perSecond: number }>;
   end(): Promise<void>;
 }
 

@@ -28,9 +28,14 @@ const SOCKETS = 32;
 const request = requestOf(jsonBody(200));
 
 /** @returns a row for each flood, with the p99 of the genuine requests in milliseconds */
-export async function measureForgedFlood(host: HostName, { rounds, milliseconds }: SiegePlan): Promise<Row[]> {
+export async function measureForgedFlood(
+  host: HostName,
+  { rounds, milliseconds }: SiegePlan,
+): Promise<Row[]> {
   const server = await startServer(host, 'besieged');
-  const sockets = Array.from({ length: SOCKETS }, () => connect({ port: server.port, host: '127.0.0.1', noDelay: true }));
+  const sockets = Array.from({ length: SOCKETS }, () =>
+    connect({ port: server.port, host: '127.0.0.1', noDelay: true }),
+  );
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   const bare = await openFlood(server.port, [requestOf(jsonBody(200), REFUSED_PATH)]);
   const bad = await openFlood(server.port, [forged(request)]);
@@ -38,7 +43,9 @@ export async function measureForgedFlood(host: HostName, { rounds, milliseconds 
   for (const flood of [bare, bad]) await flood.run(1e6, () => pause(1_000));
   const { perSecond: most } = await bare.run(1e6, () => pause(2_000));
   const slices = [bare, bad].map((flood) => async (): Promise<Sample> => {
-    const { value, perSecond } = await flood.run(most * SHARE, () => latencies(sockets, milliseconds));
+    const { value, perSecond } = await flood.run(most * SHARE, () =>
+      latencies(sockets, milliseconds),
+    );
     return { p99: value.toSorted((a, b) => a - b)[Math.floor(value.length * 0.99)]!, perSecond };
   });
   const [besideBare, besideBad] = (await runRounds(slices, rounds)) as [Sample[], Sample[]];

@@ -13,13 +13,22 @@ export function goalsOfLoop(signatures: Section, events: Section): Goal[] {
       'HMAC and comparison at its worst size, of by hand',
       Math.max(...Object.keys(SIZES).map((size) => ratioOf(signatures, size, 'ratio'))),
     ),
-    atMost(0.85, 'verify with JSON and event at 200 B, of by hand', ratioOf(events, '200 B', 'ratio')),
+    atMost(
+      0.85,
+      'verify with JSON and event at 200 B, of by hand',
+      ratioOf(events, '200 B', 'ratio'),
+    ),
   ];
 }
 
 export function goalsOfHost(name: HostName, section: Section): Goal[] {
   return LEAST[name].flatMap(({ of, size, times }) => [
-    atLeast(times, `${section.title} at ${size}, requests/s of ${of}`, ratioOf(section, size, `req/s /${of}`), false),
+    atLeast(
+      times,
+      `${section.title} at ${size}, requests/s of ${of}`,
+      ratioOf(section, size, `req/s /${of}`),
+      false,
+    ),
     // How near a check comes to none at all is the host's share; what is ours shows beside `least`.
     atLeast(
       times,
@@ -40,14 +49,23 @@ type LeastOf = 'bare' | 'by hand' | 'least';
 const NEAR_LEAST = { of: 'least', size: '200 B', times: 0.97 } as const;
 
 /** As many requests a second as the other contestant, at least. */
-const LEAST: Readonly<Record<HostName, readonly { readonly of: LeastOf; readonly size: RaceSize; readonly times: number }[]>> = {
+const LEAST: Readonly<
+  Record<
+    HostName,
+    readonly { readonly of: LeastOf; readonly size: RaceSize; readonly times: number }[]
+  >
+> = {
   node: [
     { of: 'bare', size: '200 B', times: 0.75 },
     { of: 'by hand', size: '200 B', times: 1.15 },
     { of: 'by hand', size: '10 kB', times: 1 },
     NEAR_LEAST,
   ],
-  express: [{ of: 'by hand', size: '200 B', times: 1.4 }, { of: 'by hand', size: '10 kB', times: 1.2 }, NEAR_LEAST],
+  express: [
+    { of: 'by hand', size: '200 B', times: 1.4 },
+    { of: 'by hand', size: '10 kB', times: 1.2 },
+    NEAR_LEAST,
+  ],
   fastify: [
     { of: 'bare', size: '200 B', times: 0.75 },
     { of: 'by hand', size: '200 B', times: 1.2 },
@@ -60,7 +78,11 @@ const LEAST: Readonly<Record<HostName, readonly { readonly of: LeastOf; readonly
     { of: 'by hand', size: '10 kB', times: 1.2 },
     NEAR_LEAST,
   ],
-  hono: [{ of: 'bare', size: '200 B', times: 0.9 }, { of: 'by hand', size: '200 B', times: 1.2 }, NEAR_LEAST],
+  hono: [
+    { of: 'bare', size: '200 B', times: 0.9 },
+    { of: 'by hand', size: '200 B', times: 1.2 },
+    NEAR_LEAST,
+  ],
 };
 
 function ratioOf({ rows }: Section, load: string, figure: string): number {

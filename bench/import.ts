@@ -45,17 +45,22 @@ const rounds = Math.max(LEAST_ROUNDS, Number(flags.rounds));
 
 const paths = flags.all ? await Promise.all(nodes.map(pathOf)) : [process.execPath];
 const rows: Row[] = [];
-for (const path of paths) for (const form of ['import', 'require'] as const) rows.push(await measure(path, form));
+for (const path of paths)
+  for (const form of ['import', 'require'] as const) rows.push(await measure(path, form));
 console.log(flags.json ? JSON.stringify(rows, undefined, 2) : table(rows));
 
 async function pathOf(release: (typeof nodes)[number]): Promise<string> {
   const installed = await install(release);
-  if ('missing' in installed) throw new Error(`${release.name} does not run here: ${installed.missing}`);
+  if ('missing' in installed)
+    throw new Error(`${release.name} does not run here: ${installed.missing}`);
   return installed.executable;
 }
 
 async function measure(path: string, form: keyof typeof FORMS): Promise<Row> {
-  const loads = [() => costOf(path, form, ['express']), () => costOf(path, form, ['express', '@paylink/express'])];
+  const loads = [
+    () => costOf(path, form, ['express']),
+    () => costOf(path, form, ['express', '@paylink/express']),
+  ];
   // Fills the file system's cache.
   await runRounds(loads, 1);
   const [express, paylink] = (await runRounds(loads, rounds)) as [Cost[], Cost[]];
@@ -73,7 +78,11 @@ async function measure(path: string, form: keyof typeof FORMS): Promise<Row> {
 }
 
 /** Both load Express: what Paylink shares with it costs no application anything. */
-async function costOf(path: string, form: keyof typeof FORMS, names: readonly string[]): Promise<Cost> {
+async function costOf(
+  path: string,
+  form: keyof typeof FORMS,
+  names: readonly string[],
+): Promise<Cost> {
   const code = `
     const started = performance.now();
     const before = process.cpuUsage();
@@ -82,15 +91,21 @@ async function costOf(path: string, form: keyof typeof FORMS, names: readonly st
     const { user, system } = process.cpuUsage(before);
     console.log(JSON.stringify({ wall, cpu: (user + system) / 1000 }));`;
   // The built packages, and no options of the process that measures.
-  const { stdout } = await promisify(execFile)(path, [`--input-type=${form === 'import' ? 'module' : 'commonjs'}`, '-e', code], {
-    cwd: import.meta.dirname,
-    env: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: undefined },
-  });
+  const { stdout } = await promisify(execFile)(
+    path,
+    [`--input-type=${form === 'import' ? 'module' : 'commonjs'}`, '-e', code],
+    {
+      cwd: import.meta.dirname,
+      env: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: undefined },
+    },
+  );
   return JSON.parse(stdout) as Cost;
 }
 
 function table(all: readonly Row[]): string {
-  const { version } = createRequire(import.meta.url)('express/package.json') as { readonly version: string };
+  const { version } = createRequire(import.meta.url)('express/package.json') as {
+    readonly version: string;
+  };
   const lines = all.map(({ node, form, express, over, ratio }) => [
     node,
     form,
@@ -103,9 +118,14 @@ function table(all: readonly Row[]): string {
     over.cpu <= GOAL ? 'yes' : 'no',
   ]);
   const heads = ['Node', 'by', 'Express', 'over', 'ratio', 'CPU', 'over', 'ratio', `${GOAL} ms`];
-  const widths = heads.map((head, column) => Math.max(head.length, ...lines.map((line) => line[column]!.length)));
-  const print = (line: readonly string[]): string => line.map((cell, column) => cell.padStart(widths[column]!)).join('  ');
-  return [`@paylink/express over Express ${version}, milliseconds, medians of ${rounds}`, '', ...[heads, ...lines].map(print)].join(
-    '\n',
+  const widths = heads.map((head, column) =>
+    Math.max(head.length, ...lines.map((line) => line[column]!.length)),
   );
+  const print = (line: readonly string[]): string =>
+    line.map((cell, column) => cell.padStart(widths[column]!)).join('  ');
+  return [
+    `@paylink/express over Express ${version}, milliseconds, medians of ${rounds}`,
+    '',
+    ...[heads, ...lines].map(print),
+  ].join('\n');
 }

@@ -17,12 +17,19 @@ export interface Load {
 
 export async function connectLoad(port: number, body: Buffer): Promise<Load> {
   const request = requestOf(body);
-  const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => connectClient(port, request)));
+  const clients = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => connectClient(port, request)),
+  );
   return {
     async run(milliseconds) {
       const started = performance.now();
-      const counts = await Promise.all(clients.map((client) => client.repeat(started + milliseconds)));
-      return { requests: counts.reduce((sum, count) => sum + count), seconds: (performance.now() - started) / 1000 };
+      const counts = await Promise.all(
+        clients.map((client) => client.repeat(started + milliseconds)),
+      );
+      return {
+        requests: counts.reduce((sum, count) => sum + count),
+        seconds: (performance.now() - started) / 1000,
+      };
     },
     close: () => clients.forEach((client) => client.close()),
   };
@@ -39,18 +46,28 @@ async function connectClient(port: number, request: Buffer): Promise<Client> {
   await once(socket, 'connect');
   // Every reply of a server has the length of its first: the same headers, and a Date of fixed width.
   const replyLength = await lengthOfReply(socket, request);
-  return { repeat: (until) => repeatRequest(socket, request, replyLength, until), close: () => socket.destroy() };
+  return {
+    repeat: (until) => repeatRequest(socket, request, replyLength, until),
+    close: () => socket.destroy(),
+  };
 }
 
 async function lengthOfReply(socket: Socket, request: Buffer): Promise<number> {
   socket.write(request);
   let reply = Buffer.alloc(0);
-  while (!reply.includes('}')) reply = Buffer.concat([reply, ...((await once(socket, 'data')) as [Buffer])]);
-  if (!reply.subarray(0, OK.length).equals(OK)) throw new Error(`a server replied ${reply.toString()}`);
+  while (!reply.includes('}'))
+    reply = Buffer.concat([reply, ...((await once(socket, 'data')) as [Buffer])]);
+  if (!reply.subarray(0, OK.length).equals(OK))
+    throw new Error(`a server replied ${reply.toString()}`);
   return reply.length;
 }
 
-function repeatRequest(socket: Socket, request: Buffer, replyLength: number, until: number): Promise<number> {
+function repeatRequest(
+  socket: Socket,
+  request: Buffer,
+  replyLength: number,
+  until: number,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     let replies = 0;
     let received = 0;

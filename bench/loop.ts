@@ -37,17 +37,26 @@ export async function measureEvents(plan: LoopPlan): Promise<Section> {
       'The same bytes for all, each signed in the own scheme of its library. µs and ratio as above.',
       'paylink is createVerifier(…).verify(body, headers), awaited; by hand is the above and JSON.parse(body.toString()).',
     ],
-    rows: await measureSizes([eventByHand, paylinkEvent, octokit, stripe, standardWebhooks, svix, tern], plan),
+    rows: await measureSizes(
+      [eventByHand, paylinkEvent, octokit, stripe, standardWebhooks, svix, tern],
+      plan,
+    ),
   };
 }
 
 async function measureSizes(libraries: readonly Library[], plan: LoopPlan): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const [load, bytes] of Object.entries(SIZES)) rows.push(...(await measureSize(libraries, load, jsonBody(bytes), plan)));
+  for (const [load, bytes] of Object.entries(SIZES))
+    rows.push(...(await measureSize(libraries, load, jsonBody(bytes), plan)));
   return rows;
 }
 
-async function measureSize(libraries: readonly Library[], load: string, body: Buffer, plan: LoopPlan): Promise<Row[]> {
+async function measureSize(
+  libraries: readonly Library[],
+  load: string,
+  body: Buffer,
+  plan: LoopPlan,
+): Promise<Row[]> {
   const slices = [];
   for (const library of libraries) {
     const call = library.prepare(body);
@@ -65,6 +74,7 @@ async function measureSize(libraries: readonly Library[], load: string, body: Bu
 
 /** A contestant that does not verify, or parses something else, is not measured. */
 function requireResult({ name }: Library, result: unknown): void {
-  if (result === true || (result as { reference?: unknown } | null)?.reference === REFERENCE) return;
+  if (result === true || (result as { reference?: unknown } | null)?.reference === REFERENCE)
+    return;
   throw new Error(`${name} gave no payload`);
 }

@@ -13,7 +13,12 @@ import type { Goal, Report, Section } from './report.js';
 import { formatReport } from './table.js';
 
 const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean' }, host: { type: 'string' }, json: { type: 'boolean' }, check: { type: 'boolean' } },
+  options: {
+    quick: { type: 'boolean' },
+    host: { type: 'string' },
+    json: { type: 'boolean' },
+    check: { type: 'boolean' },
+  },
 });
 
 const plan = flags.quick

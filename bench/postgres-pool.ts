@@ -2,7 +2,10 @@ import { createRequire } from 'node:module';
 
 /** `pg`, as far as the benchmark uses it: a plain driver needs no more. */
 interface Queryable {
-  query(sql: string, values?: readonly unknown[]): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
+  query(
+    sql: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
 }
 
 export interface PoolClient extends Queryable {

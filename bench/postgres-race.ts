@@ -34,12 +34,23 @@ export class Race {
   }
 
   /** @param url of the database as the server reaches it, and @param straight as the bench does */
-  static async start(contestant: Contestant, url: string, straight: string, poolSize: number): Promise<Race> {
+  static async start(
+    contestant: Contestant,
+    url: string,
+    straight: string,
+    poolSize: number,
+  ): Promise<Race> {
     const database = openPool(straight, 1);
-    await database.query('CREATE TABLE orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)');
-    const server = fork(new URL('postgres-server.ts', import.meta.url), [contestant, url, String(poolSize)], {
-      env: { ...process.env, NODE_ENV: 'production' },
-    });
+    await database.query(
+      'CREATE TABLE orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)',
+    );
+    const server = fork(
+      new URL('postgres-server.ts', import.meta.url),
+      [contestant, url, String(poolSize)],
+      {
+        env: { ...process.env, NODE_ENV: 'production' },
+      },
+    );
     const [port] = (await once(server, 'message')) as [number];
     const race = new Race(server, port, database, await openSockets(port));
     const warm = performance.now() + WARM_UP * 1000;
@@ -53,7 +64,9 @@ export class Race {
     const requests = await this.newOrders(this.#ordersInSlice);
     const cpuBefore = await this.#cpuTime();
     const started = performance.now();
-    const latencies = (await Promise.all(this.#sockets.map((socket) => sendInTurn(socket, requests)))).flat();
+    const latencies = (
+      await Promise.all(this.#sockets.map((socket) => sendInTurn(socket, requests)))
+    ).flat();
     const seconds = (performance.now() - started) / 1000;
     const cpu = (await this.#cpuTime()) - cpuBefore;
     const p99 = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)]!;
@@ -66,8 +79,13 @@ export class Race {
 
   /** Requests for orders that are not credited yet. */
   async newOrders(count: number): Promise<Buffer[]> {
-    const references = Array.from({ length: count }, () => `order-${String((this.#orders += 1)).padStart(9, '0')}`);
-    await this.#database.query('INSERT INTO orders (reference) SELECT unnest($1::text[])', [references]);
+    const references = Array.from(
+      { length: count },
+      () => `order-${String((this.#orders += 1)).padStart(9, '0')}`,
+    );
+    await this.#database.query('INSERT INTO orders (reference) SELECT unnest($1::text[])', [
+      references,
+    ]);
     await this.#database.query('ANALYZE');
     return references.map(requestFor);
   }
@@ -90,13 +108,17 @@ export class Race {
 }
 
 async function openSockets(port: number): Promise<Socket[]> {
-  const sockets = Array.from({ length: CONNECTIONS }, () => connect({ port, host: '127.0.0.1', noDelay: true }));
+  const sockets = Array.from({ length: CONNECTIONS }, () =>
+    connect({ port, host: '127.0.0.1', noDelay: true }),
+  );
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   return sockets;
 }
 
 function requestFor(reference: string): Buffer {
-  const body = Buffer.from(JSON.stringify({ reference, status: 'success', amount: 129_900, currency: 'XOF' }));
+  const body = Buffer.from(
+    JSON.stringify({ reference, status: 'success', amount: 129_900, currency: 'XOF' }),
+  );
   return requestOf(body);
 }
 

@@ -3,7 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { CONTESTANTS, type Contestant } from './postgres-contestants.js';
 import { openPool } from './postgres-pool.js';
 
-const [contestant, connectionString, poolSize] = process.argv.slice(2) as [Contestant, string, string];
+const [contestant, connectionString, poolSize] = process.argv.slice(2) as [
+  Contestant,
+  string,
+  string,
+];
 const app = await CONTESTANTS[contestant](openPool(connectionString, Number(poolSize)));
 const server = app.listen(0, '127.0.0.1', () => {
   process.send!((server.address() as AddressInfo).port);

@@ -16,7 +16,10 @@ import { Race, type Sample } from './postgres-race.js';
 import { runRounds } from './rounds.js';
 import { median, medianRatio } from './statistics.js';
 
-const { values: flags, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean' } },
+});
 const ROUNDS = Number(positionals[0] ?? 7);
 const POOLS = [2, 10];
 /** Milliseconds of a round trip to the database, and the least share of by hand's requests a second. */
@@ -44,7 +47,9 @@ const delays = fork(new URL('postgres-delay.ts', import.meta.url), [String(postg
 const rows: Row[] = [];
 let databases = 0;
 
-async function databaseOf(port: number): Promise<{ readonly url: string; readonly straight: string }> {
+async function databaseOf(
+  port: number,
+): Promise<{ readonly url: string; readonly straight: string }> {
   const name = `shop_${(databases += 1)}`;
   await admin.query(`CREATE DATABASE ${name}`);
   const straight = postgres.url.replace(/[^/]+$/, name);
@@ -56,7 +61,13 @@ function ratioOf(of: readonly number[], base: readonly number[]): Pick<Row, 'val
   return { value: medianRatio(of, base), spread: [ratios[0]!, ratios.at(-1)!] };
 }
 
-function row(what: string, of: readonly number[], base: readonly number[], goal: number, atMost = false): void {
+function row(
+  what: string,
+  of: readonly number[],
+  base: readonly number[],
+  goal: number,
+  atMost = false,
+): void {
   const ratio = ratioOf(of, base);
   const reached = atMost ? ratio.value <= goal : ratio.value >= goal;
   rows.push({ what, ...ratio, goal: `${atMost ? '≤' : '≥'} ${goal}`, reached });
@@ -85,11 +96,22 @@ for (const { roundTrip, goal } of NETWORKS) {
     )) as [Sample[], Sample[], Sample[]];
     for (const race of races) await race.end();
     const at = `${roundTrip} ms to the database, pool of ${poolSize}`;
-    const pick = (samples: Sample[], name: keyof Sample): number[] => samples.map((sample) => sample[name]);
-    row(`requests a second, ${at}`, pick(paylink, 'requestsPerSecond'), pick(byHand, 'requestsPerSecond'), goal);
+    const pick = (samples: Sample[], name: keyof Sample): number[] =>
+      samples.map((sample) => sample[name]);
+    row(
+      `requests a second, ${at}`,
+      pick(paylink, 'requestsPerSecond'),
+      pick(byHand, 'requestsPerSecond'),
+      goal,
+    );
     row(`p99, ${at}`, pick(paylink, 'p99'), pick(byHand, 'p99'), P99_GOAL, true);
-    note(`requests a second to the statements alone, ${at}`, pick(paylink, 'requestsPerSecond'), pick(least, 'requestsPerSecond'));
-    const cpu = (samples: Sample[]): string => median(pick(samples, 'cpuMicrosecondsPerRequest')).toFixed(0);
+    note(
+      `requests a second to the statements alone, ${at}`,
+      pick(paylink, 'requestsPerSecond'),
+      pick(least, 'requestsPerSecond'),
+    );
+    const cpu = (samples: Sample[]): string =>
+      median(pick(samples, 'cpuMicrosecondsPerRequest')).toFixed(0);
     console.error(
       `${at}: CPU of the server ${cpu(paylink)} µs a request, the statements alone ${cpu(least)}, by hand ${cpu(byHand)}`,
     );
@@ -109,8 +131,12 @@ await replays.run(1_000, async () => {
 const most = (await bad.run(1e6, async () => pause().then(pause))).perSecond;
 // Beside new orders fewer of them come through than are sent, since each needs a connection of its own: both floods are as many.
 const asMany = (await bad.run(most * FLOOD, () => race.slice().then(() => race.slice()))).perSecond;
-const beside = (flood: Flood) => async (): Promise<number> => (await flood.run(asMany, () => race.slice())).value.requestsPerSecond;
-const [besideBad, besideReplays] = (await runRounds([beside(bad), beside(replays)], ROUNDS)) as [number[], number[]];
+const beside = (flood: Flood) => async (): Promise<number> =>
+  (await flood.run(asMany, () => race.slice())).value.requestsPerSecond;
+const [besideBad, besideReplays] = (await runRounds([beside(bad), beside(replays)], ROUNDS)) as [
+  number[],
+  number[],
+];
 row(
   `new orders beside ${asMany.toFixed(0)} replays a second, to beside as many bad signatures`,
   besideReplays,

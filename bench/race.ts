@@ -19,7 +19,12 @@ const RACE_SIZES = { '200 B': 200, '10 kB': 10_000 };
 
 export type RaceSize = keyof typeof RACE_SIZES;
 
-const NAMES: Record<ContestantName, string> = { bare: 'bare', byHand: 'by hand', least: 'least', paylink: 'paylink' };
+const NAMES: Record<ContestantName, string> = {
+  bare: 'bare',
+  byHand: 'by hand',
+  least: 'least',
+  paylink: 'paylink',
+};
 
 interface Sample {
   readonly perSecond: number;
@@ -31,7 +36,8 @@ export async function measureHost(host: HostName, plan: RacePlan): Promise<Secti
   const servers = await Promise.all(CONTESTANTS.map((contestant) => startServer(host, contestant)));
   try {
     const rows: Row[] = [];
-    for (const [size, bytes] of Object.entries(RACE_SIZES)) rows.push(...(await measureSize(servers, size, jsonBody(bytes), plan)));
+    for (const [size, bytes] of Object.entries(RACE_SIZES))
+      rows.push(...(await measureSize(servers, size, jsonBody(bytes), plan)));
     return {
       title: HOSTS[host].title,
       notes: [
@@ -45,13 +51,22 @@ export async function measureHost(host: HostName, plan: RacePlan): Promise<Secti
   }
 }
 
-async function measureSize(servers: readonly ServerProcess[], size: string, body: Buffer, plan: RacePlan): Promise<Row[]> {
+async function measureSize(
+  servers: readonly ServerProcess[],
+  size: string,
+  body: Buffer,
+  plan: RacePlan,
+): Promise<Row[]> {
   const loads = await Promise.all(servers.map(({ port }) => connectLoad(port, body)));
   const slices = servers.map((server, index) => async (): Promise<Sample> => {
     const before = await server.cpuTime();
     const { requests, seconds } = await loads[index]!.run(plan.sliceMs);
     const used = (await server.cpuTime()) - before;
-    return { perSecond: requests / seconds, cpuMicros: used / requests, cores: used / 1e6 / seconds };
+    return {
+      perSecond: requests / seconds,
+      cpuMicros: used / requests,
+      cores: used / 1e6 / seconds,
+    };
   });
   for (const load of loads) await load.run(plan.warmUpMs);
   const samples = await runRounds(slices, plan.rounds);
@@ -65,7 +80,8 @@ async function measureSize(servers: readonly ServerProcess[], size: string, body
 }
 
 function valuesIn(samples: readonly Sample[][]) {
-  return (figure: keyof Sample, of: number): number[] => samples[of]!.map((sample) => sample[figure]);
+  return (figure: keyof Sample, of: number): number[] =>
+    samples[of]!.map((sample) => sample[figure]);
 }
 
 function spreadOf(samples: readonly Sample[][], index: number): NonNullable<Row['spread']> {

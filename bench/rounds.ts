@@ -2,7 +2,10 @@
  * Runs each contestant once a round, one after the other, and begins every round with another one. Gives each contestant's
  * samples in the order of the rounds.
  */
-export async function runRounds<Sample>(slices: readonly (() => Promise<Sample>)[], rounds: number): Promise<Sample[][]> {
+export async function runRounds<Sample>(
+  slices: readonly (() => Promise<Sample>)[],
+  rounds: number,
+): Promise<Sample[][]> {
   const samples = slices.map((): Sample[] => []);
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < slices.length; turn++) {

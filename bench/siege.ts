@@ -15,7 +15,8 @@ const { values: flags } = parseArgs({
 });
 const plan = flags.quick ? { rounds: 3, milliseconds: 1_000 } : { rounds: 9, milliseconds: 3_000 };
 const hosts = HOST_NAMES.filter((name) => flags.host === undefined || name === flags.host);
-if (hosts.length === 0) throw new Error(`there is no host ${flags.host}, but ${HOST_NAMES.join(', ')}`);
+if (hosts.length === 0)
+  throw new Error(`there is no host ${flags.host}, but ${HOST_NAMES.join(', ')}`);
 
 const senders: Row[] = [];
 const floods: Row[] = [];
@@ -23,10 +24,22 @@ for (const host of hosts) {
   senders.push(...(await measureSlowSenders(host)));
   floods.push(...(await measureForgedFlood(host, plan)));
 }
-const atMost = (goal: number, what: string, rows: readonly Row[], contestant: string, figure: string): Goal[] =>
+const atMost = (
+  goal: number,
+  what: string,
+  rows: readonly Row[],
+  contestant: string,
+  figure: string,
+): Goal[] =>
   rows
     .filter((row) => row.contestant === contestant)
-    .map(({ load, figures }) => ({ title: `${load}, ${what}`, bound: 'at most', goal, reached: figures[figure]!, checked: false }));
+    .map(({ load, figures }) => ({
+      title: `${load}, ${what}`,
+      bound: 'at most',
+      goal,
+      reached: figures[figure]!,
+      checked: false,
+    }));
 const report: Report = {
   node: process.versions.node,
   cpu: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'an unknown CPU'}`,
@@ -50,7 +63,13 @@ const report: Report = {
   ],
   goals: [
     ...atMost(75, 'kB in use for a slow sender', senders, 'paylink', 'kB in use'),
-    ...atMost(1.5, 'p99 beside forged requests, of beside bare 401s', floods, 'beside forged', 'to bare'),
+    ...atMost(
+      1.5,
+      'p99 beside forged requests, of beside bare 401s',
+      floods,
+      'beside forged',
+      'to bare',
+    ),
   ],
 };
 console.log(flags.json ? JSON.stringify(report, undefined, 2) : formatReport(report));

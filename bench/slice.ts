@@ -1,7 +1,10 @@
 const BATCH_MS = 1;
 
 /** Makes the slice of a call: runs it for so many milliseconds, and gives the microseconds that one took. */
-export async function createSlice(call: () => unknown, milliseconds: number): Promise<() => Promise<number>> {
+export async function createSlice(
+  call: () => unknown,
+  milliseconds: number,
+): Promise<() => Promise<number>> {
   // A call that answers at once must not pay for an await.
   const runBatch = isPromise(call()) ? awaitEach : callEach;
   let batch = 1;

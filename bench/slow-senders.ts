@@ -45,14 +45,18 @@ function kilobytesEach(bytes: number): number {
 
 /** All but the last byte of the body, in turn with all the others. @throws Error where a server answers before it is measured */
 async function openSenders(port: number, count: number): Promise<Socket[]> {
-  const sockets = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', noDelay: true }));
+  const sockets = Array.from({ length: count }, () =>
+    connect({ port, host: '127.0.0.1', noDelay: true }),
+  );
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   const send = (bytes: Buffer): Promise<unknown> =>
     Promise.all(sockets.map((socket) => new Promise((resolve) => socket.write(bytes, resolve))));
   await send(headOf(BODY));
-  for (let at = 0; at < BODY.length - 1; at += PIECE) await send(BODY.subarray(at, Math.min(at + PIECE, BODY.length - 1)));
+  for (let at = 0; at < BODY.length - 1; at += PIECE)
+    await send(BODY.subarray(at, Math.min(at + PIECE, BODY.length - 1)));
   // The kernel has all of it; the server reads what is left.
   await pause(1_000);
-  if (sockets.some((socket) => socket.bytesRead > 0)) throw new Error('a server answered before the end of a body');
+  if (sockets.some((socket) => socket.bytesRead > 0))
+    throw new Error('a server answered before the end of a body');
   return sockets;
 }

@@ -5,7 +5,10 @@ export function median(values: readonly number[]): number {
 }
 
 /** Between which the middle half of each round's own ratio lies. */
-export function middleHalf(values: readonly number[], base: readonly number[]): readonly [number, number] {
+export function middleHalf(
+  values: readonly number[],
+  base: readonly number[],
+): readonly [number, number] {
   const sorted = values.map((value, round) => value / base[round]!).toSorted((a, b) => a - b);
   const quarter = Math.floor(sorted.length / 4);
   return [sorted[quarter]!, sorted.at(-1 - quarter)!];

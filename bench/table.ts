@@ -2,7 +2,10 @@ import { isReached, type Goal, type Report, type Section } from './report.js';
 
 /** The whole report as plain text. */
 export function formatReport({ node, cpu, sections, goals }: Report): string {
-  const parts = [`Paylink beside the usual ways. Node ${node}, ${cpu}`, ...sections.map(formatSection)];
+  const parts = [
+    `Paylink beside the usual ways. Node ${node}, ${cpu}`,
+    ...sections.map(formatSection),
+  ];
   if (goals.length > 0) parts.push(formatGoals(goals));
   const hosts = sections.filter(({ rows }) => rows.some((row) => 'req/s /bare' in row.figures));
   if (hosts.length > 0) parts.push(formatHosts(hosts, goals));
@@ -16,7 +19,9 @@ function formatSection({ title, notes, rows }: Section): string {
     contestant,
     ...columns.map((column) => formatNumber(figures[column]!)),
   ]);
-  return [heading(title), ...notes, '', ...formatTable([['', '', ...columns], ...cells])].join('\n');
+  return [heading(title), ...notes, '', ...formatTable([['', '', ...columns], ...cells])].join(
+    '\n',
+  );
 }
 
 function formatGoals(goals: readonly Goal[]): string {
@@ -27,7 +32,9 @@ function formatGoals(goals: readonly Goal[]): string {
     formatNumber(goal.reached),
     isReached(goal) ? 'pass' : 'missed',
   ]);
-  return [heading('Goals'), '', ...formatTable([['', '', 'goal', 'reached', ''], ...cells])].join('\n');
+  return [heading('Goals'), '', ...formatTable([['', '', 'goal', 'reached', ''], ...cells])].join(
+    '\n',
+  );
 }
 
 /** All hosts at a glance: by the CPU time of a request, which other work on the machine disturbs least. */
@@ -36,14 +43,24 @@ function formatHosts(sections: readonly Section[], goals: readonly Goal[]): stri
     rows
       .filter(({ contestant }) => contestant === 'paylink')
       .map(({ load, figures, spread }) => {
-        const own = goals.filter((goal) => goal.title.startsWith(`${title} at ${load}, requests a CPU second`));
+        const own = goals.filter((goal) =>
+          goal.title.startsWith(`${title} at ${load}, requests a CPU second`),
+        );
         const ratios = ['bare', 'by hand', 'least'].map((of) => {
           const [from, to] = spread![`CPU /${of}`]!;
           // Of the CPU time of a request, so the greatest is the least of requests.
           return `${formatNumber(1 / figures[`CPU /${of}`]!)} (${formatNumber(1 / to)} to ${formatNumber(1 / from)})`;
         });
-        const wanted = own.map((goal) => `${goal.goal} of ${goal.title.split(' of ').at(-1)!}`).join(', ');
-        return [title, load, ...ratios, wanted || '-', own.length === 0 ? '-' : own.every(isReached) ? 'yes' : 'no'];
+        const wanted = own
+          .map((goal) => `${goal.goal} of ${goal.title.split(' of ').at(-1)!}`)
+          .join(', ');
+        return [
+          title,
+          load,
+          ...ratios,
+          wanted || '-',
+          own.length === 0 ? '-' : own.every(isReached) ? 'yes' : 'no',
+        ];
       }),
   );
   const columns = ['host', 'size', 'to bare', 'to by hand', 'to least', 'goals', 'reached'];
@@ -60,10 +77,14 @@ function heading(title: string): string {
 
 /** Two columns of names at the left, then figures at the right. */
 function formatTable(lines: readonly string[][]): string[] {
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const widths = lines[0]!.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]!.length)),
+  );
   return lines.map((line) =>
     line
-      .map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .map((cell, column) =>
+        column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+      )
       .join('  ')
       .trimEnd(),
   );

@@ -8,7 +8,11 @@ import { readFileSync } from 'node:fs';
 
 const [file] = process.argv.slice(2);
 if (file === undefined) throw new Error('usage: node scripts/attack-matrix.mjs report.json');
-const rows = Object.keys(JSON.parse(readFileSync(new URL('../packages/testing/src/attacks/rows.json', import.meta.url), 'utf8')));
+const rows = Object.keys(
+  JSON.parse(
+    readFileSync(new URL('../packages/testing/src/attacks/rows.json', import.meta.url), 'utf8'),
+  ),
+);
 const sections = {};
 for (const row of rows) (sections[row[0]] ??= []).push(row);
 const report = JSON.parse(readFileSync(file, 'utf8'));
@@ -32,13 +36,16 @@ function placeOf(path, [suite = '']) {
   return inPackage ?? suite.replaceAll("'", '');
 }
 
-const places = [...new Set([...passed.values()].flatMap((counts) => [...counts.keys()]))].filter((place) => place !== '').sort();
+const places = [...new Set([...passed.values()].flatMap((counts) => [...counts.keys()]))]
+  .filter((place) => place !== '')
+  .sort();
 const width = Math.max(...places.map((place) => place.length));
 for (const ids of Object.values(sections)) {
   console.log(`\n${''.padEnd(width)}  ${ids.map((id) => id.padStart(4)).join(' ')}`);
   for (const place of places) {
     const counts = ids.map((id) => String(passed.get(id).get(place) ?? '·').padStart(4));
-    if (counts.some((count) => count.trim() !== '·')) console.log(`${place.padEnd(width)}  ${counts.join(' ')}`);
+    if (counts.some((count) => count.trim() !== '·'))
+      console.log(`${place.padEnd(width)}  ${counts.join(' ')}`);
   }
 }
 

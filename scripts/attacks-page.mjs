@@ -1,10 +1,8 @@
 /**
- * Writes docs/attacks.md: each row of the table of attacks, what is answered, and which test files show it. A test's title ends
- * with the ids of its rows in brackets; a table of cases may give the id of each.
- *
- *     node scripts/attacks-page.mjs
+ * Makes docs/attacks.md: each row of the table of attacks, its answer, and the test files that name the
+ * row. A test's title ends with the ids of its rows in brackets. A table of cases may give each id.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 
@@ -14,7 +12,7 @@ const SECTIONS = {
   B: 'Secret',
   C: 'Bytes of the body',
   D: 'Transport',
-  E: 'Event header, which is not signed',
+  E: 'Event header',
   F: 'Misuse of the host',
   G: 'Faults of the handler',
   H: 'Replays, duplicates, order',
@@ -23,7 +21,7 @@ const SECTIONS = {
   K: 'Packaging',
   L: 'The API client',
   M: 'Emulator and testing',
-  N: 'Further attacks on stores, tenants and set-up',
+  N: 'Stores, tenants and set-up',
 };
 
 function readRows() {
@@ -32,29 +30,36 @@ function readRows() {
 
 /** The ids of the rows that the titles in a file's text name. */
 function rowsOf(text) {
-  const titles = text.match(/['"`][A-N]\d{2}(?: [A-N]\d{2})*[ '"`]|\((?:%s, )?(?:[A-N]\d{2}(?:, )?)+\)['"`]/g) ?? [];
+  const titles =
+    text.match(/['"`][A-N]\d{2}(?: [A-N]\d{2})*[ '"`]|\((?:%s, )?(?:[A-N]\d{2}(?:, )?)+\)['"`]/g) ??
+    [];
   return new Set(titles.flatMap((title) => title.match(/[A-N]\d{2}/g)));
 }
 
 function* filesUnder(folder) {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory() && !['node_modules', 'dist', 'attacks'].includes(entry.name)) yield* filesUnder(path);
-    else if (/(\.test|-suite|\/adapter)\.tsx?$/.test(path) && !path.includes('/src/audit/')) yield path;
+    if (entry.isDirectory() && !['node_modules', 'dist', 'attacks'].includes(entry.name))
+      yield* filesUnder(path);
+    else if (/(\.test|-suite|\/adapter)\.tsx?$/.test(path) && !path.includes('/src/audit/'))
+      yield path;
   }
 }
 
 export function attacksPage() {
   const files = new Map();
-  for (const path of ['packages', 'test', 'examples'].flatMap((folder) => [...filesUnder(folder)]).sort()) {
-    for (const row of rowsOf(readFileSync(join(root, path), 'utf8'))) files.set(row, [...(files.get(row) ?? []), path]);
+  for (const path of ['packages', 'test', 'examples']
+    .flatMap((folder) => [...filesUnder(folder)])
+    .sort()) {
+    for (const row of rowsOf(readFileSync(join(root, path), 'utf8')))
+      files.set(row, [...(files.get(row) ?? []), path]);
   }
   const lines = [
     '# Attacks and faults',
     '',
-    'What has been tried against Paylink, what is answered, and the tests that show it. "Receivers" are all adapters; their rows run on',
-    'every host over real sockets. `node scripts/attack-matrix.mjs` prints which row ran on which host. This page is written by',
-    '`node scripts/attacks-page.mjs` from the table of the attack kit.',
+    'Every attack and fault that Paylink is tested against, with its answer and its tests. "Receivers" are all adapters. Their rows run',
+    'on every host over real sockets. `node scripts/attack-matrix.mjs` prints the rows that ran on each host, and',
+    '`node scripts/docs-write.mjs` writes this page from the table of the attack kit.',
   ];
   let section = '';
   for (const [id, { title, answer, applies }] of Object.entries(readRows())) {
@@ -69,9 +74,9 @@ export function attacksPage() {
       );
     }
     const tests = (files.get(id) ?? []).map((path) => `[${path}](../${path})`).join('<br>');
-    lines.push(`| ${id} | ${[title, answer, applies, tests].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+    lines.push(
+      `| ${id} | ${[title, answer, applies, tests].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
+    );
   }
   return `${lines.join('\n')}\n`;
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(root, 'docs/attacks.md'), attacksPage());

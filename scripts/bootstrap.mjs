@@ -30,11 +30,16 @@ export async function pnpm(args) {
   const shell = process.platform === 'win32';
   const env = { ...process.env, CI: 'true', npm_config_update_notifier: 'false' };
   const output = [];
-  const code = await run('npx', ['-y', PNPM, ...args], { shell, env, stdio: ['ignore', 'pipe', 'pipe'] }, (chunk) =>
-    output.push(chunk),
+  const code = await run(
+    'npx',
+    ['-y', PNPM, ...args],
+    { shell, env, stdio: ['ignore', 'pipe', 'pipe'] },
+    (chunk) => output.push(chunk),
   );
   if (code !== 0)
-    throw new Error(`${Buffer.concat(output).toString('utf8').trimEnd()}\n\npnpm ${args.join(' ')} ended with ${code}`);
+    throw new Error(
+      `${Buffer.concat(output).toString('utf8').trimEnd()}\n\npnpm ${args.join(' ')} ended with ${code}`,
+    );
 }
 
 /** Runs a program in the root of the checkout, passes signals on to it, and resolves with its exit code. */

@@ -8,4 +8,10 @@ console.log(`The site is built, ${((performance.now() - started) / 1000).toFixed
 
 const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
 const config = join(ROOT, 'test', 'site', 'vitest.config.ts');
-process.exitCode = await run(process.execPath, [vitest, 'run', '--config', config, ...process.argv.slice(2)]);
+process.exitCode = await run(process.execPath, [
+  vitest,
+  'run',
+  '--config',
+  config,
+  ...process.argv.slice(2),
+]);

@@ -8,7 +8,9 @@ const PACKAGES = join(ROOT, 'packages');
 /** The source of each door, by the name that is imported. */
 export function doors() {
   return readdirSync(PACKAGES).flatMap((folder) => {
-    const { name, exports } = JSON.parse(readFileSync(join(PACKAGES, folder, 'package.json'), 'utf8'));
+    const { name, exports } = JSON.parse(
+      readFileSync(join(PACKAGES, folder, 'package.json'), 'utf8'),
+    );
     return Object.entries(exports)
       .filter(([door]) => door !== './package.json')
       .map(

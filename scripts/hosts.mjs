@@ -5,4 +5,10 @@ import { build, install, ROOT, run } from './bootstrap.mjs';
 await install();
 await build();
 const main = join(ROOT, 'test', 'hosts', 'main.ts');
-process.exitCode = await run(process.execPath, ['--conditions=@paylink/source', '--import', 'tsx', main, ...process.argv.slice(2)]);
+process.exitCode = await run(process.execPath, [
+  '--conditions=@paylink/source',
+  '--import',
+  'tsx',
+  main,
+  ...process.argv.slice(2),
+]);

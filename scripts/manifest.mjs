@@ -23,7 +23,8 @@ export function publishedManifest({ scripts, devDependencies, ...manifest }, fol
 
 /** npm refuses provenance unless these name the repository whose workflow publishes. */
 function repositoryOf(folder) {
-  const { GITHUB_REPOSITORY: repository, GITHUB_SERVER_URL: server = 'https://github.com' } = process.env;
+  const { GITHUB_REPOSITORY: repository, GITHUB_SERVER_URL: server = 'https://github.com' } =
+    process.env;
   if (repository === undefined) return {};
   const directory = `packages/${basename(folder)}`;
   const url = `${server}/${repository}`;
@@ -49,20 +50,28 @@ function withVersions(dependencies) {
   return Object.fromEntries(
     sorted.map(([name, range]) => {
       if (!range.startsWith('workspace:')) return [name, range];
-      const { version } = JSON.parse(readFileSync(join(PACKAGES, name.slice('@paylink/'.length), 'package.json'), 'utf8'));
+      const { version } = JSON.parse(
+        readFileSync(join(PACKAGES, name.slice('@paylink/'.length), 'package.json'), 'utf8'),
+      );
       const sign = range.slice('workspace:'.length);
       return [name, sign === '*' ? version : `${sign}${version}`];
     }),
   );
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && /npm-cli\.js$/.test(process.env.npm_execpath ?? '')) {
+if (
+  process.argv[1] === fileURLToPath(import.meta.url) &&
+  /npm-cli\.js$/.test(process.env.npm_execpath ?? '')
+) {
   const original = 'package.json.original';
   // Also before packing: an `npm pack` that was killed has left it.
   if (existsSync(original)) renameSync(original, 'package.json');
   if (process.argv[2] === 'prepack') {
     const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
     renameSync('package.json', original);
-    writeFileSync('package.json', `${JSON.stringify(publishedManifest(manifest, process.cwd()), null, 2)}\n`);
+    writeFileSync(
+      'package.json',
+      `${JSON.stringify(publishedManifest(manifest, process.cwd()), null, 2)}\n`,
+    );
   }
 }

@@ -6,6 +6,10 @@ export function tooOld() {
   var parts = process.versions.node.split('.').map(Number);
   if (parts[0] > LEAST[0] || (parts[0] === LEAST[0] && parts[1] >= LEAST[1])) return undefined;
   return (
-    'Paylink needs Node ' + LEAST.join('.') + ' or newer, and this is ' + process.versions.node + '. Get one at https://nodejs.org'
+    'Paylink needs Node ' +
+    LEAST.join('.') +
+    ' or newer, and this is ' +
+    process.versions.node +
+    '. Get one at https://nodejs.org'
   );
 }

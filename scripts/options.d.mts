@@ -1,3 +1,5 @@
 import type { parseArgs, ParseArgsConfig } from 'node:util';
 
-export function readOptions<Config extends ParseArgsConfig>(config: Config): ReturnType<typeof parseArgs<Config>>;
+export function readOptions<Config extends ParseArgsConfig>(
+  config: Config,
+): ReturnType<typeof parseArgs<Config>>;

@@ -7,7 +7,10 @@ import { parseArgs } from 'node:util';
 export function readOptions(config) {
   try {
     // pnpm hands its own `--` on.
-    return parseArgs({ args: process.argv.slice(2).filter((argument) => argument !== '--'), ...config });
+    return parseArgs({
+      args: process.argv.slice(2).filter((argument) => argument !== '--'),
+      ...config,
+    });
   } catch (error) {
     console.error(error.message);
     process.exit(2);

@@ -10,10 +10,14 @@ import { packAll, publishedPackages, withItsOwn } from './pack.mjs';
 const HOSTS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda', 'node', 'fetch'];
 const FOLDER = join(ROOT, 'tarballs');
 
-const named = process.argv.slice(2).map((name) => (name.startsWith('@paylink/') ? name : `@paylink/${name}`));
+const named = process.argv
+  .slice(2)
+  .map((name) => (name.startsWith('@paylink/') ? name : `@paylink/${name}`));
 const unknown = named.filter((name) => !publishedPackages().has(name));
 if (unknown.length > 0) {
-  console.error(`Unknown: ${unknown.join(', ')}. Packages: ${[...publishedPackages().keys()].join(', ')}`);
+  console.error(
+    `Unknown: ${unknown.join(', ')}. Packages: ${[...publishedPackages().keys()].join(', ')}`,
+  );
   process.exit(1);
 }
 
@@ -30,11 +34,15 @@ const files = (names) =>
 
 /** pnpm looks for what a tarball depends on in the registry, unless an override says where it is. */
 function overridesOf(names) {
-  return JSON.stringify(Object.fromEntries(withItsOwn(names).map((name) => [name, `file:${tarballs[name]}`])));
+  return JSON.stringify(
+    Object.fromEntries(withItsOwn(names).map((name) => [name, `file:${tarballs[name]}`])),
+  );
 }
 
 for (const names of named.length > 0 ? [named] : HOSTS.map((host) => [`@paylink/${host}`])) {
   console.log(`\n${names.join(' ')}`);
   console.log(`npm install ${files(names)}`);
-  console.log(`pnpm config set --location=project --json overrides '${overridesOf(names)}' && pnpm add ${files(names)}`);
+  console.log(
+    `pnpm config set --location=project --json overrides '${overridesOf(names)}' && pnpm add ${files(names)}`,
+  );
 }

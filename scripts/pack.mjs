@@ -7,7 +7,12 @@ import { PNPM, ROOT } from './bootstrap.mjs';
 /** The packages that are published, by name, with their folders. */
 export function publishedPackages() {
   const folders = readdirSync(join(ROOT, 'packages')).map((name) => join(ROOT, 'packages', name));
-  return new Map(folders.map((folder) => [JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name, folder]));
+  return new Map(
+    folders.map((folder) => [
+      JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name,
+      folder,
+    ]),
+  );
 }
 
 /**
@@ -16,16 +21,27 @@ export function publishedPackages() {
  * @throws when a package is not built: it would be packed all the same, with nothing in it.
  */
 export function packAll(destination) {
-  const unbuilt = [...publishedPackages()].filter(([, folder]) => !existsSync(join(folder, 'dist')));
+  const unbuilt = [...publishedPackages()].filter(
+    ([, folder]) => !existsSync(join(folder, 'dist')),
+  );
   if (unbuilt.length > 0) throw new Error(`not built: ${unbuilt.map(([name]) => name).join(', ')}`);
   // Scripts write to the output that the list is read from.
-  const args = ['--recursive', '--filter', './packages/*', '--config.ignore-scripts=true', 'pack', '--json'];
+  const args = [
+    '--recursive',
+    '--filter',
+    './packages/*',
+    '--config.ignore-scripts=true',
+    'pack',
+    '--json',
+  ];
   const packed = execFileSync('npx', ['-y', PNPM, ...args, '--pack-destination', destination], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'ignore'],
     maxBuffer: 16 * 1024 * 1024,
   });
-  return Object.fromEntries(JSON.parse(packed.toString()).map(({ name, filename }) => [name, filename]));
+  return Object.fromEntries(
+    JSON.parse(packed.toString()).map(({ name, filename }) => [name, filename]),
+  );
 }
 
 /** A package and those of ours that it stands on, so that none is looked for in a registry that does not have it. */
@@ -35,8 +51,11 @@ export function withItsOwn(names) {
   const add = (name) => {
     if (found.has(name)) return;
     found.add(name);
-    const { dependencies = {} } = JSON.parse(readFileSync(join(packages.get(name), 'package.json'), 'utf8'));
-    for (const dependency of Object.keys(dependencies)) if (packages.has(dependency)) add(dependency);
+    const { dependencies = {} } = JSON.parse(
+      readFileSync(join(packages.get(name), 'package.json'), 'utf8'),
+    );
+    for (const dependency of Object.keys(dependencies))
+      if (packages.has(dependency)) add(dependency);
   };
   for (const name of names) add(name);
   return [...found].sort();

@@ -30,7 +30,8 @@ try {
     const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
     if ((await run(bin('publint'), ['--strict', path])) !== 0) fail();
     if ((await run(bin('attw'), [path, '--format', 'table-flipped', '--no-emoji'])) !== 0) fail();
-    if ((await hashOf(path)) !== (await hashOf(join(second, tarball)))) fail('A second build gave other bytes.');
+    if ((await hashOf(path)) !== (await hashOf(join(second, tarball))))
+      fail('A second build gave other bytes.');
   }
 } finally {
   await rm(first, { recursive: true });

@@ -13,4 +13,7 @@ export interface Outcome {
 /** In the order in which they run. */
 export const PARTS: readonly Part[];
 /** How many there were, and what fell short. */
-export function runPart(part: Part, outputOf: (args: readonly string[]) => Promise<Output>): Promise<Outcome>;
+export function runPart(
+  part: Part,
+  outputOf: (args: readonly string[]) => Promise<Output>,
+): Promise<Outcome>;

@@ -13,7 +13,8 @@ export const PARTS = [
   {
     name: 'broken designs',
     what: 'the simulation catches each design that is known to be broken',
-    each: async (outputOf) => (await outputOf(fromSources('test/simulation/main.ts', '--designs'))).text.trim().split('\n'),
+    each: async (outputOf) =>
+      (await outputOf(fromSources('test/simulation/main.ts', '--designs'))).text.trim().split('\n'),
     args: fromSources('test/simulation/main.ts', '--histories', '1000', '--design'),
     expects: 1,
   },
@@ -26,7 +27,14 @@ export const PARTS = [
   {
     name: 'mutants',
     what: 'mutants of the signature: each is noticed by core’s own tests, or justified',
-    args: fromSources('test/mutants/main.ts', '--fresh', '--package', 'core', '--file', 'packages/core/src/signature.ts'),
+    args: fromSources(
+      'test/mutants/main.ts',
+      '--fresh',
+      '--package',
+      'core',
+      '--file',
+      'packages/core/src/signature.ts',
+    ),
     count: (text) => text.match(/^(\d+) mutants, 0 faults$/m)?.[1],
   },
   {
@@ -38,14 +46,22 @@ export const PARTS = [
   {
     name: 'prove',
     what: 'planted faults in 20,000 orders are found, and no other',
-    args: fromSources('packages/cli/test/prove/ten-million.ts', '--orders', '20000', '--faults', '190'),
+    args: fromSources(
+      'packages/cli/test/prove/ten-million.ts',
+      '--orders',
+      '20000',
+      '--faults',
+      '190',
+    ),
     count: (text) => text.match(/^(\d+) of \1 faults found, 0 false alarms$/m)?.[1],
   },
   {
     name: 'engines',
     what: 'engines that need no download, with kills and duplicates',
     args: fromSources('test/engines/main.ts', '--kills', '5', '--orders', '5').concat(
-      ['PostgreSQL 18', 'PgBouncer', 'full disk', 'clock jumps', 'Redis'].flatMap((name) => ['--only', name]),
+      ['PostgreSQL 18', 'PGlite', 'PgBouncer', 'full disk', 'clock jumps', 'Redis'].flatMap(
+        (name) => ['--only', name],
+      ),
     ),
     count: (text) => text.match(/^(\d+) engines, 0 faults$/m)?.[1],
     absent: (text) => text.match(/^not to be had {2}.*$/gm) ?? [],
@@ -53,7 +69,14 @@ export const PARTS = [
   {
     name: 'kills',
     what: 'kills with SIGKILL: nothing lost, doubled or early',
-    args: fromSources('test/durability/main.ts', 'kills', '--design', 'postgresStore', '--kills', '20'),
+    args: fromSources(
+      'test/durability/main.ts',
+      'kills',
+      '--design',
+      'postgresStore',
+      '--kills',
+      '20',
+    ),
     count: () => '20',
   },
   {

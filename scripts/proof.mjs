@@ -6,7 +6,9 @@ import { ROOT, run } from './bootstrap.mjs';
 import { readOptions } from './options.mjs';
 import { PARTS, runPart } from './proof-parts.mjs';
 
-const { values } = readOptions({ options: { only: { type: 'string', multiple: true, default: [] } } });
+const { values } = readOptions({
+  options: { only: { type: 'string', multiple: true, default: [] } },
+});
 const chosen = PARTS.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
 if (chosen.length === 0) {
   console.error(`no part is called so. Valid parts: ${PARTS.map(({ name }) => name).join(', ')}`);
@@ -15,7 +17,12 @@ if (chosen.length === 0) {
 
 async function outputOf(args) {
   const pieces = [];
-  const code = await run(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] }, (piece) => pieces.push(piece));
+  const code = await run(
+    process.execPath,
+    args,
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] },
+    (piece) => pieces.push(piece),
+  );
   return { code, text: Buffer.concat(pieces).toString('utf8') };
 }
 

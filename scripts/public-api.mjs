@@ -17,7 +17,8 @@ function programOf(files) {
 }
 
 function namesOf(checker, door, exported) {
-  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  const symbol =
+    exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
   const isValue = (symbol.flags & ts.SymbolFlags.Value) !== 0;
   const isType = (symbol.flags & ts.SymbolFlags.Type) !== 0;
   const types = [
@@ -25,7 +26,9 @@ function namesOf(checker, door, exported) {
     ...(isValue ? [checker.getTypeOfSymbol(symbol)] : []),
   ];
   const members = types.flatMap((type) => checker.getPropertiesOfType(type)).filter(isOurs);
-  const literals = types.flatMap((type) => (type.isUnion() ? type.types : [type])).filter((type) => type.isStringLiteral());
+  const literals = types
+    .flatMap((type) => (type.isUnion() ? type.types : [type]))
+    .filter((type) => type.isStringLiteral());
   const name = `${door} ${exported.name}`;
   return [
     ...(isValue ? [`${name} (value)`] : []),
@@ -48,7 +51,9 @@ function publicNames() {
   const checker = program.getTypeChecker();
   const names = all.flatMap(([door, file]) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(file));
-    return checker.getExportsOfModule(module).flatMap((exported) => namesOf(checker, door, exported));
+    return checker
+      .getExportsOfModule(module)
+      .flatMap((exported) => namesOf(checker, door, exported));
   });
   return [...new Set(names)].sort();
 }
@@ -60,6 +65,8 @@ else {
   const lost = kept.filter((name) => !now.includes(name));
   const added = now.filter((name) => !kept.includes(name));
   for (const name of lost) console.error(`lost: ${name}`);
-  console.log(`${now.length} public names: ${lost.length} lost, ${added.length} not yet in public-api.txt (pnpm api:update)`);
+  console.log(
+    `${now.length} public names: ${lost.length} lost, ${added.length} not yet in public-api.txt (pnpm api:update)`,
+  );
   if (lost.length > 0) process.exitCode = 1;
 }

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 // A fence, a link, or a code span, whichever comes first; only the link changes.
-const LINK = /^(`{3,}).*?^\1$|(\[(?:`[^`]*`|[^\]`])*\]\()(?![a-z]+:|#)([^)\s]+)\)|(`+)(?!`).+?(?<!`)\4(?!`)/gms;
+const LINK =
+  /^(`{3,}).*?^\1$|(\[(?:`[^`]*`|[^\]`])*\]\()(?![a-z]+:|#)([^)\s]+)\)|(`+)(?!`).+?(?<!`)\4(?!`)/gms;
 
 /**
  * @param {string} markdown
@@ -17,16 +18,22 @@ const LINK = /^(`{3,}).*?^\1$|(\[(?:`[^`]*`|[^\]`])*\]\()(?![a-z]+:|#)([^)\s]+)\
  */
 export function withAbsoluteLinks(markdown, folder, repository) {
   return markdown.replace(LINK, (whole, _fence, opening, target) =>
-    target === undefined ? whole : `${opening}${repository}/blob/main/${posix.join(folder, target)})`,
+    target === undefined
+      ? whole
+      : `${opening}${repository}/blob/main/${posix.join(folder, target)})`,
   );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { GITHUB_REPOSITORY, GITHUB_SERVER_URL = 'https://github.com' } = process.env;
-  if (GITHUB_REPOSITORY === undefined) throw new Error('GITHUB_REPOSITORY names the repository that the links lead to');
+  if (GITHUB_REPOSITORY === undefined)
+    throw new Error('GITHUB_REPOSITORY names the repository that the links lead to');
   for (const name of readdirSync(join(ROOT, 'packages'))) {
     const file = join(ROOT, 'packages', name, 'README.md');
     const markdown = readFileSync(file, 'utf8');
-    writeFileSync(file, withAbsoluteLinks(markdown, `packages/${name}`, `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`));
+    writeFileSync(
+      file,
+      withAbsoluteLinks(markdown, `packages/${name}`, `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`),
+    );
   }
 }

@@ -12,7 +12,13 @@ const { install, ROOT, run } = await import('./bootstrap.mjs');
 
 try {
   await install();
-  const demo = ['--conditions=@paylink/source', '--import', 'tsx', 'src/demo.ts', ...process.argv.slice(2)];
+  const demo = [
+    '--conditions=@paylink/source',
+    '--import',
+    'tsx',
+    'src/demo.ts',
+    ...process.argv.slice(2),
+  ];
   // The root's, for the JSX in the emulator's sources.
   const env = { ...process.env, TSX_TSCONFIG_PATH: `${ROOT}/tsconfig.json` };
   process.exitCode = await run(process.execPath, demo, { cwd: `${ROOT}/examples/shop`, env });

@@ -14,7 +14,11 @@ const folder = mkdtempSync(join(tmpdir(), 'paylink-supply-chain-'));
 
 // Without peers: a framework or a driver is the user's own choice.
 const npm = (...args) =>
-  spawnSync('npm', [...args, '--legacy-peer-deps'], { cwd: folder, maxBuffer: 64 * 1024 * 1024, timeout: 300_000 });
+  spawnSync('npm', [...args, '--legacy-peer-deps'], {
+    cwd: folder,
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: 300_000,
+  });
 
 /** What the registry says of the signatures, or nothing where it has none to offer, as a mirror. */
 function signatures() {
@@ -27,9 +31,17 @@ function signatures() {
 }
 
 try {
-  const dependencies = Object.fromEntries(Object.entries(packAll(folder)).map(([name, path]) => [name, `file:${path}`]));
+  const dependencies = Object.fromEntries(
+    Object.entries(packAll(folder)).map(([name, path]) => [name, `file:${path}`]),
+  );
   // Overrides too: before a release the registry has no such version of what our packages need of each other.
-  const manifest = { name: 'paylink', version: '0.0.0', private: true, dependencies, overrides: dependencies };
+  const manifest = {
+    name: 'paylink',
+    version: '0.0.0',
+    private: true,
+    dependencies,
+    overrides: dependencies,
+  };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   const installed = npm('install', '--no-audit', '--no-fund', '--ignore-scripts');
   if (installed.status !== 0) throw new Error(`npm install failed: ${installed.stderr}`);
@@ -51,7 +63,10 @@ try {
   if (audit === undefined) console.log('signatures not checked: this registry offers none');
   else console.log(`${audit.invalid.length} invalid signatures, ${audit.missing.length} missing`);
   // A release is made against the public registry, which offers them.
-  const unsigned = audit === undefined ? process.env.GITHUB_ACTIONS !== undefined : audit.invalid.length + audit.missing.length > 0;
+  const unsigned =
+    audit === undefined
+      ? process.env.GITHUB_ACTIONS !== undefined
+      : audit.invalid.length + audit.missing.length > 0;
   if (unsigned) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true });

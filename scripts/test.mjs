@@ -42,7 +42,10 @@ async function test(args) {
     const exitCode = await run(process.execPath, [vitest, 'run', ...reporters, ...args]);
     const { passed, failed, skipped } = await countOf(file, exitCode);
     // A part of the tests says nothing about the rows that it leaves out.
-    const matrix = args.length > 0 ? 0 : await run(process.execPath, [join(ROOT, 'scripts', 'attack-matrix.mjs'), file]);
+    const matrix =
+      args.length > 0
+        ? 0
+        : await run(process.execPath, [join(ROOT, 'scripts', 'attack-matrix.mjs'), file]);
     console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
     return failed > 0 ? 1 : exitCode || matrix;
   } finally {

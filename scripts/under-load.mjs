@@ -15,16 +15,17 @@ import { ROOT, run } from './bootstrap.mjs';
 
 /** Limits, retries, turns, leases and measured times. */
 const TIMING = [
-  'packages/core/test/deadline',
-  'packages/core/test/idempotency',
-  'packages/core/test/memory-store',
   'packages/core/test/receiver',
   'packages/core/test/sources',
+  'packages/core/test/time-limit',
   'packages/client/test/retry',
   'packages/cli/test/safe-text',
   'packages/cli/test/trigger',
   'packages/emulator/test/disturbances',
   'packages/emulator/test/notifications',
+  'packages/payments/test/rate-limit',
+  'packages/payments/test/receive',
+  'packages/payments/test/settle',
   'packages/postgres/test/transactions',
   'packages/redis/test/redis-store',
   'test/adapters/slow-senders',
@@ -45,7 +46,9 @@ const env = { ...process.env, PAYLINK_TEST_WORKERS: values.workers };
 
 // Each ends when this process is gone, also by SIGKILL: one that went on would slow whatever runs next.
 const BUSY = 'const { ppid } = process; while (process.ppid === ppid);';
-const loops = Array.from({ length: 2 * availableParallelism() }, () => spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }));
+const loops = Array.from({ length: 2 * availableParallelism() }, () =>
+  spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
+);
 process.once('exit', () => {
   for (const loop of loops) loop.kill('SIGKILL');
 });
@@ -55,8 +58,12 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isEnded 
 
 let failed = 0;
 for (let time = 1; time <= Number(values.times); time++) {
-  const code = await run(process.execPath, [join(ROOT, 'scripts', 'test.mjs'), ...filters], { env });
-  console.log(`run ${time} of ${values.times} beside ${loops.length} busy loops: ${code === 0 ? 'passed' : 'FAILED'}`);
+  const code = await run(process.execPath, [join(ROOT, 'scripts', 'test.mjs'), ...filters], {
+    env,
+  });
+  console.log(
+    `run ${time} of ${values.times} beside ${loops.length} busy loops: ${code === 0 ? 'passed' : 'FAILED'}`,
+  );
   if (isEnded) process.exit(130);
   if (code !== 0) failed += 1;
 }

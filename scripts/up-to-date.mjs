@@ -16,9 +16,15 @@ const INSTALLED_BY = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', '
  */
 export function installation(root) {
   const manifests = projectsOf(root).map(({ folder }) => join(folder, 'package.json'));
-  const inputs = hashOf(root, [...inRoot(root, INSTALLED_BY), ...manifests], process.platform, process.arch);
+  const inputs = hashOf(
+    root,
+    [...inRoot(root, INSTALLED_BY), ...manifests],
+    process.platform,
+    process.arch,
+  );
   // pnpm's copy of the lockfile that it installed last, which may have been another one, by hand.
-  const outputs = () => hashOf(root, [join(root, 'node_modules', '.pnpm', 'lock.yaml'), ...linksOf(root)]);
+  const outputs = () =>
+    hashOf(root, [join(root, 'node_modules', '.pnpm', 'lock.yaml'), ...linksOf(root)]);
   return stamp(join(stampsOf(root), 'installed'), inputs, outputs);
 }
 
@@ -53,8 +59,14 @@ function sourcesOf(root, name, seen = new Set()) {
   if (found === undefined || seen.has(name)) return [];
   seen.add(name);
   const beside = readdirSync(found.folder).filter((file) => /\.(json|ts)$/.test(file));
-  const below = Object.keys(found.manifest.dependencies ?? {}).flatMap((other) => sourcesOf(root, other, seen));
-  return [...beside.map((file) => join(found.folder, file)), ...filesIn(join(found.folder, 'src')), ...below];
+  const below = Object.keys(found.manifest.dependencies ?? {}).flatMap((other) =>
+    sourcesOf(root, other, seen),
+  );
+  return [
+    ...beside.map((file) => join(found.folder, file)),
+    ...filesIn(join(found.folder, 'src')),
+    ...below,
+  ];
 }
 
 /** The folders that pnpm makes beside each manifest. */
@@ -71,7 +83,9 @@ const stampsOf = (root) => join(root, 'node_modules', '.cache', 'paylink-stamps'
 const packagesOf = (root) => projectsIn(join(root, 'packages'));
 
 const projectsOf = (root) =>
-  ['packages', 'examples'].flatMap((folder) => projectsIn(join(root, folder))).concat(projectAt(join(root, 'test')));
+  ['packages', 'examples']
+    .flatMap((folder) => projectsIn(join(root, folder)))
+    .concat(projectAt(join(root, 'test')));
 
 const projectsIn = (folder) =>
   readdirSync(folder)
@@ -79,7 +93,10 @@ const projectsIn = (folder) =>
     .filter((path) => existsSync(join(path, 'package.json')))
     .map(projectAt);
 
-const projectAt = (folder) => ({ folder, manifest: JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) });
+const projectAt = (folder) => ({
+  folder,
+  manifest: JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')),
+});
 
 const inRoot = (root, names) => names.map((name) => join(root, name));
 
@@ -93,7 +110,9 @@ function filesIn(folder) {
 function hashOf(root, paths, ...more) {
   const hash = createHash('sha256').update(JSON.stringify(more));
   for (const path of paths.sort()) {
-    const content = existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'absent';
+    const content = existsSync(path)
+      ? createHash('sha256').update(readFileSync(path)).digest('hex')
+      : 'absent';
     hash.update(`${relative(root, path)}\0${content}\n`);
   }
   return hash.digest('hex');

@@ -19,7 +19,8 @@ const refuse: RequestHandler = (req, res) => {
 };
 
 const checkByHand: RequestHandler = (req, res) => {
-  if (receiveByHand(req.body as Buffer, req.get('x-service-signature'), req.get('x-service-event'))) res.json({ received: true });
+  if (receiveByHand(req.body as Buffer, req.get('x-service-signature'), req.get('x-service-event')))
+    res.json({ received: true });
   else res.status(401).json({ error: 'invalid_signature' });
 };
 

@@ -17,15 +17,19 @@ export const host: Host = {
   async byHand() {
     const app = fastify();
     await app.register(rawBody, { global: false, encoding: false, runFirst: true });
-    app.post<{ Body: { reference: string } }>(URL_PATH, { config: { rawBody: true } }, (request, reply) => {
-      const { 'x-service-signature': signature, 'x-service-event': kind } = request.headers;
-      if (!isSigned(request.rawBody as Buffer, String(signature), SECRET)) {
-        return reply.code(401).send({ error: 'invalid_signature' });
-      }
-      // Fastify has parsed it meanwhile.
-      if (kind === 'payment.succeeded') credit(request.body.reference);
-      return reply.send({ received: true });
-    });
+    app.post<{ Body: { reference: string } }>(
+      URL_PATH,
+      { config: { rawBody: true } },
+      (request, reply) => {
+        const { 'x-service-signature': signature, 'x-service-event': kind } = request.headers;
+        if (!isSigned(request.rawBody as Buffer, String(signature), SECRET)) {
+          return reply.code(401).send({ error: 'invalid_signature' });
+        }
+        // Fastify has parsed it meanwhile.
+        if (kind === 'payment.succeeded') credit(request.body.reference);
+        return reply.send({ received: true });
+      },
+    );
     return serve(app);
   },
   least() {
@@ -47,7 +51,9 @@ export const host: Host = {
   },
   async besieged() {
     const app = draining();
-    app.post(REFUSED_PATH, (_request, reply) => reply.code(401).header('connection', 'close').send({ received: true }));
+    app.post(REFUSED_PATH, (_request, reply) =>
+      reply.code(401).header('connection', 'close').send({ received: true }),
+    );
     await app.register(paymentWebhook({ secret: SECRET, url: URL_PATH }, handlers));
     return serve(app);
   },

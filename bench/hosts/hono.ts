@@ -19,7 +19,11 @@ const refuse: Handler = async (c) => {
 
 const checkByHand: Handler = async (c) => {
   const body = Buffer.from(await c.req.text());
-  const received = receiveByHand(body, c.req.header('x-service-signature'), c.req.header('x-service-event'));
+  const received = receiveByHand(
+    body,
+    c.req.header('x-service-signature'),
+    c.req.header('x-service-event'),
+  );
   return received ? c.json({ received: true }) : c.json({ error: 'invalid_signature' }, 401);
 };
 
@@ -28,7 +32,9 @@ const least: Handler = (c) => {
   return new Promise((resolve) => {
     readLeast(incoming, (body) => {
       const status = creditLeast(body, incoming) ? 200 : 401;
-      resolve(new Response(RECEIVED, { status, headers: { 'content-type': HEADERS['content-type'] } }));
+      resolve(
+        new Response(RECEIVED, { status, headers: { 'content-type': HEADERS['content-type'] } }),
+      );
     });
   });
 };

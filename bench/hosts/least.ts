@@ -19,7 +19,8 @@ export function creditLeast(body: Buffer, { headers }: IncomingMessage): boolean
   body.copy(inner, BLOCK);
   outer.write(hash('sha256', inner.subarray(0, BLOCK + body.length), 'binary'), BLOCK, 'latin1');
   const expected = Buffer.from(hash('sha256', outer, 'binary'), 'latin1');
-  if (!timingSafeEqual(expected, Buffer.from(headers['x-service-signature'] as string, 'hex'))) return false;
+  if (!timingSafeEqual(expected, Buffer.from(headers['x-service-signature'] as string, 'hex')))
+    return false;
   const { reference } = JSON.parse(body.toString()) as { readonly reference: string };
   if (headers['x-service-event'] === 'payment.succeeded') credit(reference);
   return true;
@@ -27,7 +28,10 @@ export function creditLeast(body: Buffer, { headers }: IncomingMessage): boolean
 
 export function readLeast(req: IncomingMessage, done: (body: Buffer) => void): void {
   let body: Buffer | undefined;
-  req.on('data', (piece: Buffer) => (body = body === undefined ? piece : Buffer.concat([body, piece])));
+  req.on(
+    'data',
+    (piece: Buffer) => (body = body === undefined ? piece : Buffer.concat([body, piece])),
+  );
   req.on('end', () => {
     done(body!);
   });

@@ -9,7 +9,9 @@ export const HEADERS = { 'content-type': 'application/json', 'content-length': R
 export const CLOSING = { ...HEADERS, connection: 'close' };
 
 /** The handlers of paylink. */
-export const handlers = { 'payment.succeeded': ({ reference }: { readonly reference: string }) => credit(reference) };
+export const handlers = {
+  'payment.succeeded': ({ reference }: { readonly reference: string }) => credit(reference),
+};
 
 /** The check that users write themselves, once they have the bytes. Gives whether the notification was good. */
 export function receiveByHand(body: Buffer, signature = '', kind?: string): boolean {

@@ -16,7 +16,9 @@ export const host: Host = {
   paylink: () => createServer(paymentWebhook({ secret: SECRET }, handlers)),
   besieged() {
     const webhook = paymentWebhook({ secret: SECRET }, handlers);
-    return createServer((req, res) => (req.url === REFUSED_PATH ? refuse(req, res) : webhook(req, res)));
+    return createServer((req, res) =>
+      req.url === REFUSED_PATH ? refuse(req, res) : webhook(req, res),
+    );
   },
 };
 
@@ -33,7 +35,11 @@ function refuse(req: IncomingMessage, res: ServerResponse): void {
 }
 
 async function checkByHand(req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const { 'content-length': length, 'x-service-signature': signature, 'x-service-event': kind } = req.headers;
+  const {
+    'content-length': length,
+    'x-service-signature': signature,
+    'x-service-event': kind,
+  } = req.headers;
   const body = await getRawBody(req, { length: length ?? null, limit: '100kb' });
   if (receiveByHand(body, signature as string | undefined, kind as string | undefined)) {
     res.writeHead(200, HEADERS).end(JSON.stringify({ received: true }));

@@ -6,10 +6,17 @@ import type { Library } from './library.js';
 export const tern: Library = {
   name: '@hookflo/tern',
   prepare(body) {
-    const headers = { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signatureOf(body)}` };
+    const headers = {
+      'content-type': 'application/json',
+      'x-hub-signature-256': `sha256=${signatureOf(body)}`,
+    };
     return async () => {
       const request = new Request('http://localhost/webhooks', { method: 'POST', headers, body });
-      const result = await WebhookVerificationService.verifyWithPlatformConfig(request, 'github', SECRET);
+      const result = await WebhookVerificationService.verifyWithPlatformConfig(
+        request,
+        'github',
+        SECRET,
+      );
       if (!result.isValid) throw new Error(result.error);
       return result.payload;
     };

@@ -16,20 +16,27 @@ const byHand: Handler = async (c) => {
   const text = await c.req.text();
   const expected = Buffer.from(createHmac('sha256', SECRET).update(text).digest('hex'));
   const given = Buffer.from(c.req.header('x-service-signature') ?? '');
-  if (expected.length !== given.length || !timingSafeEqual(expected, given)) return c.json({ error: 'invalid_signature' }, 401);
+  if (expected.length !== given.length || !timingSafeEqual(expected, given))
+    return c.json({ error: 'invalid_signature' }, 401);
   const { reference } = JSON.parse(text) as { reference: string };
   if (c.req.header('x-service-event') === 'payment.succeeded') credit(reference);
   return c.json({ received: true });
 };
 
-const paylink = paymentWebhook({ secret: SECRET }, { 'payment.succeeded': ({ reference }) => credit(reference) });
+const paylink = paymentWebhook(
+  { secret: SECRET },
+  { 'payment.succeeded': ({ reference }) => credit(reference) },
+);
 
 /** As by hand, but reads within a limit and a time limit: what a receiver that is safe to leave open could reach at most. */
 const least: Handler = async (c) => {
-  const bytes = await (isBounded(c) ? readDeclared(c.req.raw, 10_000) : readWithin(c.req.raw.body!, 65_536, 10_000));
+  const bytes = await (isBounded(c)
+    ? readDeclared(c.req.raw, 10_000)
+    : readWithin(c.req.raw.body!, 65_536, 10_000));
   const expected = Buffer.from(createHmac('sha256', SECRET).update(bytes).digest('hex'));
   const given = Buffer.from(c.req.header('x-service-signature') ?? '');
-  if (expected.length !== given.length || !timingSafeEqual(expected, given)) return c.json({ error: 'invalid_signature' }, 401);
+  if (expected.length !== given.length || !timingSafeEqual(expected, given))
+    return c.json({ error: 'invalid_signature' }, 401);
   const { reference } = JSON.parse(decoder.decode(bytes)) as { reference: string };
   if (c.req.header('x-service-event') === 'payment.succeeded') credit(reference);
   return c.json({ received: true });
@@ -37,7 +44,11 @@ const least: Handler = async (c) => {
 
 const decoder = new TextDecoder();
 
-async function readWithin(body: ReadableStream<Uint8Array>, limit: number, milliseconds: number): Promise<Uint8Array> {
+async function readWithin(
+  body: ReadableStream<Uint8Array>,
+  limit: number,
+  milliseconds: number,
+): Promise<Uint8Array> {
   const reader = body.getReader();
   const timer = setTimeout(() => void reader.cancel(), milliseconds);
   const pieces: Uint8Array[] = [];
@@ -62,7 +73,8 @@ function isBounded({ env, req }: Context): boolean {
 }
 
 async function readDeclared(request: Request, milliseconds: number): Promise<Uint8Array> {
-  if (!(Number(request.headers.get('content-length') ?? Infinity) <= 65_536)) throw new Error('too large');
+  if (!(Number(request.headers.get('content-length') ?? Infinity) <= 65_536))
+    throw new Error('too large');
   const timer = setTimeout(() => undefined, milliseconds);
   const bytes = new Uint8Array(await request.arrayBuffer());
   clearTimeout(timer);

@@ -45,7 +45,12 @@ interface Runtime {
 }
 
 const RUNTIMES: Readonly<Record<string, Runtime>> = {
-  bun: { release: bun, entry: 'serve.ts', conditions: ['bun', 'node', 'import'], args: (bundle) => [bundle] },
+  bun: {
+    release: bun,
+    entry: 'serve.ts',
+    conditions: ['bun', 'node', 'import'],
+    args: (bundle) => [bundle],
+  },
   deno: {
     release: deno,
     entry: 'serve.ts',
@@ -100,7 +105,10 @@ const config :Workerd.Config = (
   return config;
 }
 
-async function start(executable: string, args: readonly string[]): Promise<{ child: ChildProcess; port: number }> {
+async function start(
+  executable: string,
+  args: readonly string[],
+): Promise<{ child: ChildProcess; port: number }> {
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, NODE_ENV: 'production' as const };
   const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
@@ -125,7 +133,8 @@ interface Sample {
 async function measure(name: string, executable: string): Promise<object[]> {
   const runtime = RUNTIMES[name]!;
   const servers = [];
-  for (const contestant of CONTESTANTS) servers.push(await start(executable, runtime.args(await bundle(name, contestant))));
+  for (const contestant of CONTESTANTS)
+    servers.push(await start(executable, runtime.args(await bundle(name, contestant))));
   const rows = [];
   for (const [size, bytes] of Object.entries(SIZES)) {
     const loads = await Promise.all(servers.map(({ port }) => connectLoad(port, jsonBody(bytes))));
@@ -137,8 +146,12 @@ async function measure(name: string, executable: string): Promise<object[]> {
     });
     const samples = await runRounds(slices, Number(values.rounds));
     for (const load of loads) load.close();
-    const [ofBare, ofHand, ofLeast, ours] = samples.map((of) => of.map(({ cpuMicros }) => cpuMicros)) as Four<number[]>;
-    const [, handRate, , ourRate] = samples.map((of) => of.map(({ perSecond }) => perSecond)) as Four<number[]>;
+    const [ofBare, ofHand, ofLeast, ours] = samples.map((of) =>
+      of.map(({ cpuMicros }) => cpuMicros),
+    ) as Four<number[]>;
+    const [, handRate, , ourRate] = samples.map((of) =>
+      of.map(({ perSecond }) => perSecond),
+    ) as Four<number[]>;
     const toHand = ours.map((own, round) => ofHand[round]! / own);
     rows.push({
       runtime: runtime.release.name,
@@ -165,12 +178,16 @@ async function measure(name: string, executable: string): Promise<object[]> {
 const rows: object[] = [];
 for (const name of values.only.split(',')) {
   const installed = await install(RUNTIMES[name]!.release);
-  if ('missing' in installed) throw new Error(`${name} could not be installed: ${installed.missing}`);
+  if ('missing' in installed)
+    throw new Error(`${name} could not be installed: ${installed.missing}`);
   rows.push(...(await measure(name, installed.executable)));
 }
 const rounded = rows.map((row) =>
   Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? Number(value.toFixed(2)) : value]),
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? Number(value.toFixed(2)) : value,
+    ]),
   ),
 );
 if (values.json) console.log(JSON.stringify(rounded, undefined, 2));

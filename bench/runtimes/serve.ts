@@ -3,7 +3,9 @@ import { app } from './app.js';
 
 interface Runtime {
   readonly Bun?: { serve(options: object): { readonly port: number } };
-  readonly Deno?: { serve(options: object, handler: unknown): { readonly addr: { readonly port: number } } };
+  readonly Deno?: {
+    serve(options: object, handler: unknown): { readonly addr: { readonly port: number } };
+  };
 }
 const { Bun, Deno } = globalThis as Runtime;
 const at = { port: 0, hostname: '127.0.0.1' };

@@ -26,7 +26,10 @@ const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
 function sidebarOf(locale: Locale): DefaultTheme.SidebarMulti {
   const itemsOf = (groups: readonly PlacedGroup[]): DefaultTheme.SidebarItem[] =>
-    groups.map(({ text, pages }) => ({ text, items: pages.map((page) => ({ text: titleOf(page), link: `/${page}` })) }));
+    groups.map(({ text, pages }) => ({
+      text,
+      items: pages.map((page) => ({ text: titleOf(page), link: `/${page}` })),
+    }));
   const groups = groupsOf(locale, pages);
   const root = locale === 'en' ? '/' : `/${locale}/`;
   return {
@@ -36,8 +39,12 @@ function sidebarOf(locale: Locale): DefaultTheme.SidebarMulti {
 }
 
 /** Of these links, those whose page there is. */
-const navOf = (...items: readonly (readonly [text: string, page: string])[]): DefaultTheme.NavItem[] =>
-  items.filter(([, page]) => pages.includes(page)).map(([text, page]) => ({ text, link: `/${page}` }));
+const navOf = (
+  ...items: readonly (readonly [text: string, page: string])[]
+): DefaultTheme.NavItem[] =>
+  items
+    .filter(([, page]) => pages.includes(page))
+    .map(([text, page]) => ({ text, link: `/${page}` }));
 
 export default defineConfig({
   title: 'Paylink',
@@ -57,9 +64,10 @@ export default defineConfig({
       lang: 'en',
       themeConfig: {
         nav: navOf(
-          ['Quick start', 'start/express'],
+          ['Start', 'start/express'],
+          ['Guides', 'going-live'],
           ['Errors', 'errors'],
-          ['Diagnose', 'diagnose'],
+          ['Why', 'guarantees'],
           ['Packages', 'reference/overview'],
           ['API', 'reference/api/index'],
         ),
@@ -72,7 +80,7 @@ export default defineConfig({
       description: 'Encaisser sans risque les paiements du Payment Link Service, sur Node',
       themeConfig: {
         nav: navOf(
-          ['Démarrage rapide', 'fr/start/express'],
+          ['Démarrer', 'fr/start/express'],
           ['Mise en production', 'fr/going-live'],
           ['Dépannage', 'fr/runbook'],
           ['Diagnostic', 'fr/diagnose'],
@@ -133,7 +141,8 @@ export default defineConfig({
       {
         name: 'paylink-links',
         enforce: 'pre',
-        transform: (code, id) => (isPage(id) ? withSiteLinks(code, `docs/${id.slice(DOCS.length)}`) : undefined),
+        transform: (code, id) =>
+          isPage(id) ? withSiteLinks(code, `docs/${id.slice(DOCS.length)}`) : undefined,
       },
     ],
     resolve: {
@@ -150,12 +159,17 @@ export default defineConfig({
     return {
       description: descriptionOf(page),
       ...(title === undefined ? {} : { title }),
-      ...(pages.includes(other) ? { frontmatter: { ...frontmatter, translation: `/${other}.html` } } : {}),
+      ...(pages.includes(other)
+        ? { frontmatter: { ...frontmatter, translation: `/${other}.html` } }
+        : {}),
     };
   },
   transformHead: ({ page }) =>
-    page === '404.md' ? [] : [['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${page}` }]],
-  transformHtml: (html, _id, { page }) => (/^(?:fr\/)?diagnose\.md$/.test(page) ? withPolicy(html) : html),
+    page === '404.md'
+      ? []
+      : [['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${page}` }]],
+  transformHtml: (html, _id, { page }) =>
+    /^(?:fr\/)?diagnose\.md$/.test(page) ? withPolicy(html) : html,
   buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),
 });
 

@@ -12,34 +12,67 @@ const INTRODUCTION = `# Paylink
 `;
 
 /** Packages whose options a receiver needs. */
-const IN_FULL = ['core', 'postgres', 'client', 'express', 'fastify', 'koa', 'hono', 'next', 'nest', 'testing'];
+const IN_FULL = [
+  'core',
+  'payments',
+  'postgres',
+  'client',
+  'express',
+  'fastify',
+  'koa',
+  'hono',
+  'next',
+  'nest',
+  'testing',
+];
 /** Long tables for people who audit, and what a docstring says already: a link in llms.txt is enough. */
 const NOT_IN_FULL = [
-  ...[/^attacks$/, /^audit-of-peers$/, /^contract-suite$/, /^architecture$/, /^durability$/, /^performance$/],
+  ...[
+    /^attacks$/,
+    /^audit-of-peers$/,
+    /^contract-suite$/,
+    /^architecture$/,
+    /^durability$/,
+    /^performance$/,
+  ],
   new RegExp(`^${REFERENCE}/(?!(?:${IN_FULL.join('|')})$)`),
 ];
 
 /** What AGENTS.md says to the author of a receiver: the rules first, since a reader of the whole may stop early. */
 function rules(): string {
-  const [, section] = /^(## In an app that takes payments\n.*?)^## /ms.exec(readFileSync(join(DOCS, '../AGENTS.md'), 'utf8')) ?? [];
-  if (section === undefined) throw new Error('AGENTS.md has no section "In an app that takes payments"');
+  const [, section] =
+    /^(## In an app that takes payments\n.*?)^## /ms.exec(
+      readFileSync(join(DOCS, '../AGENTS.md'), 'utf8'),
+    ) ?? [];
+  if (section === undefined)
+    throw new Error('AGENTS.md has no section "In an app that takes payments"');
   return section;
 }
 
 const contentOf = (page: string): string =>
-  withSiteLinks(readFileSync(join(DOCS, `${page}.md`), 'utf8'), `docs/${page}.md`).replace(/^---\n.*?\n---\n+/s, '');
+  withSiteLinks(readFileSync(join(DOCS, `${page}.md`), 'utf8'), `docs/${page}.md`).replace(
+    /^---\n.*?\n---\n+/s,
+    '',
+  );
 
 export function writeMarkdownCopies(pages: readonly string[], outDir: string): void {
   for (const page of pages) write(join(outDir, `${page}.md`), contentOf(page));
   const groups = groupsOf('en', pages);
   const lists = groups.map(
-    ({ text, pages }) => `## ${text}\n\n${pages.map((page) => `- [${titleOf(page)}](${page}.md)`).join('\n')}\n`,
+    ({ text, pages }) =>
+      `## ${text}\n\n${pages.map((page) => `- [${titleOf(page)}](${page}.md)`).join('\n')}\n`,
   );
   write(join(outDir, 'llms.txt'), [INTRODUCTION, ...lists].join('\n'));
-  const full = groups.flatMap((group) => group.pages).filter((page) => !NOT_IN_FULL.some((pattern) => pattern.test(page)));
+  const full = groups
+    .flatMap((group) => group.pages)
+    .filter((page) => !NOT_IN_FULL.some((pattern) => pattern.test(page)));
   write(
     join(outDir, 'llms-full.txt'),
-    [INTRODUCTION, rules(), ...full.map((page) => `<!-- ${page}.md -->\n\n${contentOf(page)}`)].join('\n'),
+    [
+      INTRODUCTION,
+      rules(),
+      ...full.map((page) => `<!-- ${page}.md -->\n\n${contentOf(page)}`),
+    ].join('\n'),
   );
 }
 

@@ -5,8 +5,13 @@ import { createHash } from 'node:crypto';
  * in the head, since a policy does not hold for what stands before it.
  */
 export function withPolicy(html: string): string {
-  const inline = Array.from(html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>(.*?)<\/script>/gs), ([, code]) => code!);
-  const hashes = inline.map((code) => `'sha256-${createHash('sha256').update(code).digest('base64')}'`);
+  const inline = Array.from(
+    html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>(.*?)<\/script>/gs),
+    ([, code]) => code!,
+  );
+  const hashes = inline.map(
+    (code) => `'sha256-${createHash('sha256').update(code).digest('base64')}'`,
+  );
   const policy = [
     `default-src 'self'`,
     `script-src 'self' ${hashes.join(' ')}`,
@@ -18,5 +23,8 @@ export function withPolicy(html: string): string {
     `base-uri 'none'`,
     `form-action 'none'`,
   ].join('; ');
-  return html.replace('<head>', `<head>\n    <meta http-equiv="Content-Security-Policy" content="${policy}">`);
+  return html.replace(
+    '<head>',
+    `<head>\n    <meta http-equiv="Content-Security-Policy" content="${policy}">`,
+  );
 }

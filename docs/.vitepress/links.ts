@@ -3,13 +3,18 @@ import { posix } from 'node:path';
 
 /** Where the repository is published; the same variables as scripts/manifest.mjs reads. Unknown until then. */
 const { GITHUB_REPOSITORY, GITHUB_SERVER_URL = 'https://github.com' } = process.env;
-const REPOSITORY = GITHUB_REPOSITORY === undefined ? undefined : `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/blob/main`;
+const REPOSITORY =
+  GITHUB_REPOSITORY === undefined
+    ? undefined
+    : `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/blob/main`;
 
 /** The READMEs that are pages, by their path in the repository. scripts/docs-reference.mjs copies them. */
 export function pageOfReadme(path: string): string | undefined {
   const [, name] = /^(?:packages\/)?([^/]+)(?:\/README\.md|\/)?$/.exec(path) ?? [];
   if (path === 'README.md') return 'docs/reference/overview.md';
-  return name !== undefined && (path.startsWith('packages/') || name === 'bench') ? `docs/reference/${name}.md` : undefined;
+  return name !== undefined && (path.startsWith('packages/') || name === 'bench')
+    ? `docs/reference/${name}.md`
+    : undefined;
 }
 
 /**
@@ -27,10 +32,13 @@ export function withSiteLinks(markdown: string, file: string, page = file): stri
       if (opening === undefined || /^([a-z]+:|#|\/)/.test(target)) return whole;
       const [path = '', anchor] = target.split('#');
       const inRepository = posix.normalize(posix.join(posix.dirname(file), path));
-      const found = pageOfReadme(inRepository) ?? (inRepository.startsWith('docs/') ? inRepository : undefined);
+      const found =
+        pageOfReadme(inRepository) ?? (inRepository.startsWith('docs/') ? inRepository : undefined);
       const suffix = anchor === undefined ? '' : `#${anchor}`;
       if (found !== undefined) return `${opening}${text}](${relative(page, found)}${suffix})`;
-      return REPOSITORY === undefined ? text : `${opening}${text}](${REPOSITORY}/${inRepository}${suffix})`;
+      return REPOSITORY === undefined
+        ? text
+        : `${opening}${text}](${REPOSITORY}/${inRepository}${suffix})`;
     },
   );
 }

@@ -20,32 +20,69 @@ export interface Group {
 
 export const GROUPS: readonly Group[] = [
   {
-    text: { en: 'Quick start', fr: 'Démarrage rapide' },
-    pages: ['express', 'fastify', 'koa', 'hono', 'next-app', 'next-pages', 'nest', 'lambda', 'node', 'fetch'].map(
-      (host) => `start/${host}`,
-    ),
+    text: { en: 'Start', fr: 'Démarrer' },
+    pages: [
+      'express',
+      'fastify',
+      'koa',
+      'hono',
+      'next-app',
+      'next-pages',
+      'nest',
+      'lambda',
+      'node',
+      'fetch',
+    ].map((host) => `start/${host}`),
   },
   {
     text: { en: 'Guides', fr: 'Guides' },
-    pages: ['going-live', 'testing', 'serverless', 'queues', 'hosts', 'migration', 'migration-from', 'writing-an-adapter'],
+    pages: [
+      'going-live',
+      'testing',
+      'serverless',
+      'queues',
+      'observability',
+      'migration',
+      'migration-from',
+      'runbook',
+      'faq',
+    ],
   },
   {
-    text: { en: 'When something is wrong', fr: 'En cas de problème' },
-    pages: ['runbook', 'errors', 'diagnose', 'observability', 'faq'],
+    text: { en: 'Reference', fr: 'Référence' },
+    pages: [
+      'errors',
+      'diagnose',
+      'hosts',
+      'service',
+      'gaps',
+      'contract-suite',
+      'writing-an-adapter',
+      'writing-a-store',
+    ],
   },
   {
-    text: { en: 'What holds', fr: 'Garanties' },
-    pages: ['security', 'guarantees', 'durability', 'performance', 'comparison', 'audit-of-peers', 'attacks'],
+    text: { en: 'Why', fr: 'Pourquoi' },
+    pages: [
+      'guarantees',
+      'security',
+      'durability',
+      'performance',
+      'comparison',
+      'audit-of-peers',
+      'attacks',
+      'architecture',
+    ],
   },
   {
-    text: { en: 'Background', fr: 'Contexte' },
-    pages: ['service', 'gaps', 'contract-suite', 'architecture'],
+    text: { en: 'Packages', fr: 'Paquets' },
+    pages: [`${REFERENCE}/overview`, `${REFERENCE}/*`],
+    isReference: true,
   },
-  { text: { en: 'Packages', fr: 'Paquets' }, pages: [`${REFERENCE}/overview`, `${REFERENCE}/*`], isReference: true },
   { text: { en: 'API', fr: 'API' }, pages: [`${REFERENCE}/api/*`], isReference: true },
 ];
 
-/** Pages that are reached otherwise: the two front pages. */
+/** The front pages, which no sidebar lists. */
 const FRONT = ['index', 'fr/index'];
 
 /** Folders of docs/ whose markdown is no page: the pictures' own README is for readers of the repository. */
@@ -74,7 +111,9 @@ export function groupsOf(locale: Locale, pages: readonly string[]): PlacedGroup[
     const wanted = `${prefix}${path}`;
     if (!wanted.endsWith('/*')) return pages.includes(wanted) ? [wanted] : [];
     const folder = wanted.slice(0, -1);
-    return pages.filter((page) => page.startsWith(folder) && !page.slice(folder.length).includes('/'));
+    return pages.filter(
+      (page) => page.startsWith(folder) && !page.slice(folder.length).includes('/'),
+    );
   };
   return GROUPS.map(({ text, pages: order, ...rest }) => ({
     ...rest,
@@ -87,7 +126,9 @@ export function groupsOf(locale: Locale, pages: readonly string[]): PlacedGroup[
 export function pagesWithoutPlace(pages: readonly string[]): string[] {
   const placed = new Set([
     ...FRONT,
-    ...(['en', 'fr'] as const).flatMap((locale) => groupsOf(locale, pages).flatMap((group) => group.pages)),
+    ...(['en', 'fr'] as const).flatMap((locale) =>
+      groupsOf(locale, pages).flatMap((group) => group.pages),
+    ),
   ]);
   return pages.filter((page) => !placed.has(page));
 }
@@ -95,12 +136,16 @@ export function pagesWithoutPlace(pages: readonly string[]): string[] {
 /** What a page is called: its frontmatter's `title`, or its first heading. @throws Error where it has neither. */
 export function titleOf(page: string): string {
   const text = readFileSync(join(DOCS, `${page}.md`), 'utf8');
-  const [, title] = /^---\n(?:.*\n)*?title: ['"]?(.+?)['"]?\n(?:.*\n)*?---\n/.exec(text) ?? /^# (.+)$/m.exec(text) ?? [];
+  const [, title] =
+    /^---\n(?:.*\n)*?title: ['"]?(.+?)['"]?\n(?:.*\n)*?---\n/.exec(text) ??
+    /^# (.+)$/m.exec(text) ??
+    [];
   if (title === undefined) throw new Error(`docs/${page}.md has no heading "# …"`);
   return title.replaceAll('`', '').replaceAll('\\', '');
 }
 
-const isApi = (page: string): boolean => page.startsWith(`${REFERENCE}/api/`) && page !== `${REFERENCE}/api/index`;
+const isApi = (page: string): boolean =>
+  page.startsWith(`${REFERENCE}/api/`) && page !== `${REFERENCE}/api/index`;
 
 /** The title in the head of a page's HTML, where its heading is another page's too: a package has its README and its API. */
 export function titleInHead(page: string): string | undefined {

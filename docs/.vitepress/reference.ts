@@ -61,7 +61,8 @@ async function writeApi(): Promise<void> {
     for (const module of project.children ?? []) {
       const source = project.getSymbolIdFromReflection(module)?.fileName;
       const name = source === undefined ? undefined : named.get(source);
-      if (name === undefined) throw new Error(`typedoc names a module ${module.name}, and no door leads to it`);
+      if (name === undefined)
+        throw new Error(`typedoc names a module ${module.name}, and no door leads to it`);
       module.name = pageOfDoor(name);
     }
   });
@@ -73,7 +74,9 @@ async function writeApi(): Promise<void> {
 /** typedoc counts names that it then shows without a heading, and numbers its anchors by them: `#name-1` where there is one `name`. */
 function withAnchorsThatAre(markdown: string): string {
   const slugger = new GithubSlugger();
-  const headings = Array.from(markdown.matchAll(/^#+ (.+)$/gm), ([, heading]) => slugger.slug(heading!.replaceAll('\\', '')));
+  const headings = Array.from(markdown.matchAll(/^#+ (.+)$/gm), ([, heading]) =>
+    slugger.slug(heading!.replaceAll('\\', '')),
+  );
   const named = Array.from(markdown.matchAll(/<a id="([^"]+)">/g), ([, id]) => id!);
   const anchors = new Set([...headings, ...named]);
   return markdown.replace(/\]\(#([^)]+)\)/g, (link, anchor: string) => {

@@ -1,48 +1,54 @@
-import { errorMonitor } from 'node:events';
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { createClient, type PaylinkClient, type Payment } from '@paylink/client';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/express';
+import { createPayments, type Payments } from '@paylink/payments';
 import { postgresStore, type PostgresStore } from '@paylink/postgres';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import type { Queue, Worker } from 'bullmq';
 import express from 'express';
-import type { Redis } from 'ioredis';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
 import { startPostgres, type PostgresServer } from '../engines/postgres.js';
 import { startRedis, withoutRedis, type RedisServer } from '../engines/redis.js';
-import { blockOf, runBlock, runServer, serve, type Surroundings } from './blocks.js';
+import { blockOf, runBlock, runServer, serve } from './blocks.js';
 
-const RECIPE = await readFile(new URL('../../examples/shop/src/credit-order.ts', import.meta.url), 'utf8');
+type Tx = Pick<PoolClient, 'query'>;
+
+const RECIPE = await readFile(
+  new URL('../../examples/shop/src/credit-order.ts', import.meta.url),
+  'utf8',
+);
 /** The table of orders of a quick start. */
 const [, ORDERS] = /await pool\.query\(`(CREATE TABLE IF NOT EXISTS orders[^`]*)`\)/.exec(
   await blockOf('docs/start/express.md', 'CREATE TABLE'),
 )!;
-/** Ends what hangs. */
+/** Ends a wait that hangs. */
 const SOON = { timeout: 20_000 };
 
 describe('a block of a page, on PostgreSQL', () => {
   let server: PostgresServer;
   let pool: Pool;
-  let idempotency: PostgresStore<PoolClient>;
+  let store: PostgresStore<Tx>;
   let emulator: Emulator;
   let paylink: PaylinkClient;
 
   beforeEach(() => {
-    // A block reports a broken connection of its pool there, at the latest when the server ends.
+    // Blocks report broken connections of their pools there, at the latest when the server ends.
     vi.spyOn(console, 'error')
       .mockImplementation(() => undefined)
       .mockClear();
+    vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   });
 
   beforeAll(async () => {
     server = await startPostgres({ fsync: 'off' });
     pool = new Pool({ connectionString: server.url });
-    idempotency = postgresStore(pool);
-    await idempotency.migrate();
+    store = postgresStore(pool);
+    await store.migrate();
     await pool.query(ORDERS!);
     emulator = await startEmulator();
     paylink = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
@@ -56,23 +62,36 @@ describe('a block of a page, on PostgreSQL', () => {
 
   /** An order with its link. */
   async function order(isPaid = true): Promise<string> {
-    const { rows } = await pool.query<{ reference: string }>('INSERT INTO orders (amount) VALUES (15000) RETURNING reference');
-    const { reference } = rows[0]!;
+    const reference = randomUUID();
+    await pool.query("INSERT INTO orders (reference, amount, currency) VALUES ($1, 15000, 'XOF')", [
+      reference,
+    ]);
     await paylink.createPaymentLink({ amount: 15_000, reference, single_use: true });
     if (isPaid) await emulator.pay(reference);
     return reference;
   }
 
   const isCredited = async (reference: string): Promise<boolean> => {
-    const { rows } = await pool.query<{ paid: boolean }>('SELECT paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1', [
-      reference,
-    ]);
-    return rows[0]!.paid;
+    const { rowCount } = await pool.query(
+      'SELECT FROM orders WHERE reference = $1 AND paid_at IS NOT NULL',
+      [reference],
+    );
+    return rowCount === 1;
   };
+
+  const envOf = (application: string): Record<string, string> => ({
+    DATABASE_URL: `${server.url}?application_name=${application}`,
+    WEBHOOK_SECRET: TEST_SECRET,
+    PAYLINK_BASE_URL: emulator.baseUrl,
+    PAYLINK_API_KEY: emulator.apiKey,
+  });
+
+  const deliverTo = async (url: string, reference: string, secret = TEST_SECRET): Promise<number> =>
+    (await signedDelivery({ reference, secret }).send(url)).status;
 
   describe('the outbox of docs/serverless.md', () => {
     interface Outbox {
-      noteMail(tx: PoolClient, reference: string): Promise<void>;
+      noteMail(tx: Tx, reference: string): Promise<void>;
       sendMails(pool: Pool, send: (reference: string) => Promise<void>): Promise<void>;
     }
     const outbox = async (): Promise<Outbox> => {
@@ -81,32 +100,40 @@ describe('a block of a page, on PostgreSQL', () => {
       return (await runBlock(await blockOf('docs/serverless.md', 'noteMail'))) as Outbox;
     };
     const noted = async (): Promise<string[]> => {
-      const { rows } = await pool.query<{ reference: string }>('SELECT reference FROM outbox ORDER BY noted_at');
+      const { rows } = await pool.query<{ reference: string }>(
+        'SELECT reference FROM outbox ORDER BY noted_at',
+      );
       return rows.map(({ reference }) => reference);
     };
 
     it('holds one mail for each credit, and none for a credit that is rolled back', async () => {
       const { noteMail } = await outbox();
       let isBroken = false;
-      const webhook = paymentWebhook(
-        { secret: TEST_SECRET, confirm: paylink, idempotency },
-        async ({ reference }, { tx, payment }) => {
-          await creditOrder(tx, payment);
-          await noteMail(tx, reference);
+      const payments = createPayments({
+        client: paylink,
+        store,
+        credit: async (payment, { tx }) => {
+          const credited = await creditOrder(tx, payment);
+          await noteMail(tx, payment.reference);
           if (isBroken) throw new Error('after the mail was noted');
+          return credited;
         },
+      });
+      const app = express().post(
+        '/webhooks/payments',
+        paymentWebhook({ secret: TEST_SECRET }, payments),
       );
-      const app = express().post('/webhooks/payments', webhook);
-      app.use(((_error, _req, res, _next) => void res.sendStatus(500)) satisfies express.ErrorRequestHandler);
+      app.use(
+        ((_error, _req, res, _next) =>
+          void res.sendStatus(500)) satisfies express.ErrorRequestHandler,
+      );
       const url = await serve(app as RequestListener);
       const [first, second] = [await order(), await order()];
 
-      const statuses = await Promise.all(
-        Array.from({ length: 5 }, async () => (await signedDelivery({ reference: first }).send(url)).status),
-      );
+      const statuses = await Promise.all(Array.from({ length: 5 }, () => deliverTo(url, first)));
       expect(statuses).toContain(200);
       isBroken = true;
-      expect((await signedDelivery({ reference: second }).send(url)).status).toBe(500);
+      expect(await deliverTo(url, second)).toBe(500);
       expect([await isCredited(first), await isCredited(second)]).toEqual([true, false]);
       expect(await noted()).toEqual([first]);
     });
@@ -125,7 +152,10 @@ describe('a block of a page, on PostgreSQL', () => {
       };
       await Promise.all([sendMails(pool, send), sendMails(pool, send), sendMails(pool, send)]);
       expect(sent.sort()).toEqual(references.filter((reference) => reference !== 'mail-7').sort());
-      expect(console.error).toHaveBeenCalledExactlyOnceWith('the receipt of mail-7 was not sent', expect.any(Error));
+      expect(console.error).toHaveBeenCalledExactlyOnceWith(
+        'the receipt of mail-7 was not sent',
+        expect.any(Error),
+      );
 
       const again: string[] = [];
       const sendAgain = async (reference: string): Promise<void> => void again.push(reference);
@@ -159,29 +189,34 @@ describe('a block of a page, on PostgreSQL', () => {
 
     const { app } = (await runBlock(await blockOf('docs/security.md', 'merchantAt'), {
       locals: ['app'],
-      env: { PGHOST: '127.0.0.1', PGPORT: String(server.port), PGUSER: 'postgres', PGDATABASE: 'postgres' },
+      env: {
+        PGHOST: '127.0.0.1',
+        PGPORT: String(server.port),
+        PGUSER: 'postgres',
+        PGDATABASE: 'postgres',
+      },
       declared: {
         merchantAt: async (name: string) => {
           const id = name.toLowerCase() as keyof typeof merchants;
           return Object.hasOwn(merchants, id) ? { id, ...merchants[id] } : undefined;
         },
         clientOf: (tenant: keyof typeof merchants) => merchants[tenant].client,
-        creditOrder: (tx: PoolClient, tenant: string, { reference, amount }: Payment) =>
-          tx.query('UPDATE orders_of SET credits = credits + 1 WHERE merchant = $1 AND reference = $2 AND amount = $3', [
-            tenant,
-            reference,
-            amount,
-          ]),
+        creditOrder: async (tx: Tx, tenant: string, { reference, amount }: Payment) => {
+          const sql =
+            'UPDATE orders_of SET credits = credits + 1 WHERE merchant = $1 AND reference = $2 AND amount = $3';
+          return (await tx.query(sql, [tenant, reference, amount])).rowCount;
+        },
       },
     })) as { app: RequestListener };
     const origin = new URL(await serve(app)).origin;
-    const deliver = async (path: string, secret: string): Promise<number> =>
-      (await signedDelivery({ secret, reference: 'the-same' }).send(`${origin}/webhooks/${path}`)).status;
+    const deliver = (path: string, secret: string): Promise<number> =>
+      deliverTo(`${origin}/webhooks/${path}`, 'the-same', secret);
 
     expect(await deliver('acme', merchants.acme.webhookSecret)).toBe(200);
     expect(await deliver('Acme', merchants.acme.webhookSecret)).toBe(200);
+    expect(await deliver('nobody', merchants.acme.webhookSecret)).toBe(404);
     expect(await deliver('globex', merchants.acme.webhookSecret)).toBe(401);
-    expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(503); // not paid to this one
+    expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(503); // Globex is not paid yet.
     await second.pay('the-same');
     expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(200);
     const { rows } = await pool.query('SELECT merchant, credits FROM orders_of ORDER BY merchant');
@@ -191,168 +226,170 @@ describe('a block of a page, on PostgreSQL', () => {
     ]);
   });
 
-  it('refuses a message of a queue that the service did not sign: docs/queues.md', async () => {
-    const creditOrder = vi.fn(async (tx: PoolClient, reference: string) => {
-      await tx.query('UPDATE orders SET paid_at = now() WHERE reference = $1', [reference]);
+  /** `payments` on this database, as a block declares it. */
+  const ownPayments = (): Payments =>
+    createPayments({
+      client: paylink,
+      store,
+      credit: (payment, { tx }) => creditOrder(tx, payment),
     });
-    const { run } = (await runBlock(await blockOf('docs/queues.md', 'createDispatcher, createVerifier'), {
-      env: { DATABASE_URL: server.url, WEBHOOK_SECRET: TEST_SECRET },
-      declared: { creditOrder },
+
+  it('credits the job of a webhook in a worker: docs/queues.md', async () => {
+    const jobs: unknown[] = [];
+    const { webhook, work } = (await runBlock(await blockOf('docs/queues.md', 'queue.send'), {
+      env: { WEBHOOK_SECRET: TEST_SECRET },
+      declared: {
+        payments: ownPayments(),
+        queue: { send: async (job: unknown) => void jobs.push(job) },
+      },
+    })) as { webhook: express.RequestHandler; work(job: unknown): Promise<void> };
+    const url = await serve(express().post('/webhooks/payments', webhook) as RequestListener);
+    const [paid, unpaid] = [await order(), await order(false)];
+    expect([await deliverTo(url, paid), await deliverTo(url, unpaid)]).toEqual([200, 200]);
+    await work(jobs[0]);
+    await work(jobs[0]);
+    await expect(work(jobs[1])).rejects.toMatchObject({ code: 'payment_pending' });
+    expect([await isCredited(paid), await isCredited(unpaid)]).toEqual([true, false]);
+  });
+
+  it('refuses a message of a queue that the service did not sign: docs/queues.md', async () => {
+    const { run } = (await runBlock(await blockOf('docs/queues.md', 'verifier.verify'), {
+      env: { WEBHOOK_SECRET: TEST_SECRET },
+      declared: { payments: ownPayments() },
     })) as { run(message: { rawBody: string; headers: Record<string, string> }): Promise<void> };
     const [reference, another] = [await order(), await order()];
     const { rawBody, headers } = signedDelivery({ reference });
     const forged = Buffer.from(JSON.stringify({ reference: another })).toString('base64');
 
-    await expect(run({ rawBody: forged, headers })).rejects.toMatchObject({ code: 'invalid_signature' });
-    expect(creditOrder).not.toHaveBeenCalled();
+    await expect(run({ rawBody: forged, headers })).rejects.toMatchObject({
+      code: 'invalid_signature',
+    });
     await run({ rawBody: rawBody.toString('base64'), headers });
-    await run({ rawBody: rawBody.toString('base64'), headers });
-    expect(creditOrder).toHaveBeenCalledTimes(1);
     expect([await isCredited(reference), await isCredited(another)]).toEqual([true, false]);
   });
 
-  it('is a whole app that credits once, and lives on when its database ends: AGENTS.md', async () => {
-    const url = await runServer(await blockOf('AGENTS.md', 'app.listen(3000)'), {
-      env: {
-        DATABASE_URL: `${server.url}?application_name=agents`,
-        WEBHOOK_SECRET: TEST_SECRET,
-        PAYLINK_BASE_URL: emulator.baseUrl,
-        PAYLINK_API_KEY: emulator.apiKey,
-      },
+  it('credits what no notification told of, and keeps the cursor: docs/going-live.md', async () => {
+    await pool.query(await blockOf('docs/going-live.md', 'CREATE TABLE reconcile_cursor'));
+    const { reconcileOrders } = (await runBlock(
+      await blockOf('docs/going-live.md', 'reconcileOrders'),
+    )) as {
+      reconcileOrders(pool: Pool, payments: Payments): Promise<void>;
+    };
+    const [paid, unpaid] = [await order(), await order(false)];
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    await reconcileOrders(pool, ownPayments());
+    expect(log).toHaveBeenCalledWith(expect.stringContaining('errors 0, not asked 0'));
+    expect([await isCredited(paid), await isCredited(unpaid)]).toEqual([true, false]);
+  });
+
+  it('is a whole app that credits in three ways: README.md', async () => {
+    const url = await runServer(await blockOf('README.md', 'app.listen(3000)'), {
+      env: envOf('readme'),
       files: { 'credit-order.ts': RECIPE },
     });
+    const [notified, returned, unpaid] = [await order(), await order(), await order(false)];
+    expect([
+      await deliverTo(url, notified),
+      await deliverTo(url, unpaid),
+      await deliverTo(url, notified, 'another'),
+    ]).toEqual([200, 503, 401]);
+    const page = await fetch(new URL(`/orders/${returned}`, url));
+    expect(await page.json()).toEqual({ status: 'success' });
+    expect([
+      await isCredited(notified),
+      await isCredited(returned),
+      await isCredited(unpaid),
+    ]).toEqual([true, true, false]);
+  });
+
+  it('is a whole app that credits once, and survives the end of its connections: AGENTS.md', async () => {
+    const url = await runServer(await blockOf('AGENTS.md', 'app.listen(3000)'), {
+      env: envOf('agents'),
+      files: { 'credit-order.ts': RECIPE },
+    });
+    const created = (await (await fetch(new URL('/orders', url), { method: 'POST' })).json()) as {
+      reference: string;
+    };
     const [paid, unpaid] = [await order(), await order(false)];
-    const deliver = async (reference: string, secret = TEST_SECRET): Promise<number> =>
-      (await signedDelivery({ reference, secret }).send(url)).status;
-    expect([await deliver(paid), await deliver(paid), await deliver(unpaid), await deliver(unpaid, 'another')]).toEqual([
-      200, 200, 503, 401,
-    ]);
-    expect([await isCredited(paid), await isCredited(unpaid)]).toEqual([true, false]);
-    // The statement by which packages/postgres/README.md looks for the mark of an order.
+    expect([
+      await deliverTo(url, paid),
+      await deliverTo(url, paid),
+      await deliverTo(url, unpaid),
+    ]).toEqual([200, 200, 503]);
+    await emulator.pay(created.reference);
+    expect(await (await fetch(new URL(`/orders/${created.reference}`, url))).json()).toEqual({
+      status: 'success',
+    });
+    expect((await fetch(new URL('/orders/unknown', url))).status).toBe(404);
+    expect([
+      await isCredited(paid),
+      await isCredited(created.reference),
+      await isCredited(unpaid),
+    ]).toEqual([true, true, false]);
+    // The statement by which packages/postgres/README.md finds the mark of an order.
     const mark = await blockOf('packages/postgres/README.md', 'SELECT done_at');
-    const marksOf = async (reference: string) => (await pool.query<{ done_at: Date }>(mark.replace('order-42', reference))).rows;
-    expect([await marksOf(paid), await marksOf(unpaid)]).toEqual([[{ done_at: expect.any(Date) as Date }], []]);
+    const marksOf = async (reference: string) =>
+      (await pool.query<{ done_at: Date }>(mark.replace('order-42', reference))).rows;
+    expect([await marksOf(paid), await marksOf(unpaid)]).toEqual([
+      [{ done_at: expect.any(Date) as Date }],
+      [],
+    ]);
 
     const isReported = new Promise<void>((resolve) => {
-      vi.mocked(console.error).mockImplementation((what) => what === 'an idle connection broke' && resolve());
+      vi.mocked(console.error).mockImplementation(
+        (line) => line === 'an idle connection broke' && resolve(),
+      );
     });
-    await pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'agents'");
+    await pool.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'agents'",
+    );
     await isReported;
-    expect(await deliver(paid)).toBe(200);
+    expect(await deliverTo(url, paid)).toBe(200);
   });
 
   describe.skipIf(withoutRedis())('and on Redis:', () => {
     let redis: RedisServer;
-    let env: Record<string, string>;
 
     beforeAll(async () => {
       redis = await startRedis();
-      const { baseUrl, apiKey } = emulator;
-      env = {
-        WEBHOOK_SECRET: TEST_SECRET,
-        DATABASE_URL: server.url,
-        REDIS_URL: redis.url,
-        PAYLINK_BASE_URL: baseUrl,
-        PAYLINK_API_KEY: apiKey,
-      };
     });
     afterAll(() => redis.close());
 
-    /** A block that names Redis's usual port is run with that of the test's. */
-    const onRedis = async (page: string, containing: string): Promise<string> =>
-      (await blockOf(page, containing)).replaceAll('6379', String(redis.port));
-
-    const run = async <Locals>(code: string, ...locals: string[]): Promise<Locals> =>
-      (await runBlock(code, { env, files: { 'credit-order.ts': RECIPE }, locals })) as Locals;
+    /** Runs a block that names the usual port of Redis, on the port of the test. */
+    const run = async <Locals>(
+      page: string,
+      containing: string,
+      ...locals: string[]
+    ): Promise<Locals> => {
+      const code = (await blockOf(page, containing)).replaceAll('6379', String(redis.port));
+      const files = {
+        'credit-order.ts': RECIPE,
+        'payments.ts': await blockOf('packages/payments/README.md', '// payments.ts'),
+      };
+      const env = { ...envOf('redis'), REDIS_URL: redis.url };
+      return (await runBlock(code, { env, files, locals })) as Locals;
+    };
 
     it('the receiver and the worker of packages/bullmq/README.md credit an order once', async () => {
-      const { worker, pool: ofBlock } = await run<{ worker: Worker; pool: Pool }>(
-        await onRedis('packages/bullmq/README.md', 'createProcessor('),
+      const { worker } = await run<{ worker: Worker }>(
+        'packages/bullmq/README.md',
+        'createProcessor(payments)',
         'worker',
-        'pool',
       );
-      onTestFinished(async () => {
-        await worker.close();
-        await ofBlock.end();
-      });
+      onTestFinished(() => worker.close());
       const { app, queue } = await run<{ app: express.Express; queue: Queue }>(
-        await onRedis('packages/bullmq/README.md', 'enqueue(queue)'),
+        'packages/bullmq/README.md',
+        'enqueue(queue)',
         'app',
         'queue',
       );
       onTestFinished(() => queue.close());
       const url = await serve(app as RequestListener);
       const reference = await order();
-      expect((await signedDelivery({ reference }).send(url)).status).toBe(200);
+      expect(await deliverTo(url, reference)).toBe(200);
       await vi.waitFor(async () => expect(await isCredited(reference)).toBe(true), SOON);
       // 503 while the worker is still at it.
-      await vi.waitFor(async () => expect((await signedDelivery({ reference }).send(url)).status).toBe(200), SOON);
-    });
-
-    /** The receiver of packages/redis/README.md, on Redis, with what its module `./credit-order.js` exports. */
-    async function receiverOnRedis(surroundings: Surroundings): Promise<{ app: express.Express; pool: Pool }> {
-      const code = await onRedis('packages/redis/README.md', 'redisStore(redis)');
-      const block = (await runBlock(code, { env, ...surroundings, locals: ['app', 'redis', 'pool'] })) as {
-        app: express.Express;
-        redis: Redis;
-        pool: Pool;
-      };
-      onTestFinished(async () => {
-        block.redis.disconnect();
-        await block.pool.end();
-      });
-      return block;
-    }
-
-    it('the receiver of packages/redis/README.md credits an order once', async () => {
-      const { app } = await receiverOnRedis({ files: { 'credit-order.ts': RECIPE } });
-      const url = await serve(app as RequestListener);
-      const [paid, unpaid] = [await order(), await order(false)];
-      for (let time = 0; time < 3; time++) expect((await signedDelivery({ reference: paid }).send(url)).status).toBe(200);
-      expect((await signedDelivery({ reference: unpaid }).send(url)).status).toBe(503);
-      expect([await isCredited(paid), await isCredited(unpaid)]).toEqual([true, false]);
-    });
-
-    it('the receiver of packages/redis/README.md survives a connection that breaks while its handler works', async () => {
-      const uncaught = vi.fn();
-      process.on('uncaughtException', uncaught);
-      onTestFinished(() => void process.off('uncaughtException', uncaught));
-      const failure = new Error('the handler saw that its connection broke');
-      const afterCredit = vi.fn(async (_tx: PoolClient): Promise<void> => undefined);
-      afterCredit.mockImplementationOnce(async (tx) => {
-        // This listener does not keep an error from ending the process, as one of 'error' would.
-        const isBroken = new Promise<void>((resolve) => {
-          tx.once(errorMonitor, () => {
-            resolve();
-          });
-        });
-        const { rows } = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-        await pool.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid]);
-        await isBroken;
-        throw failure;
-      });
-      const { app, pool: ofBlock } = await receiverOnRedis({
-        declared: { afterCredit },
-        files: {
-          'recipe.ts': RECIPE,
-          'credit-order.ts': `import { creditOrder as credit } from './recipe.js';
-            export const creditOrder = async (tx, payment) => void ((await credit(tx, payment)) && (await afterCredit(tx)));`,
-        },
-      });
-      const seen: unknown[] = [];
-      app.use(((error: unknown, _req, res, _next) => {
-        seen.push(error);
-        res.sendStatus(500);
-      }) satisfies express.ErrorRequestHandler);
-      const url = await serve(app as RequestListener);
-      const reference = await order();
-
-      expect((await signedDelivery({ reference }).send(url)).status).toBe(500);
-      expect(seen).toEqual([failure]);
-      expect(uncaught).not.toHaveBeenCalled();
-      expect([await isCredited(reference), ofBlock.totalCount]).toEqual([false, 0]);
-      expect((await signedDelivery({ reference }).send(url)).status).toBe(200);
-      expect(await isCredited(reference)).toBe(true);
+      await vi.waitFor(async () => expect(await deliverTo(url, reference)).toBe(200), SOON);
     });
   });
 });

@@ -44,14 +44,17 @@ export async function runBlock(
   // Imports resolve as from the tests' own folder, where every framework is installed.
   await symlink(fileURLToPath(new URL('test/node_modules', root)), join(folder, 'node_modules'));
   const module = `${code}\nexport { ${locals.join(', ')} };\n`;
-  for (const [name, text] of Object.entries({ ...files, 'block.ts': module })) await writeFile(join(folder, name), text);
+  for (const [name, text] of Object.entries({ ...files, 'block.ts': module }))
+    await writeFile(join(folder, name), text);
   for (const [name, value] of Object.entries(declared)) vi.stubGlobal(name, value);
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   return import(join(folder, 'block.ts')) as Promise<unknown>;
 }
 
 /** Serves until the test ends, and gives the URL of the webhook. */
-export async function serve(listener: (...of: Parameters<RequestListener>) => unknown): Promise<string> {
+export async function serve(
+  listener: (...of: Parameters<RequestListener>) => unknown,
+): Promise<string> {
   return urlOf(createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1'));
 }
 
@@ -60,15 +63,20 @@ export async function runServer(code: string, surroundings: Surroundings = {}): 
   const servers: Server[] = [];
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called on the server below
   const { listen } = Server.prototype;
-  const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...values: unknown[]) {
+  const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (
+    this: Server,
+    ...values: unknown[]
+  ) {
     servers.push(this);
-    const callback = values.find((value) => typeof value === 'function') as (() => void) | undefined;
+    const callback = values.find((value) => typeof value === 'function') as
+      (() => void) | undefined;
     return listen.call(this, { port: 0, host: '127.0.0.1' }, callback);
   });
   await runBlock(code, surroundings);
   spy.mockRestore();
   const [server] = servers;
-  if (server === undefined || servers.length > 1) throw new Error(`the block listens ${servers.length} times`);
+  if (server === undefined || servers.length > 1)
+    throw new Error(`the block listens ${servers.length} times`);
   return urlOf(server);
 }
 

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 const root = new URL('../../', import.meta.url);
 const SKIPPED = new Set(['node_modules', 'dist', '.git', '.vitepress', 'citations.test.ts']);
 const contract = readFileSync(new URL('docs/service.md', root), 'utf8');
-const clauses = new Set(Array.from(contract.matchAll(/^(?:#+ |- \*\*)([\d.]*\d)/gm), ([, clause]) => clause));
+const clauses = new Set(
+  Array.from(contract.matchAll(/^(?:#+ |- \*\*)([\d.]*\d)/gm), ([, clause]) => clause),
+);
 
 function* files(folder: URL): Generator<URL> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -21,13 +23,18 @@ const sources = ['packages/', 'test/', 'examples/', 'docs/', 'scripts/', 'bench/
 
 describe('what comments and documents cite', () => {
   it('is in the repository', () => {
-    const citing = sources.filter(([, text]) => /\b(?:SERVICE|DESIGN|ATTACKS|STYLE|PEERS)\.md\b/.test(text)).map(([path]) => path);
+    const citing = sources
+      .filter(([, text]) => /\b(?:SERVICE|DESIGN|ATTACKS|STYLE|PEERS)\.md\b/.test(text))
+      .map(([path]) => path);
     expect(citing).toEqual([]);
   });
 
   it('is a clause of the contract that exists', () => {
     const cited = sources.flatMap(([path, text]) =>
-      Array.from(text.matchAll(/docs\/service\.md[,:]? (\d[\d.]*\d|\d)/g), ([, clause]) => [path, clause] as const),
+      Array.from(
+        text.matchAll(/docs\/service\.md[,:]? (\d[\d.]*\d|\d)/g),
+        ([, clause]) => [path, clause] as const,
+      ),
     );
     expect(cited.length).toBeGreaterThan(15);
     expect(cited.filter(([, clause]) => !clauses.has(clause))).toEqual([]);

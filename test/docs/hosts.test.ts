@@ -12,13 +12,21 @@ const page = readFileSync(join(root, 'docs/hosts.md'), 'utf8');
 
 describe('docs/hosts.md', () => {
   it('has a row for each host, run with the version of now, without a fault', () => {
-    const rows = cellsOf(betweenMarks(page, 'tried')).map(([name, version, , , faults]) => [name, version, faults]);
+    const rows = cellsOf(betweenMarks(page, 'tried')).map(([name, version, , , faults]) => [
+      name,
+      version,
+      faults,
+    ]);
     expect(rows).toEqual(hosts.map(({ name, version }) => [name, versions[version], '0']));
   });
 
   it('has a reason for each exception of a host, and no other', () => {
-    const reasons = cellsOf(betweenMarks(page, 'exceptions')).map(([name, , , why]) => `${name!}: ${why!}`);
-    const known = hosts.flatMap(({ name, exceptions = [] }) => exceptions.map(({ why }) => `${name}: ${why}`));
+    const reasons = cellsOf(betweenMarks(page, 'exceptions')).map(
+      ([name, , , why]) => `${name!}: ${why!}`,
+    );
+    const known = hosts.flatMap(({ name, exceptions = [] }) =>
+      exceptions.map(({ why }) => `${name}: ${why}`),
+    );
     expect(reasons.sort()).toEqual([...new Set(known)].sort());
   });
 

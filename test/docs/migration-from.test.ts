@@ -29,7 +29,10 @@ describe('docs/migration-from.md', () => {
     const { eventOf } = (await runBlock(await blockOf('docs/migration-from.md', 'eventOf'), {
       env: { WEBHOOK_SECRET: SECRET },
     })) as { eventOf(rawBody: Uint8Array, headers: Headers): Promise<unknown> };
-    expect(await eventOf(rawBody, new Headers(headers))).toMatchObject({ type: 'payment.succeeded', reference: 'order-42' });
+    expect(await eventOf(rawBody, new Headers(headers))).toMatchObject({
+      type: 'payment.succeeded',
+      reference: 'order-42',
+    });
     expect(await eventOf(changed, new Headers(headers))).toBeUndefined();
   });
 
@@ -37,7 +40,9 @@ describe('docs/migration-from.md', () => {
     const [, code] = rows.find(([before]) => before?.includes('constructEvent'))!;
     const names = { ...core, secret: SECRET, headers };
     expect(await run(code!, { ...names, rawBody })).toMatchObject({ reference: 'order-42' });
-    await expect(run(code!, { ...names, rawBody: changed })).rejects.toMatchObject({ code: 'invalid_signature' });
+    await expect(run(code!, { ...names, rawBody: changed })).rejects.toMatchObject({
+      code: 'invalid_signature',
+    });
   });
 
   it('has in place of createHmac by hand a call that decides as it does, and refuses a second spelling', async () => {
@@ -46,7 +51,11 @@ describe('docs/migration-from.md', () => {
     expect(await run(before!, { ...names, body: rawBody })).toBe(true);
     await expect(run(code!, { ...names, rawBody })).resolves.toBeUndefined();
     expect(await run(before!, { ...names, body: changed })).toBe(false);
-    await expect(run(code!, { ...names, rawBody: changed })).rejects.toMatchObject({ code: 'invalid_signature' });
-    await expect(run(code!, { ...names, rawBody, signature: signature.toUpperCase() })).rejects.toBeInstanceOf(Error);
+    await expect(run(code!, { ...names, rawBody: changed })).rejects.toMatchObject({
+      code: 'invalid_signature',
+    });
+    await expect(
+      run(code!, { ...names, rawBody, signature: signature.toUpperCase() }),
+    ).rejects.toBeInstanceOf(Error);
   });
 });

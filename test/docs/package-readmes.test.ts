@@ -12,7 +12,9 @@ const typedElsewhere = new Set(readdirSync(new URL('test/node_modules/@types/', 
 
 /** The packages that the examples import, without Node's own. */
 function importedBy(markdown: string): string[] {
-  const examples = Array.from(markdown.matchAll(/^```ts\n(.*?)^```/gms), ([, code]) => code!).join('\n');
+  const examples = Array.from(markdown.matchAll(/^```ts\n(.*?)^```/gms), ([, code]) => code!).join(
+    '\n',
+  );
   const doors = Array.from(examples.matchAll(/from '((?!\.|node:)[^']+)'/g), ([, door]) => door!);
   return [...new Set(doors.map((door) => /^(?:@[^/]+\/)?[^/]+/.exec(door)![0]))];
 }
@@ -25,28 +27,42 @@ const installedBy = (markdown: string): string[] =>
 it.each([...readmes, ['AGENTS.md', readFileSync(new URL('AGENTS.md', root), 'utf8')] as const])(
   'the install lines of %s bring the types of what its examples import, so that they compile where they are copied to',
   (_name, markdown) => {
-    const types = importedBy(markdown).flatMap((each) => (typedElsewhere.has(each) ? [`@types/${each}`] : []));
+    const types = importedBy(markdown).flatMap((each) =>
+      typedElsewhere.has(each) ? [`@types/${each}`] : [],
+    );
     expect(types.filter((each) => !installedBy(markdown).includes(each))).toEqual([]);
   },
 );
 
-describe.each(readmes)('the README of %s, which is read alone on a registry’s page,', (name, markdown) => {
-  it('installs whatever its examples import', () => {
-    expect(importedBy(markdown).filter((each) => !installedBy(markdown).includes(each))).toEqual([]);
-  });
+describe.each(readmes)(
+  'the README of %s, which is read alone on a registry’s page,',
+  (name, markdown) => {
+    it('installs whatever its examples import', () => {
+      expect(importedBy(markdown).filter((each) => !installedBy(markdown).includes(each))).toEqual(
+        [],
+      );
+    });
 
-  it('has no relative link once it is published, and only links that lead to a file', () => {
-    const repository = 'https://example.com/paylink';
-    const published = withAbsoluteLinks(markdown, `packages/${name}`, repository).replace(/^```.*?^```/gms, '');
-    expect(published.match(/\]\((?!https:|#)[^)]*\)/g) ?? []).toEqual([]);
-    const ours = Array.from(published.matchAll(/\]\(https:\/\/example\.com\/paylink\/blob\/main\/([^)#]+)/g), ([, path]) => path!);
-    expect(ours.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
-  });
-});
+    it('has no relative link once it is published, and only links that lead to a file', () => {
+      const repository = 'https://example.com/paylink';
+      const published = withAbsoluteLinks(markdown, `packages/${name}`, repository).replace(
+        /^```.*?^```/gms,
+        '',
+      );
+      expect(published.match(/\]\((?!https:|#)[^)]*\)/g) ?? []).toEqual([]);
+      const ours = Array.from(
+        published.matchAll(/\]\(https:\/\/example\.com\/paylink\/blob\/main\/([^)#]+)/g),
+        ([, path]) => path!,
+      );
+      expect(ours.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+    });
+  },
+);
 
 describe('the links of a published README', () => {
   it('are those of the repository, and code is left alone', () => {
-    const markdown = 'See [core](../core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n';
+    const markdown =
+      'See [core](../core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n';
     expect(withAbsoluteLinks(markdown, 'packages/express', 'https://example.com/p')).toBe(
       'See [core](https://example.com/p/blob/main/packages/core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n',
     );

@@ -26,10 +26,12 @@ const OWN_TERMINAL = '# another terminal';
 export function stepsOf(markdown: string): Step[] {
   return Array.from(markdown.matchAll(FENCE), ([, language, text]): Step => {
     const [first = ''] = text!.split('\n');
-    if (language === 'sh') return { kind: 'run', command: text!, ownTerminal: first.startsWith(OWN_TERMINAL) };
+    if (language === 'sh')
+      return { kind: 'run', command: text!, ownTerminal: first.startsWith(OWN_TERMINAL) };
     if (language === 'text') return { kind: 'output', text: text!.trimEnd() };
     const path = TITLE.exec(first)?.[1];
-    if (path === undefined) throw new Error(`a block of ${language} has no line that names its file: ${first}`);
+    if (path === undefined)
+      throw new Error(`a block of ${language} has no line that names its file: ${first}`);
     return { kind: 'file', path, text: text! };
   });
 }
@@ -46,7 +48,10 @@ export interface Reader {
  * @param tarballs the packages by name, which are installed in place of those of the registry
  * @param databaseUrl set in the environment, which goes before what the page writes to .env
  */
-export async function startReader(tarballs: Readonly<Record<string, string>>, databaseUrl: string): Promise<Reader> {
+export async function startReader(
+  tarballs: Readonly<Record<string, string>>,
+  databaseUrl: string,
+): Promise<Reader> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'paylink-quick-start-')));
   // Another server may have the ports of the page.
   const ports = new Map([
@@ -86,7 +91,9 @@ export async function startReader(tarballs: Readonly<Record<string, string>>, da
       try {
         await Promise.any(shown.map((terminal) => terminal.shows(pattern, aborted.signal)));
       } catch {
-        throw new Error(`no terminal shows ${step.text}\n${shown.map(({ output }) => output()).join('\n---\n')}`);
+        throw new Error(
+          `no terminal shows ${step.text}\n${shown.map(({ output }) => output()).join('\n---\n')}`,
+        );
       } finally {
         aborted.abort();
       }
@@ -108,13 +115,18 @@ function fromTarballs(command: string, tarballs: Readonly<Record<string, string>
   return command.replace(/^npm install .*$/gm, (line) => {
     const ours = line.match(/@paylink\/[a-z]+/g) ?? [];
     const unnamed = withItsOwn(ours).filter((name) => !named.has(name));
-    return [line.replace(/@paylink\/[a-z]+/g, (name) => tarballs[name]!), ...unnamed.map((name) => tarballs[name]!)].join(' ');
+    return [
+      line.replace(/@paylink\/[a-z]+/g, (name) => tarballs[name]!),
+      ...unnamed.map((name) => tarballs[name]!),
+    ].join(' ');
   });
 }
 
 /** The environment of a reader: nothing of the tests' own. */
 function environment(databaseUrl: string): Record<string, string> {
-  const kept = ['PATH', 'HOME', 'TMPDIR'].map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined);
+  const kept = ['PATH', 'HOME', 'TMPDIR']
+    .map((name) => [name, process.env[name]])
+    .filter(([, value]) => value !== undefined);
   return {
     ...(Object.fromEntries(kept) as Record<string, string>),
     DATABASE_URL: databaseUrl,
@@ -162,7 +174,10 @@ function openTerminal(command: string, folder: string, env: Record<string, strin
   };
   child.stdout!.on('data', hear);
   child.stderr!.on('data', hear);
-  (child.stdio[3] as NodeJS.ReadableStream).on('data', (piece: Buffer) => (folderAtEnd += piece.toString()));
+  (child.stdio[3] as NodeJS.ReadableStream).on(
+    'data',
+    (piece: Buffer) => (folderAtEnd += piece.toString()),
+  );
   // A run that is broken off must not leave a server behind.
   const atExit = (): void => {
     process.kill(-child.pid!, 'SIGKILL');

@@ -8,11 +8,26 @@ const NEW = 'the secret that the portal shows now';
 const OLD = 'the secret that it showed until today';
 
 /** Serves the webhook of docs/going-live.md, and gives how it answers to notifications under these secrets. */
-async function answers(env: Record<string, string | undefined>, secrets: readonly string[]): Promise<[number[], string[]]> {
+async function answers(
+  env: Record<string, string | undefined>,
+  secrets: readonly string[],
+): Promise<[number[], string[]]> {
   const credited: string[] = [];
   const { webhook } = (await runBlock(await blockOf('docs/going-live.md', 'WEBHOOK_SECRET_OLD'), {
-    env: { WEBHOOK_SECRET: undefined, WEBHOOK_SECRET_OLD: undefined, NODE_ENV: 'production', ...env },
-    declared: { creditOrder: async (reference: string) => void credited.push(reference) },
+    env: {
+      WEBHOOK_SECRET: undefined,
+      WEBHOOK_SECRET_OLD: undefined,
+      NODE_ENV: 'production',
+      ...env,
+    },
+    declared: {
+      payments: {
+        receive: async ({ reference }: { reference: string }) => {
+          credited.push(reference);
+          return { outcome: 'handled' };
+        },
+      },
+    },
   })) as { webhook: RequestHandler };
   const url = await serve(express().post('/webhooks/payments', webhook) as RequestListener);
   const statuses: number[] = [];
@@ -24,10 +39,14 @@ async function answers(env: Record<string, string | undefined>, secrets: readonl
 
 it('the rotation of going live takes notifications under both secrets, and logs those under the old one', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
-  const [statuses, credited] = await answers({ WEBHOOK_SECRET: NEW, WEBHOOK_SECRET_OLD: OLD }, [NEW, OLD, 'neither of them']);
+  const [statuses, credited] = await answers({ WEBHOOK_SECRET: NEW, WEBHOOK_SECRET_OLD: OLD }, [
+    NEW,
+    OLD,
+    'neither of them',
+  ]);
   expect(statuses).toEqual([200, 200, 401]);
   expect(credited).toEqual(['order-0', 'order-1']);
-  expect(log.mock.calls).toEqual([['a notification still comes under the old secret']]);
+  expect(log.mock.calls).toEqual([['a notification still uses the old secret']]);
   log.mockRestore();
 });
 

@@ -23,7 +23,10 @@ async function openShop({ order = 'paid' }: { order?: 'paid' | 'pending' | 'none
   if (order !== 'none') await paylink.createPaymentLink({ amount: 15_000, reference: 'order-42' });
   if (order === 'paid') await emulator.pay('order-42');
   const credited: string[] = [];
-  const webhook = paymentWebhook({ secret: SECRET }, async ({ reference }) => void credited.push(reference));
+  const webhook = paymentWebhook(
+    { secret: SECRET },
+    async ({ reference }) => void credited.push(reference),
+  );
   const url = await serve(express().post('/webhooks/payments', webhook) as RequestListener);
   const folder = newFolder();
   writeFileSync(
@@ -34,11 +37,19 @@ async function openShop({ order = 'paid' }: { order?: 'paid' | 'pending' | 'none
 }
 
 /** Starts a line as its reader would, on a shop that stands where the page's does. */
-function start(line: string, url: string, folder: string, env: Readonly<Record<string, string>> = {}) {
+function start(
+  line: string,
+  url: string,
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+) {
   const runs = `exec "${process.execPath}" "${COMMAND}" "$@"\n`;
   writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\n${runs}`, { mode: 0o755 });
   writeFileSync(join(folder, 'paylink'), `#!/bin/sh\n${runs}`, { mode: 0o755 });
-  const command = line.replace(/https?:\/\/(?:your-shop\.example|localhost:3000)\/webhooks\/payments/, url);
+  const command = line.replace(
+    /https?:\/\/(?:your-shop\.example|localhost:3000)\/webhooks\/payments/,
+    url,
+  );
   const path = [folder, dirname(process.execPath), process.env['PATH']].join(delimiter);
   // A group of its own, so that the command ends with the shell.
   // One pipe for both, as a terminal has it: of two, either may come first.
@@ -62,20 +73,24 @@ function start(line: string, url: string, folder: string, env: Readonly<Record<s
         const match = pattern.exec(output);
         if (match !== null) return match;
         const next = await Promise.race([once(child.stdout, 'data'), closed.then(() => 'closed')]);
-        if (next === 'closed' && !pattern.test(output)) throw new Error(`it ended without ${pattern}: ${output}`);
+        if (next === 'closed' && !pattern.test(output))
+          throw new Error(`it ended without ${pattern}: ${output}`);
       }
     },
     end: () => process.kill(-child.pid!, 'SIGTERM'),
   };
 }
 
-async function run(...args: Parameters<typeof start>): Promise<{ code: number | null; output: string }> {
+async function run(
+  ...args: Parameters<typeof start>
+): Promise<{ code: number | null; output: string }> {
   const running = start(...args);
   const code = await running.closed;
   return { code, output: running.output() };
 }
 
-const linesOf = async (page: string, containing: string): Promise<string[]> => (await blockOf(page, containing)).trim().split('\n');
+const linesOf = async (page: string, containing: string): Promise<string[]> =>
+  (await blockOf(page, containing)).trim().split('\n');
 
 describe('the shell lines of the pages', () => {
   it.each([
@@ -86,7 +101,9 @@ describe('the shell lines of the pages', () => {
     const { url, folder, credited } = await openShop();
     const [line] = await linesOf(page, command);
     const { code, output } = await run(line!, url, folder);
-    expect(output).toMatch(/ok {2}secret {9}is the same on both sides\n[^]*\nnothing wrong was found\n$/);
+    expect(output).toMatch(
+      /ok {2}secret {9}is the same on both sides\n[^]*\nnothing wrong was found\n$/,
+    );
     expect([code, credited]).toEqual([0, []]);
   });
 
@@ -98,15 +115,20 @@ describe('the shell lines of the pages', () => {
     expect(code).toBe(0);
   });
 
-  it.each(['docs/runbook.md', 'docs/diagnose.md'])('name what changed the body, and not the secret: %s', async (page) => {
-    const { url, folder } = await openShop();
-    const line = (await linesOf(page, 'diagnose')).find((each) => each.includes('diagnose'));
-    const { headers } = signedDelivery({ secret: SECRET, rawBody: '{"reference": "order-42"}' });
-    writeFileSync(join(folder, 'body.bin'), '{"reference":"order-42"}');
-    const { output } = await run(line!, url, folder, { SIGNATURE: headers['x-service-signature']! });
-    expect(output).toContain('body_reserialized');
-    expect(output).not.toContain(SECRET);
-  });
+  it.each(['docs/runbook.md', 'docs/diagnose.md'])(
+    'name what changed the body, and not the secret: %s',
+    async (page) => {
+      const { url, folder } = await openShop();
+      const line = (await linesOf(page, 'diagnose')).find((each) => each.includes('diagnose'));
+      const { headers } = signedDelivery({ secret: SECRET, rawBody: '{"reference": "order-42"}' });
+      writeFileSync(join(folder, 'body.bin'), '{"reference":"order-42"}');
+      const { output } = await run(line!, url, folder, {
+        SIGNATURE: headers['x-service-signature']!,
+      });
+      expect(output).toContain('body_reserialized');
+      expect(output).not.toContain(SECRET);
+    },
+  );
 
   it('forward what a tunnel brings, byte for byte: docs/going-live.md', async () => {
     const { url, folder, credited } = await openShop();
@@ -114,7 +136,9 @@ describe('the shell lines of the pages', () => {
     // Its own port may be taken.
     const listening = start(`${line!} --port 0`, url, folder);
     const [, tunnel] = await listening.until(/Listening at (\S+),/);
-    expect((await signedDelivery({ secret: SECRET, reference: 'order-42' }).send(tunnel!)).status).toBe(200);
+    expect(
+      (await signedDelivery({ secret: SECRET, reference: 'order-42' }).send(tunnel!)).status,
+    ).toBe(200);
     expect(credited).toEqual(['order-42']);
     listening.end();
     await listening.closed;
@@ -153,7 +177,11 @@ describe('a session that packages/cli/README.md shows', () => {
   ] as const)('prints what stands there: paylink %s', async (command, order) => {
     const { url, folder } = await openShop({ order });
     for (const { line, shown } of await sessionWith(`paylink ${command}`)) {
-      const { code, output } = await run(line.includes('--dotenv') ? line : `${line} --dotenv .env`, url, folder);
+      const { code, output } = await run(
+        line.includes('--dotenv') ? line : `${line} --dotenv .env`,
+        url,
+        folder,
+      );
       expect(output).toMatch(like(shown));
       expect(code).toBe(0);
     }
@@ -176,7 +204,9 @@ describe('a session that packages/cli/README.md shows', () => {
     const { headers } = signedDelivery({ secret: SECRET, rawBody: '{"reference": "order-42"}' });
     writeFileSync(join(folder, 'body.json'), '{"reference":"order-42"}');
     const [session] = await sessionWith('paylink diagnose');
-    const { output } = await run(session!.line, url, folder, { SIGNATURE: headers['x-service-signature']! });
+    const { output } = await run(session!.line, url, folder, {
+      SIGNATURE: headers['x-service-signature']!,
+    });
     expect(output).toMatch(like(session!.shown));
   });
 

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { migrate } from './designs/one-transaction.js';
+import { amountOf } from './service.js';
 
 /** What the database itself says at the end. */
 export interface Verdict {
@@ -18,7 +19,7 @@ export interface Verdict {
 
 // `credits` has no unique constraint, so that a double is seen and not refused: what is tried is the design in front of it.
 const TABLES = `
-  CREATE TABLE orders (reference text PRIMARY KEY, amount bigint NOT NULL, paid_at timestamptz);
+  CREATE TABLE orders (reference text PRIMARY KEY, amount bigint NOT NULL, currency text NOT NULL DEFAULT 'XOF', paid_at timestamptz);
   CREATE TABLE credits (reference text NOT NULL, amount bigint NOT NULL);
   CREATE INDEX credits_reference ON credits (reference);
   CREATE TABLE acknowledged (reference text NOT NULL, credited boolean NOT NULL);
@@ -51,7 +52,9 @@ export class Book {
   static async open(server: { readonly url: string }, name: string): Promise<Book> {
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
-    await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`).finally(() => client.end());
+    await client
+      .query(`CREATE DATABASE ${client.escapeIdentifier(name)}`)
+      .finally(() => client.end());
     const url = new URL(server.url);
     url.pathname = `/${name}`;
     const book = new Book(url.href);
@@ -69,7 +72,7 @@ export class Book {
     const first = this.#orders + 1;
     this.#orders += count;
     await this.query(
-      `INSERT INTO orders SELECT 'order-' || number, 1000 + number FROM generate_series($1::int, $2::int) AS number`,
+      `INSERT INTO orders SELECT 'order-' || number, ${amountOf(0)} + number FROM generate_series($1::int, $2::int) AS number`,
       [first, this.#orders],
     );
     return Array.from({ length: count }, (_, index) => `order-${first + index}`);
@@ -77,7 +80,10 @@ export class Book {
 
   /** Writes down that a sender was just told 2xx, and whether the credit is there to be seen at this moment. */
   async acknowledge(reference: string): Promise<void> {
-    await this.query('INSERT INTO acknowledged SELECT $1, EXISTS (SELECT FROM credits WHERE reference = $1)', [reference]);
+    await this.query(
+      'INSERT INTO acknowledged SELECT $1, EXISTS (SELECT FROM credits WHERE reference = $1)',
+      [reference],
+    );
   }
 
   /** The same for many at once, without the look at the credit. */
@@ -86,7 +92,10 @@ export class Book {
   }
 
   async creditsOf(reference: string): Promise<number> {
-    const [row] = await this.query<{ count: number }>('SELECT count(*)::int FROM credits WHERE reference = $1', [reference]);
+    const [row] = await this.query<{ count: number }>(
+      'SELECT count(*)::int FROM credits WHERE reference = $1',
+      [reference],
+    );
     return row!.count;
   }
 

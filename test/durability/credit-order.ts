@@ -1,39 +1,64 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { WebhookError } from '@paylink/core';
+import { WebhookError, type CreditResult } from '@paylink/payments';
+import { creditOrder as recipe } from '../../examples/shop/src/credit-order.js';
+import type { OrderPayment } from './service.js';
 
 /** What `pg` gives, as far as it is used here: a pool, or a client within a transaction. */
 export interface Queryable {
-  query(sql: string, values?: unknown[]): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
+  query(
+    sql: string,
+    values?: unknown[],
+  ): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
 }
 
-/** The statement that credits an order. */
-export type Credit = (db: Queryable, reference: string, amount: string) => Promise<unknown>;
+export type Credit = (db: Queryable, payment: OrderPayment) => Promise<CreditResult>;
 
-/** Credits whatever it is called for. */
-export const insertCredit: Credit = (db, reference, amount) =>
-  db.query('INSERT INTO credits (reference, amount) VALUES ($1, $2)', [reference, amount]);
+/** Credits each time that it is called. */
+export const insertCredit: Credit = async (db, { reference, amount }) => {
+  const { rowCount } = await db.query('INSERT INTO credits (reference, amount) VALUES ($1, $2)', [
+    reference,
+    amount,
+  ]);
+  return rowCount;
+};
 
-/** Credits the order in the statement that marks it as paid, and so once, whoever calls how often. */
-export const creditWithOrder: Credit = (db, reference, amount) =>
-  db.query(
+/** Credits the order in the statement that marks it as paid, and so once, however often it is called. */
+export const creditWithOrder: Credit = async (db, { reference, amount }) => {
+  const { rowCount } = await db.query(
     `WITH paid AS (UPDATE orders SET paid_at = now() WHERE reference = $1 AND paid_at IS NULL RETURNING reference)
      INSERT INTO credits (reference, amount) SELECT reference, $2 FROM paid`,
     [reference, amount],
   );
+  return rowCount === 0 ? 'already_credited' : rowCount;
+};
+
+/** The recipe of the documentation, and a row that the book counts. */
+export const creditByRecipe: Credit = async (db, payment) => {
+  const result = await recipe(db, payment);
+  if (result !== 'already_credited') await insertCredit(db, payment);
+  return result;
+};
 
 /**
- * The merchant's handler, the same under every design: reads the order's own amount, credits it, and has other work before and
- * after that, as a real shop has a stock to count and a mail to send.
+ * The merchant's credit, the same under every design: looks for the order, credits it, and has other work before and after that,
+ * as a real shop has a stock to count and a mail to send.
  *
  * @param workMs how long each of the two pieces of other work takes at most, 0 for none
  */
-export async function creditOrder(db: Queryable, reference: string, workMs = 0, credit = insertCredit): Promise<void> {
-  const { rows } = await db.query('SELECT amount FROM orders WHERE reference = $1', [reference]);
-  const [order] = rows as { readonly amount: string }[];
-  if (order === undefined) throw new WebhookError('unknown_order', { status: 503 });
+export async function creditOrder(
+  db: Queryable,
+  payment: OrderPayment,
+  workMs = 0,
+  credit = insertCredit,
+): Promise<CreditResult> {
+  const { rows } = await db.query('SELECT amount FROM orders WHERE reference = $1', [
+    payment.reference,
+  ]);
+  if (rows.length === 0) throw new WebhookError('unknown_order', { status: 503 });
   await otherWork(db, workMs);
-  await credit(db, reference, order.amount);
+  const result = await credit(db, payment);
   await otherWork(db, workMs);
+  return result;
 }
 
 async function otherWork(db: Queryable, workMs: number): Promise<void> {

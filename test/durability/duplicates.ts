@@ -26,7 +26,12 @@ export async function runDuplicates(
   { orders, copies = 100, onOrder }: DuplicatesPlan,
 ): Promise<DuplicatesReport> {
   const book = await Book.open(server, 'duplicates');
-  const receivers = await Receivers.start({ design: 'postgresStore', database: book.url, connections: 10, workMs: 4 });
+  const receivers = await Receivers.start({
+    design: 'postgresStore',
+    database: book.url,
+    connections: 10,
+    workMs: 4,
+  });
   const sender = new Sender(receivers.ports, new Random(1));
   const replies = new Map<number, number>();
   const started = performance.now();
@@ -43,7 +48,13 @@ export async function runDuplicates(
       onOrder?.(index + 1);
     }
     const seconds = (performance.now() - started) / 1_000;
-    return { deliveries: orders * copies, replies, cut: sender.attempts.cut, seconds, ...(await book.verdict()) };
+    return {
+      deliveries: orders * copies,
+      replies,
+      cut: sender.attempts.cut,
+      seconds,
+      ...(await book.verdict()),
+    };
   } finally {
     sender.close();
     await receivers.close();

@@ -1,31 +1,35 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createClient, reconcile } from '@paylink/client';
+import { createClient } from '@paylink/client';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/express';
+import { createPayments, type CreditResult, type Payments } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';
 import { expectNothingAmiss } from '../adapters/watch.js';
 import { mustStaySecret } from '../adapters/secrets.js';
 import { startPostgres, type PostgresServer } from '../engines/postgres.js';
-import { creditOrder, type Queryable } from './credit-order.js';
+import { creditByRecipe, creditOrder, type Queryable } from './credit-order.js';
 import { genuine, SECRET } from './delivery.js';
+import { amountOf, paidService, type OrderPayment } from './service.js';
 import { Shop } from './shop.js';
 
 const HANDLER_TIMEOUT = 1_000;
+/** The store warns of the credits that go wrong here on purpose. */
+const silent = { warn: () => undefined, error: () => undefined };
 
 interface Context {
   readonly tx: Queryable;
   readonly signal: AbortSignal;
 }
-type Handler = (reference: string, context: Context) => Promise<void>;
+type Crediting = (payment: OrderPayment, context: Context) => Promise<CreditResult>;
 
-const well: Handler = (reference, { tx }) => creditOrder(tx, reference);
+const well: Crediting = (payment, { tx }) => creditOrder(tx, payment);
 
 let server: PostgresServer;
 let shop: Shop;
-/** What the merchant's handler does. */
-let handler: Handler;
+/** The merchant's credit. */
+let credit: Crediting;
 beforeAll(async () => {
   server = await startPostgres({ fsync: 'off' });
 }, 60_000);
@@ -37,13 +41,17 @@ afterEach(async () => {
 
 async function openShop({ connections = 5, handlerTimeout = HANDLER_TIMEOUT } = {}): Promise<void> {
   mustStaySecret(SECRET);
-  handler = well;
+  credit = well;
   shop = await Shop.open(server, {
     connections,
     webhook: (pool) =>
       paymentWebhook(
-        { secret: SECRET, idempotency: postgresStore(pool), handlerTimeout },
-        { 'payment.succeeded': ({ reference }, context) => handler(reference, context) },
+        { secret: SECRET, handlerTimeout },
+        createPayments({
+          client: paidService,
+          store: postgresStore(pool, { logger: silent }),
+          credit: (payment, context) => credit(payment, context),
+        }),
       ),
   });
 }
@@ -60,17 +68,17 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-describe('a handler that fails', () => {
+describe('a credit that fails', () => {
   it('leaves no credit when it throws after it (G01)', async () => {
     await openShop();
     const reference = await shop.order();
-    handler = async (...call) => {
+    credit = async (...call) => {
       await well(...call);
       throw new Error('the mail could not be sent');
     };
     expect(await shop.notify(reference)).toBe(500);
     expect(await shop.book.creditsOf(reference)).toBe(0);
-    handler = well;
+    credit = well;
     await shop.notifyUntilAcknowledged(reference);
     await shop.expectAtRest();
   });
@@ -78,14 +86,14 @@ describe('a handler that fails', () => {
   it('leaves no credit and no connection behind when it never settles (G03, G06)', async () => {
     await openShop({ connections: 2 });
     const references = await shop.book.addOrders(4);
-    handler = async (...call) => {
+    credit = async (...call) => {
       await well(...call);
-      await new Promise(() => undefined);
+      return new Promise(() => undefined);
     };
     for (const reference of references) expect(await shop.notify(reference)).toBe(503);
     await shop.expectAtRest();
     expect((await shop.book.verdict()).credited).toBe(0);
-    handler = well;
+    credit = well;
     for (const reference of references) await shop.notifyUntilAcknowledged(reference);
   });
 
@@ -95,25 +103,32 @@ describe('a handler that fails', () => {
     const otherIsAtIt = gate();
     const lateHasTried = gate();
     const refused: unknown[] = [];
-    handler = async (reference, context) => {
-      if (reference === other) {
-        await well(reference, context);
+    credit = async (payment, context) => {
+      if (payment.reference === other) {
+        const result = await well(payment, context);
         otherIsAtIt.open();
-        return lateHasTried.opened;
+        await lateHasTried.opened;
+        return result;
       }
       // The one connection is the other order's by then.
       await otherIsAtIt.opened;
-      for (const sql of ["INSERT INTO credits VALUES ('stray', 1)", 'DELETE FROM credits', 'ROLLBACK', 'COMMIT']) {
+      for (const sql of [
+        "INSERT INTO credits VALUES ('stray', 1)",
+        'DELETE FROM credits',
+        'ROLLBACK',
+        'COMMIT',
+      ]) {
         await attempt(() => context.tx.query(sql)).catch((error: unknown) => refused.push(error));
       }
       lateHasTried.open();
+      return 1;
     };
     expect(await shop.notify(late!)).toBe(503);
     expect(await shop.notify(other!)).toBe(200);
     expect(refused).toHaveLength(4);
     expect(await shop.book.creditsOf(late!)).toBe(0);
     expect((await shop.book.verdict()).credited).toBe(1);
-    handler = well;
+    credit = well;
     await shop.notifyUntilAcknowledged(late!);
     await shop.expectAtRest();
   });
@@ -123,22 +138,22 @@ describe('a handler that fails', () => {
     const [first, other] = await shop.book.addOrders(2);
     const otherIsAtIt = gate();
     const strayHasTried = gate();
-    let stray: unknown;
-    handler = async (reference, context) => {
-      await well(reference, context);
-      if (reference === other) {
+    credit = async (payment, context) => {
+      const result = await well(payment, context);
+      if (payment.reference === other) {
         otherIsAtIt.open();
-        return strayHasTried.opened;
+        await strayHasTried.opened;
+      } else {
+        void otherIsAtIt.opened.then(() => {
+          void context.tx.query('DELETE FROM credits');
+          strayHasTried.open();
+        });
       }
-      void otherIsAtIt.opened
-        .then(() => context.tx.query('DELETE FROM credits'))
-        .catch((error: unknown) => (stray = error))
-        .finally(strayHasTried.open);
-      return undefined;
+      return result;
     };
     expect(await shop.notify(first!)).toBe(200);
     expect(await shop.notify(other!)).toBe(200);
-    expect(stray).toBeInstanceOf(Error);
+    expect(shop.proxy.statements.filter((sql) => sql.includes('DELETE'))).toEqual([]);
     expect(await shop.book.creditsOf(first!)).toBe(1);
     await shop.expectAtRest();
   });
@@ -146,13 +161,14 @@ describe('a handler that fails', () => {
   it('is not acknowledged when it swallowed an SQL error, since the server answers COMMIT with ROLLBACK (I02)', async () => {
     await openShop();
     const reference = await shop.order();
-    handler = async (...call) => {
-      await well(...call);
+    credit = async (...call) => {
+      const result = await well(...call);
       await call[1].tx.query('SELECT 1 / 0').catch(() => undefined);
+      return result;
     };
     expect(await shop.notify(reference)).toBe(503);
     expect(await shop.book.creditsOf(reference)).toBe(0);
-    handler = well;
+    credit = well;
     await shop.notifyUntilAcknowledged(reference);
     await shop.expectAtRest();
   });
@@ -161,14 +177,16 @@ describe('a handler that fails', () => {
     await openShop();
     const reference = await shop.order();
     const begun = gate();
-    handler = async (...call) => {
+    credit = async (...call) => {
       begun.open();
-      await well(...call);
+      return well(...call);
     };
     const request = genuine(reference);
     await shop.sender.abandon(request);
     await begun.opened;
-    await vi.waitFor(async () => expect(await shop.book.creditsOf(reference)).toBe(1), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await shop.book.creditsOf(reference)).toBe(1), {
+      timeout: 5_000,
+    });
     expect(await shop.notify(reference)).toBe(200);
   });
 });
@@ -187,16 +205,18 @@ describe('replays', () => {
     const before = await shop.book.query('SELECT xmin, ctid FROM paylink_marks ORDER BY key');
     for (let time = 0; time < 5; time += 1) expect(await shop.notify(old!)).toBe(200);
     expect(shop.proxy.statements.length).toBeGreaterThan(0);
-    expect(await shop.book.query('SELECT xmin, ctid FROM paylink_marks ORDER BY key')).toEqual(before);
+    expect(await shop.book.query('SELECT xmin, ctid FROM paylink_marks ORDER BY key')).toEqual(
+      before,
+    );
   });
 
   it('of one slow order, ten at once, leave the pool to the others (H02)', async () => {
     await openShop({ connections: 3, handlerTimeout: 10_000 });
     const [slow, ...others] = await shop.book.addOrders(11);
     const slowMayEnd = gate();
-    handler = async (reference, context) => {
-      if (reference === slow) await slowMayEnd.opened;
-      await well(reference, context);
+    credit = async (payment, context) => {
+      if (payment.reference === slow) await slowMayEnd.opened;
+      return well(payment, context);
     };
     const replays = Array.from({ length: 10 }, () => shop.notify(slow!));
     await vi.waitFor(() => expect(shop.merchant.pool.totalCount).toBeGreaterThan(0), 10_000);
@@ -215,25 +235,36 @@ describe('with the service asked', () => {
   });
   afterEach(() => emulator.close());
 
-  async function openConfirmingShop(baseUrl = emulator.baseUrl, connections = 5): Promise<ReturnType<typeof createClient>> {
+  async function openAskingShop(baseUrl = emulator.baseUrl, connections = 5) {
     mustStaySecret(SECRET);
     mustStaySecret(emulator.apiKey);
     const client = createClient({ baseUrl, apiKey: emulator.apiKey, retries: 0 });
+    let payments!: Payments;
     shop = await Shop.open(server, {
       connections,
-      webhook: (pool) =>
-        paymentWebhook(
-          { secret: SECRET, idempotency: postgresStore(pool), confirm: client, handlerTimeout: 15_000 },
-          { 'payment.succeeded': ({ reference }, { tx }) => creditOrder(tx, reference) },
-        ),
+      webhook: (pool) => {
+        payments = createPayments({
+          client,
+          store: postgresStore(pool),
+          credit: (payment, { tx }) => creditByRecipe(tx, payment),
+        });
+        return paymentWebhook({ secret: SECRET, handlerTimeout: 15_000 }, payments);
+      },
     });
-    return client;
+    /** Makes the links of orders, as the shop does at its checkout. */
+    const createLinks = async (references: readonly string[]): Promise<void> => {
+      for (const reference of references) {
+        const amount = amountOf(Number(reference.replace('order-', '')));
+        await client.createPaymentLink({ amount, reference, description: 'A basket' });
+      }
+    };
+    return { client, createLinks, payments };
   }
 
   it('credits a payment that failed first and succeeded later (H07)', async () => {
-    const client = await openConfirmingShop();
+    const { createLinks } = await openAskingShop();
     const reference = await shop.order();
-    await client.createPaymentLink({ amount: 1_000, reference, description: 'A basket' });
+    await createLinks([reference]);
     expect(await shop.notify(reference)).toBe(503);
     await emulator.fail(reference);
     expect(await shop.sender.attempt(genuine(reference))).toBe(200);
@@ -242,51 +273,48 @@ describe('with the service asked', () => {
     await shop.notifyUntilAcknowledged(reference);
   });
 
-  it('credits once when the reconciliation and a late notification come at once (H08)', async () => {
-    const client = await openConfirmingShop();
+  it('credits once when reconcile, the return page and a late notification come at once (H08)', async () => {
+    const { createLinks, payments } = await openAskingShop();
     const references = await shop.book.addOrders(20);
-    for (const reference of references) {
-      await client.createPaymentLink({ amount: 1_000, reference, description: 'A basket' });
-      await emulator.pay(reference);
-    }
-    const { pool } = shop.merchant;
-    const [report] = await Promise.all([
-      reconcile({
-        client,
-        references,
-        idempotency: postgresStore(pool),
-        concurrency: 4,
-        onSuccess: ({ reference }, { tx }) => creditOrder(tx, reference),
-      }),
+    await createLinks(references);
+    for (const reference of references) await emulator.pay(reference);
+    const [report, ...pages] = await Promise.all([
+      payments.reconcile(references, { concurrency: 4 }),
+      ...references.map((reference) => payments.settle(reference)),
       ...references.map((reference) => shop.notifyUntilAcknowledged(reference)),
     ]);
     expect(report.errors).toEqual([]);
+    const settled = pages.filter((page) => page !== undefined);
+    expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['success']));
     await shop.book.acknowledgeAll(references);
-    expect(await shop.book.verdict()).toMatchObject({ credited: 20, lost: 0, doubled: 0, alien: 0 });
+    expect(await shop.book.verdict()).toMatchObject({
+      credited: 20,
+      lost: 0,
+      doubled: 0,
+      alien: 0,
+    });
     await shop.expectAtRest();
   });
 
-  it('leaves a paid order to the next reconciliation, when its UPDATE finds no order (N01)', async () => {
-    const client = await openConfirmingShop();
-    const reference = 'an-order-of-tomorrow';
-    await client.createPaymentLink({ amount: 1_000, reference, description: 'A basket' });
+  it('leaves a paid order whose row is not there yet to the next notification, return page and reconcile (N01)', async () => {
+    const { createLinks, payments } = await openAskingShop();
+    const reference = 'order-500';
+    await createLinks([reference]);
     await emulator.pay(reference);
-    const credit = async (tx: Queryable): Promise<void> => {
-      await tx.query('UPDATE orders SET paid_at = now() WHERE reference = $1 AND paid_at IS NULL', [reference]);
-    };
-    const run = () =>
-      reconcile({
-        client,
-        references: [reference],
-        idempotency: postgresStore(shop.merchant.pool),
-        onSuccess: (_payment, { tx }) => credit(tx),
-      });
-    expect((await run()).errors).toEqual([{ reference, error: expect.objectContaining({ code: 'nothing_written' }) as unknown }]);
-    await shop.book.query('INSERT INTO orders (reference, amount) VALUES ($1, 1000)', [reference]);
-    expect(await run()).toMatchObject({ errors: [], credited: [reference] });
-    expect(await shop.book.query('SELECT paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1', [reference])).toEqual([
-      { paid: true },
+    const unknown = expect.objectContaining({ code: 'unknown_order' }) as unknown;
+    expect(await shop.notify(reference)).toBe(503);
+    await expect(payments.settle(reference)).rejects.toEqual(unknown);
+    expect((await payments.reconcile([reference])).errors).toEqual([{ reference, error: unknown }]);
+    await shop.book.query('INSERT INTO orders (reference, amount) VALUES ($1, $2)', [
+      reference,
+      amountOf(500),
     ]);
+    expect(await payments.settle(reference)).toEqual({ status: 'success', credited: true });
+    expect(await payments.reconcile([reference])).toMatchObject({
+      errors: [],
+      duplicates: [reference],
+    });
+    await shop.notifyUntilAcknowledged(reference);
   });
 
   it('leaves the pool idle while the service hangs, and refuses with 503 (I06)', async () => {
@@ -297,7 +325,7 @@ describe('with the service asked', () => {
       asked.add(socket);
       socket.on('error', () => undefined);
     });
-    await openConfirmingShop(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}/api`, 2);
+    await openAskingShop(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}/api`, 2);
     const references = await shop.book.addOrders(10);
     const notifying = references.map((reference) => shop.notify(reference));
     await vi.waitFor(() => expect(asked.size).toBe(10), { timeout: 10_000 });

@@ -37,18 +37,43 @@ async function killed(
 }
 
 describe('two receivers under SIGKILL at random moments', () => {
-  it('lose and double no order when the mark and the credit are one transaction (I03, I04, I09)', async ({ annotate }) => {
+  it('lose and double no order when the mark and the credit are one transaction (I03, I04, I09)', async ({
+    annotate,
+  }) => {
     const { acknowledged, ...report } = await killed('postgresStore', KILLS, annotate);
-    expect(report).toMatchObject({ credited: acknowledged, lost: 0, doubled: 0, alien: 0, early: 0 });
+    expect(report).toMatchObject({
+      credited: acknowledged,
+      lost: 0,
+      doubled: 0,
+      alien: 0,
+      early: 0,
+    });
   }, 180_000);
 
-  it('lose orders, as they must, when the mark is written before the credit (I03)', async ({ annotate }) => {
+  it('lose and double no order with the recipe of the documentation (I03, I04, I09)', async ({
+    annotate,
+  }) => {
+    const { acknowledged, ...report } = await killed('postgresStore-recipe', FEW_KILLS, annotate);
+    expect(report).toMatchObject({
+      credited: acknowledged,
+      lost: 0,
+      doubled: 0,
+      alien: 0,
+      early: 0,
+    });
+  }, 180_000);
+
+  it('lose orders, as they must, when the mark is written before the credit (I03)', async ({
+    annotate,
+  }) => {
     const { lost, doubled } = await killed('mark-then-credit', FEW_KILLS, annotate);
     expect(lost).toBeGreaterThan(0);
     expect(doubled).toBe(0);
   }, 180_000);
 
-  it('double orders, as they must, when the mark is written after the credit (I03)', async ({ annotate }) => {
+  it('double orders, as they must, when the mark is written after the credit (I03)', async ({
+    annotate,
+  }) => {
     const { lost, doubled } = await killed('credit-then-mark', FEW_KILLS, annotate);
     expect(lost).toBe(0);
     expect(doubled).toBeGreaterThan(0);
@@ -62,15 +87,30 @@ describe.skipIf(withoutRedis())('two receivers under SIGKILL, with a lease on Re
   });
   afterEach(() => redis.close());
 
-  it('double orders, as documented, when the handler relies on the lease alone (I03)', async ({ annotate }) => {
+  it('double orders, as documented, when the credit relies on the lease alone (I03)', async ({
+    annotate,
+  }) => {
     const { lost, doubled } = await killed('redisStore', FEW_KILLS, annotate, redis.url);
     expect(lost).toBe(0);
     expect(doubled).toBeGreaterThan(0);
   }, 180_000);
 
-  it('lose and double no order when the credit itself marks the order (I03, I09)', async ({ annotate }) => {
-    const { acknowledged, ...report } = await killed('redisStore-paid-at', FEW_KILLS, annotate, redis.url);
-    expect(report).toMatchObject({ credited: acknowledged, lost: 0, doubled: 0, alien: 0, early: 0 });
+  it('lose and double no order when the credit itself marks the order (I03, I09)', async ({
+    annotate,
+  }) => {
+    const { acknowledged, ...report } = await killed(
+      'redisStore-paid-at',
+      FEW_KILLS,
+      annotate,
+      redis.url,
+    );
+    expect(report).toMatchObject({
+      credited: acknowledged,
+      lost: 0,
+      doubled: 0,
+      alien: 0,
+      early: 0,
+    });
   }, 180_000);
 });
 
@@ -87,14 +127,23 @@ describe('two receivers', () => {
       early: 0,
       cut: 0,
     });
-    expect([...report.replies.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect([...report.replies.keys()].filter((status) => status !== 200 && status !== 503)).toEqual(
+      [],
+    );
     expect(report.replies.get(200)).toBe(3_000);
   }, 180_000);
 
   it('credit exactly what was genuine and whole of 5,000 deliveries, once each (H11, I09)', async () => {
     const { sent, ...report } = await runMillion(server, { count: 5_000, seed: SEED });
     expect(isFlat(report)).toBe(true);
-    expect(report).toMatchObject({ acknowledged: sent.first, credited: sent.first, lost: 0, doubled: 0, alien: 0 });
-    for (const kind of ['duplicate', 'forged', 'cutOff'] as const) expect(sent[kind]).toBeGreaterThan(20);
+    expect(report).toMatchObject({
+      acknowledged: sent.first,
+      credited: sent.first,
+      lost: 0,
+      doubled: 0,
+      alien: 0,
+    });
+    for (const kind of ['duplicate', 'forged', 'cutOff'] as const)
+      expect(sent[kind]).toBeGreaterThan(20);
   }, 180_000);
 });

@@ -59,7 +59,9 @@ export async function runKills(server: PostgresServer, plan: KillPlan): Promise<
     const paying = payOrders(book, sender, new Random(seed + 1), lanes, () => killing);
     // What fails while receivers are killed must end the run, and is thrown by the wait below.
     paying.catch(() => undefined);
-    await killAtRandom(receivers, new Random(seed + 2), kills, plan.onKill).finally(() => (killing = false));
+    await killAtRandom(receivers, new Random(seed + 2), kills, plan.onKill).finally(
+      () => (killing = false),
+    );
     await paying;
     const seconds = (performance.now() - started) / 1_000;
     return { design, kills, cut: sender.attempts.cut, seconds, ...(await book.verdict()) };
@@ -70,7 +72,12 @@ export async function runKills(server: PostgresServer, plan: KillPlan): Promise<
   }
 }
 
-async function killAtRandom(receivers: Receivers, random: Random, kills: number, onKill?: (killed: number) => void): Promise<void> {
+async function killAtRandom(
+  receivers: Receivers,
+  random: Random,
+  kills: number,
+  onKill?: (killed: number) => void,
+): Promise<void> {
   const drawn = (): number => random.below(receivers.ports.length);
   for (let killed = 1; killed <= kills; killed += 1) {
     await pause(random.next() * LONGEST_WAIT_MS);
@@ -81,14 +88,22 @@ async function killAtRandom(receivers: Receivers, random: Random, kills: number,
 }
 
 /** Pays orders in so many lanes, each one after another, and some of them by two notifications at once. */
-async function payOrders(book: Book, sender: Sender, random: Random, lanes: number, goOn: () => boolean): Promise<void> {
+async function payOrders(
+  book: Book,
+  sender: Sender,
+  random: Random,
+  lanes: number,
+  goOn: () => boolean,
+): Promise<void> {
   const orders = new Orders(book, ORDERS_AT_ONCE);
   const lane = async (): Promise<void> => {
     while (goOn()) {
       const reference = await orders.next();
       const notifications = random.chance(DUPLICATED) ? 2 : 1;
       await Promise.all(
-        Array.from({ length: notifications }, () => sender.untilAcknowledged(reference).then(() => book.acknowledge(reference))),
+        Array.from({ length: notifications }, () =>
+          sender.untilAcknowledged(reference).then(() => book.acknowledge(reference)),
+        ),
       );
     }
   };

@@ -48,10 +48,20 @@ async function kills(): Promise<void> {
   console.log(
     columns(
       ['design', 'kills', 'seconds', 'cut', 'acknowledged', 'lost', 'doubled', 'early'],
-      reports.map((of) => [of.design, of.kills, of.seconds.toFixed(0), of.cut, of.acknowledged, of.lost, of.doubled, of.early]),
+      reports.map((of) => [
+        of.design,
+        of.kills,
+        of.seconds.toFixed(0),
+        of.cut,
+        of.acknowledged,
+        of.lost,
+        of.doubled,
+        of.early,
+      ]),
     ),
   );
-  for (const report of reports) if (!isAsKnown(report)) fail(`${report.design}: the money is not where it should be`);
+  for (const report of reports)
+    if (!isAsKnown(report)) fail(`${report.design}: the money is not where it should be`);
 }
 
 async function killsOf(design: DesignName): Promise<KillReport> {
@@ -60,7 +70,13 @@ async function killsOf(design: DesignName): Promise<KillReport> {
   const redis = designs[design].needsRedis ? await startRedis(DURABLE) : undefined;
   try {
     const onKill = progress(`${design}: kills`, kills);
-    return await runKills(server, { design, redis: redis?.url, kills, seed: wholeNumber('seed'), onKill });
+    return await runKills(server, {
+      design,
+      redis: redis?.url,
+      kills,
+      seed: wholeNumber('seed'),
+      onKill,
+    });
   } finally {
     await redis?.close();
   }
@@ -68,7 +84,11 @@ async function killsOf(design: DesignName): Promise<KillReport> {
 
 async function duplicates(): Promise<void> {
   const orders = wholeNumber('orders');
-  const report = await runDuplicates(server, { orders, copies: wholeNumber('copies'), onOrder: progress('orders', orders) });
+  const report = await runDuplicates(server, {
+    orders,
+    copies: wholeNumber('copies'),
+    onOrder: progress('orders', orders),
+  });
   console.log(
     columns(
       ['orders', 'deliveries', 'seconds', 'credited', 'lost', 'doubled', 'early', 'replies'],
@@ -87,15 +107,32 @@ async function duplicates(): Promise<void> {
     ),
   );
   const exact = report.credited === orders && report.lost + report.doubled + report.early === 0;
-  if (!exact || [...report.replies.keys()].some((status) => status !== 200 && status !== 503)) fail('not once each');
+  if (!exact || [...report.replies.keys()].some((status) => status !== 200 && status !== 503))
+    fail('not once each');
 }
 
 async function million(): Promise<void> {
   const count = wholeNumber('count');
-  const report = await runMillion(server, { count, seed: wholeNumber('seed'), onDelivery: progress('deliveries', count) });
+  const report = await runMillion(server, {
+    count,
+    seed: wholeNumber('seed'),
+    onDelivery: progress('deliveries', count),
+  });
   console.log(
     columns(
-      ['deliveries', 'seconds', 'a second', 'first', 'duplicates', 'forged', 'cut off', 'credited', 'lost', 'doubled', 'alien'],
+      [
+        'deliveries',
+        'seconds',
+        'a second',
+        'first',
+        'duplicates',
+        'forged',
+        'cut off',
+        'credited',
+        'lost',
+        'doubled',
+        'alien',
+      ],
       [
         [
           count,
@@ -117,8 +154,14 @@ async function million(): Promise<void> {
     columns(
       ['memory of each receiver, MB', ...report.memory.map(({ share }) => `at ${share * 100} %`)],
       report.ports.flatMap((port, index) => [
-        [`${port} resident`, ...report.memory.map(({ receivers }) => megabytes(receivers[index]!.rss))],
-        [`${port} live`, ...report.memory.map(({ receivers }) => megabytes(receivers[index]!.live))],
+        [
+          `${port} resident`,
+          ...report.memory.map(({ receivers }) => megabytes(receivers[index]!.rss)),
+        ],
+        [
+          `${port} live`,
+          ...report.memory.map(({ receivers }) => megabytes(receivers[index]!.live)),
+        ],
       ]),
     ),
   );
@@ -133,7 +176,8 @@ function megabytes(bytes: number): string {
 
 function wholeNumber(name: 'kills' | 'orders' | 'copies' | 'count' | 'seed'): number {
   const number = Number(values[name]);
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`--${name} must be a whole number from 1`);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new Error(`--${name} must be a whole number from 1`);
   return number;
 }
 

@@ -22,7 +22,11 @@ export interface MerchantSettings {
   readonly webhook: (pool: pg.Pool) => ExpressMiddleware;
 }
 
-export async function openMerchant({ database, connections = 5, webhook }: MerchantSettings): Promise<Merchant> {
+export async function openMerchant({
+  database,
+  connections = 5,
+  webhook,
+}: MerchantSettings): Promise<Merchant> {
   const pool = new pg.Pool({ connectionString: database, max: connections });
   pool.on('error', () => undefined);
   const errors: unknown[] = [];

@@ -32,9 +32,17 @@ const LANES = 32;
 const ORDERS_AT_ONCE = 10_000;
 const MEASURED_AT = [0.1, 0.5, 1];
 
-export async function runMillion(server: PostgresServer, { count, seed, onDelivery }: MillionPlan): Promise<MillionReport> {
+export async function runMillion(
+  server: PostgresServer,
+  { count, seed, onDelivery }: MillionPlan,
+): Promise<MillionReport> {
   const book = await Book.open(server, 'million');
-  const receivers = await Receivers.start({ design: 'postgresStore', database: book.url, connections: 10, workMs: 0 });
+  const receivers = await Receivers.start({
+    design: 'postgresStore',
+    database: book.url,
+    connections: 10,
+    workMs: 0,
+  });
   const sender = new Sender(receivers.ports, new Random(seed));
   const deliveries = new Deliveries(book, sender, new Random(seed + 1));
   const memory: { share: number; receivers: Memory[] }[] = [];
@@ -51,7 +59,13 @@ export async function runMillion(server: PostgresServer, { count, seed, onDelive
       memory.push({ share, receivers: await receivers.memory() });
     }
     const seconds = (performance.now() - started) / 1_000;
-    return { sent: deliveries.sent, seconds, memory, ports: receivers.ports, ...(await deliveries.verdict()) };
+    return {
+      sent: deliveries.sent,
+      seconds,
+      memory,
+      ports: receivers.ports,
+      ...(await deliveries.verdict()),
+    };
   } finally {
     sender.close();
     await receivers.close();
@@ -120,7 +134,8 @@ class Deliveries {
 
   async #sendForged(): Promise<void> {
     const status = await this.#sender.attempt(forged(await this.#orders.next()));
-    if (status !== 401) throw new Error(`a forged notification was answered with ${status ?? 'nothing'}`);
+    if (status !== 401)
+      throw new Error(`a forged notification was answered with ${status ?? 'nothing'}`);
   }
 
   async #sendCutOff(): Promise<void> {

@@ -24,9 +24,11 @@ export async function bundleReceiver(): Promise<Bundle> {
     target: 'node20',
     external: ['pg-native'],
     // Express and pg are CommonJS, and call for Node's own modules by `require`.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
     conditions: ['@paylink/source', 'module'],
-    logLevel: 'warning',
+    logLevel: 'error',
   });
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -1,12 +1,14 @@
 /** A merchant's server as a process of its own, so that it can be killed. Started by receivers.ts, and told to listen by it. */
 import type { AddressInfo } from 'node:net';
 import { paymentWebhook } from '@paylink/express';
+import { createPayments } from '@paylink/payments';
 import express from 'express';
 import pg from 'pg';
 import { creditOrder } from './credit-order.js';
 import { PATH, SECRET } from './delivery.js';
 import { designs } from './designs/index.js';
 import type { Order, ReceiverSettings, Told } from './receivers.js';
+import { paidService } from './service.js';
 
 const settings = JSON.parse(process.argv[2]!) as ReceiverSettings;
 const tell = (message: Told): void => void process.send!(message);
@@ -14,14 +16,13 @@ const tell = (message: Told): void => void process.send!(message);
 const pool = new pg.Pool({ connectionString: settings.database, max: settings.connections });
 pool.on('error', () => undefined);
 const { store, credit } = designs[settings.design];
+const payments = createPayments({
+  client: paidService,
+  store: store({ pool, redis: settings.redis }),
+  credit: (payment, { tx }) => creditOrder(tx, payment, settings.workMs, credit),
+});
 const app = express();
-app.post(
-  PATH,
-  paymentWebhook(
-    { secret: SECRET, idempotency: store({ pool, redis: settings.redis }) },
-    { 'payment.succeeded': ({ reference }, { tx }) => creditOrder(tx, reference, settings.workMs, credit) },
-  ),
-);
+app.post(PATH, paymentWebhook({ secret: SECRET }, payments));
 
 process.on('message', (order: Order) => {
   if (order === 'memory') {

@@ -44,9 +44,16 @@ class ReceiverProcess {
   constructor(bundle: string, settings: ReceiverSettings) {
     // Without the flags of this process: a loader for TypeScript would double the time to start.
     const { node: execPath = process.execPath } = settings;
-    this.#process = fork(bundle, [JSON.stringify(settings)], { execPath, execArgv: ['--expose-gc'], silent: true });
+    this.#process = fork(bundle, [JSON.stringify(settings)], {
+      execPath,
+      execArgv: ['--expose-gc'],
+      silent: true,
+    });
     for (const stream of [this.#process.stdout!, this.#process.stderr!]) {
-      stream.on('data', (text: Buffer) => (this.#output = (this.#output + text.toString()).slice(-4_000)));
+      stream.on(
+        'data',
+        (text: Buffer) => (this.#output = (this.#output + text.toString()).slice(-4_000)),
+      );
     }
     this.#ready = this.#told('ready');
     // A caller asks when it needs it; until then no one handles a failure.
@@ -70,7 +77,9 @@ class ReceiverProcess {
   async kill(): Promise<void> {
     const { exitCode, signalCode } = this.#process;
     if (exitCode !== null || signalCode !== null) {
-      throw new Error(`a receiver ended on its own (${signalCode ?? String(exitCode)}):\n${this.#output}`);
+      throw new Error(
+        `a receiver ended on its own (${signalCode ?? String(exitCode)}):\n${this.#output}`,
+      );
     }
     const ended = once(this.#process, 'exit');
     this.#process.kill('SIGKILL');
@@ -114,7 +123,10 @@ export class Receivers {
     this.#spares = Array.from({ length: spares }, () => this.#spawn());
   }
 
-  static async start(settings: ReceiverSettings, { count = 2, spares = 0 } = {}): Promise<Receivers> {
+  static async start(
+    settings: ReceiverSettings,
+    { count = 2, spares = 0 } = {},
+  ): Promise<Receivers> {
     const receivers = new Receivers(await bundleReceiver(), settings, spares);
     for (let index = 0; index < count; index += 1) {
       const receiver = receivers.#spawn();
@@ -142,7 +154,9 @@ export class Receivers {
   }
 
   async close(): Promise<void> {
-    const ended = await Promise.allSettled([...this.#serving, ...this.#spares].map((receiver) => receiver.kill()));
+    const ended = await Promise.allSettled(
+      [...this.#serving, ...this.#spares].map((receiver) => receiver.kill()),
+    );
     await this.#bundle.remove();
     for (const end of ended) if (end.status === 'rejected') throw end.reason;
   }

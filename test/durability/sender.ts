@@ -43,7 +43,9 @@ export class Sender {
       if (status !== undefined && isAcknowledged(status)) return statuses;
       await pause(this.#random.next() * RETRY_MS);
     }
-    throw new Error(`${reference} is not acknowledged after ${statuses.length} replies, the last ${statuses.at(-1) ?? 'missing'}`);
+    throw new Error(
+      `${reference} is not acknowledged after ${statuses.length} replies, the last ${statuses.at(-1) ?? 'missing'}`,
+    );
   }
 
   /** Sends once, to one of the receivers. Gives the status, or nothing when there was no reply. */

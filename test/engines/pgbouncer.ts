@@ -13,7 +13,10 @@ export interface PgBouncer {
 }
 
 /** A PgBouncer in front of a server, with fewer connections to it than its clients have to the pooler. */
-export async function startPgBouncer(server: PostgresServer, mode: 'transaction' | 'statement'): Promise<PgBouncer> {
+export async function startPgBouncer(
+  server: PostgresServer,
+  mode: 'transaction' | 'statement',
+): Promise<PgBouncer> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-pgbouncer-'));
   const port = await freePort();
   const file = join(folder, 'pgbouncer.ini');
@@ -35,7 +38,8 @@ max_client_conn = 500
   );
   // It refuses to run as root.
   const asRoot = process.getuid?.() === 0;
-  if (asRoot) for (const path of [folder, file, join(folder, 'users')]) await chown(path, 65_534, 65_534);
+  if (asRoot)
+    for (const path of [folder, file, join(folder, 'users')]) await chown(path, 65_534, 65_534);
   const pooler = spawn('pgbouncer', [file], {
     ...(asRoot ? { uid: 65_534, gid: 65_534 } : {}),
     stdio: ['ignore', 'ignore', 'pipe'],

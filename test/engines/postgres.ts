@@ -53,9 +53,25 @@ export async function startPostgres(
   const data = join(folder, 'data');
   await mkdir(data, { mode: 0o700 });
   if (AS_ROOT) for (const path of [folder, data]) await chown(path, NOBODY.uid, NOBODY.gid);
-  await runToEnd(join(binaries, 'bin', 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N']);
+  await runToEnd(join(binaries, 'bin', 'initdb'), [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '-N',
+  ]);
   const port = await freePort();
-  const flags = Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', port, ...settings });
+  const flags = Object.entries({
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    port,
+    ...settings,
+  });
   const args = ['-D', data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   let server: ChildProcess | undefined;
 
@@ -68,7 +84,8 @@ export async function startPostgres(
     await ended;
   };
   const atExit = (): void => {
-    if (server?.exitCode === null && server.signalCode === null) process.kill(-server.pid!, 'SIGKILL');
+    if (server?.exitCode === null && server.signalCode === null)
+      process.kill(-server.pid!, 'SIGKILL');
   };
   process.once('exit', atExit);
 
@@ -89,7 +106,8 @@ export async function startPostgres(
         await startOnce();
         return;
       } catch (error) {
-        if (tries === 100 || !(error as Error).message.includes('pre-existing shared memory block')) throw error;
+        if (tries === 100 || !(error as Error).message.includes('pre-existing shared memory block'))
+          throw error;
       }
       await pause(50);
     }
@@ -110,7 +128,11 @@ export async function startPostgres(
 }
 
 async function runToEnd(command: string, args: string[]): Promise<void> {
-  const child = spawn(command, args, { ...USER, cwd: tmpdir(), stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(command, args, {
+    ...USER,
+    cwd: tmpdir(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let errors = '';
   child.stderr.on('data', (piece: Buffer) => (errors += piece.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
@@ -122,14 +144,21 @@ async function runToEnd(command: string, args: string[]): Promise<void> {
  * never runs here, and a user who is not root may not be able to reach node_modules.
  */
 async function unpackedBinaries(source: string): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { readonly version: string };
+  const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
   const target = join(tmpdir(), `paylink-postgres-${version}-${AS_ROOT ? 'root' : 'user'}`);
   if (existsSync(target)) return target;
   const draft = `${target}.${randomBytes(6).toString('hex')}`;
   await cp(join(source, 'native'), draft, { recursive: true });
-  const links = JSON.parse(await readFile(join(draft, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  const links = JSON.parse(await readFile(join(draft, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
   for (const link of links) {
-    await symlink(basename(link.source), join(draft, link.target.replace(/^native\//, ''))).catch(unlessThere);
+    await symlink(basename(link.source), join(draft, link.target.replace(/^native\//, ''))).catch(
+      unlessThere,
+    );
   }
   for (const name of ['initdb', 'postgres', 'pg_ctl']) await chmod(join(draft, 'bin', name), 0o755);
   await rename(draft, target).catch(async () => rm(draft, { recursive: true, force: true }));

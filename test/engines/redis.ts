@@ -32,7 +32,8 @@ export const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
  */
 export function withoutRedis(): boolean {
   if (spawnSync('redis-server', ['--version']).status === 0) return false;
-  if (process.env['CI']) throw new Error('there is no redis-server on the PATH, and under CI no test may be left out');
+  if (process.env['CI'])
+    throw new Error('there is no redis-server on the PATH, and under CI no test may be left out');
   console.warn('SKIPPED: the tests on a real Redis, because there is no redis-server on the PATH');
   return true;
 }
@@ -43,10 +44,25 @@ export function withoutRedis(): boolean {
  * @param settings flags of redis-server, such as DURABLE
  * @param command the server, which may be another that speaks the same protocol
  */
-export async function startRedis(settings: readonly string[] = [], command = 'redis-server'): Promise<RedisServer> {
+export async function startRedis(
+  settings: readonly string[] = [],
+  command = 'redis-server',
+): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-redis-'));
   const port = await freePort();
-  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...settings];
+  const args = [
+    '--port',
+    `${port}`,
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    ...settings,
+  ];
   let server: ChildProcess | undefined;
   const isUp = (): boolean => server?.exitCode === null && server.signalCode === null;
 

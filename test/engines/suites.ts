@@ -1,5 +1,5 @@
 /** What each engine is put through: the contract of a store, kills, duplicates; short forms of what `pnpm durability` runs. */
-import { testIdempotencyStore, type StoreUnderTest } from '@paylink/testing';
+import { testPaymentStore, type CreatedStore, type StoreCapability } from '@paylink/testing';
 import { runDuplicates } from '../durability/duplicates.js';
 import { isAsKnown, runKills } from '../durability/kills.js';
 import type { DesignName } from '../durability/designs/index.js';
@@ -18,19 +18,32 @@ export interface Found {
 }
 
 export function together(...found: readonly Found[]): Found {
-  return { ran: found.map(({ ran }) => ran).join('; '), faults: found.flatMap(({ faults }) => faults) };
+  return {
+    ran: found.map(({ ran }) => ran).join('; '),
+    faults: found.flatMap(({ faults }) => faults),
+  };
 }
 
 /** Every test of the contract of a store. */
-export async function contract(create: () => StoreUnderTest): Promise<Found> {
+export async function contract<Tx>(
+  capability: StoreCapability,
+  create: () => CreatedStore<Tx>,
+  oneAtATime = false,
+): Promise<Found> {
   const tests: (readonly [string, () => Promise<void>])[] = [];
-  testIdempotencyStore('the store', create, {
-    describe: (_, body) => body(),
-    it: (title, body) => tests.push([title, body]),
+  testPaymentStore('the store', create, {
+    capability,
+    oneAtATime,
+    runner: {
+      describe: (_, body) => body(),
+      it: (title, body) => tests.push([title, body]),
+    },
   });
   const faults: string[] = [];
   for (const [title, body] of tests) {
-    await body().catch((error: unknown) => faults.push(`${title}: ${(error as Error).message.split('\n', 1)[0]!}`));
+    await body().catch((error: unknown) =>
+      faults.push(`${title}: ${(error as Error).message.split('\n', 1)[0]!}`),
+    );
   }
   return { ran: `contract of a store (${tests.length} tests)`, faults };
 }
@@ -53,7 +66,9 @@ export async function kills(
   return {
     ran: `${count} kills (${cut} replies cut, ${acknowledged} acknowledged)`,
     faults: [
-      ...(isAsKnown(report) && early === 0 ? [] : [`${lost} lost, ${doubled} doubled, ${alien} alien, ${early} early`]),
+      ...(isAsKnown(report) && early === 0
+        ? []
+        : [`${lost} lost, ${doubled} doubled, ${alien} alien, ${early} early`]),
       ...(isMet ? [] : ['the kills met no run at work']),
     ],
   };
@@ -66,6 +81,10 @@ export async function duplicates(server: PostgresServer, { orders }: Size): Prom
   const isRight = credited === orders && lost === 0 && doubled === 0 && early === 0;
   return {
     ran: `${orders} orders × ${copies} duplicates`,
-    faults: isRight ? [] : [`of ${orders} orders ${credited} credited, ${lost} lost, ${doubled} doubled, ${early} early`],
+    faults: isRight
+      ? []
+      : [
+          `of ${orders} orders ${credited} credited, ${lost} lost, ${doubled} doubled, ${early} early`,
+        ],
   };
 }

@@ -34,12 +34,23 @@ export async function attackHost(target: Target): Promise<Tried[]> {
   const tried: Tried[] = report.results
     .filter(({ skipped }) => skipped === undefined)
     // What is asked of all replies together is no attack of its own: its name says what is asked.
-    .map(({ id, name, what = name.slice(`${id} `.length), passed, actual, title, detail, note }) => {
-      if (passed && note === undefined && (actual === 200 || !LEFT_OPEN.includes(id))) return { id, what };
-      return { id, what, found: [title ?? note, detail].filter((part) => part !== undefined).join(': ') };
-    });
+    .map(
+      ({ id, name, what = name.slice(`${id} `.length), passed, actual, title, detail, note }) => {
+        if (passed && note === undefined && (actual === 200 || !LEFT_OPEN.includes(id)))
+          return { id, what };
+        return {
+          id,
+          what,
+          found: [title ?? note, detail].filter((part) => part !== undefined).join(': '),
+        };
+      },
+    );
   if (!report.complete) {
-    tried.push({ id: 'audit', what: 'the whole audit', found: report.stopped?.message ?? report.notJudged.join('; ') });
+    tried.push({
+      id: 'audit',
+      what: 'the whole audit',
+      found: report.stopped?.message ?? report.notJudged.join('; '),
+    });
   }
   for (const { id, what, find } of hostProbes) {
     const found = await find(target).catch((error: unknown) => (error as Error).message);

@@ -101,11 +101,17 @@ export const hosts: readonly Host[] = [
     version: '@nestjs/core',
     shows: 'src/main.ts',
     note:
-      'What the handlers need of Nest they get by `app.get(Orders)`. A controller behind the guard of [@paylink/nest](../packages/nest) ' +
+      '`credit` gets services of Nest by `app.get(Orders)`. A controller behind the guard of [@paylink/nest](../packages/nest) ' +
       'needs `rawBody: true`, which makes Nest keep the bytes of every route.',
     orders: 'src/orders.ts',
     ours: ['@paylink/express'],
-    others: ['@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'reflect-metadata', 'rxjs'],
+    others: [
+      '@nestjs/common',
+      '@nestjs/core',
+      '@nestjs/platform-express',
+      'reflect-metadata',
+      'rxjs',
+    ],
     build: ['tsc'],
     serve: () => 'node dist/main.js',
   },
@@ -116,7 +122,13 @@ export const hosts: readonly Host[] = [
     shows: 'src/routes/webhooks/payments/+server.ts',
     orders: 'src/orders.ts',
     ours: ['@paylink/fetch'],
-    others: ['@sveltejs/kit', '@sveltejs/adapter-node', '@sveltejs/vite-plugin-svelte', 'svelte', 'vite'],
+    others: [
+      '@sveltejs/kit',
+      '@sveltejs/adapter-node',
+      '@sveltejs/vite-plugin-svelte',
+      'svelte',
+      'vite',
+    ],
     build: ['svelte-kit sync', 'tsc --noEmit', 'vite build'],
     serve: () => 'node build',
     exceptions: [refusesForms('SvelteKit', '`csrf.trustedOrigins`')],
@@ -191,7 +203,8 @@ export const hosts: readonly Host[] = [
       '@types/react',
     ],
     build: ['vite build', 'tsc'],
-    serve: () => 'srvx serve --prod --static=../client --host=127.0.0.1 --entry=dist/server/server.js',
+    serve: () =>
+      'srvx serve --prod --static=../client --host=127.0.0.1 --entry=dist/server/server.js',
     note: 'Not only `POST`: TanStack would answer other methods with a page, and 200.',
     exceptions: [STAYS_OPEN],
   },
@@ -228,7 +241,8 @@ export const hosts: readonly Host[] = [
     ours: ['@paylink/fetch'],
     others: ['@deno/linux-x64-glibc'],
     build: [`${DENO} check --node-modules-dir=manual --no-lock src/server.ts`],
-    serve: () => `${DENO} run --node-modules-dir=manual --no-lock --allow-net --allow-env --allow-read src/server.ts`,
+    serve: () =>
+      `${DENO} run --node-modules-dir=manual --no-lock --allow-net --allow-env --allow-read src/server.ts`,
     exceptions: [STAYS_OPEN],
   },
   {

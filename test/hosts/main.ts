@@ -18,24 +18,35 @@ import { columns } from '../durability/printing.js';
 import { writeTable } from './page.js';
 
 const { values } = readOptions({
-  options: { only: { type: 'string' }, json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
 });
 const only = values.only?.split(',');
 const unknown = only?.filter((id) => !hosts.some((host) => host.id === id)) ?? [];
 if (unknown.length > 0) {
-  console.error(`Unknown host ${unknown.join(', ')}. Hosts: ${hosts.map(({ id }) => id).join(', ')}.`);
+  console.error(
+    `Unknown host ${unknown.join(', ')}. Hosts: ${hosts.map(({ id }) => id).join(', ')}.`,
+  );
   process.exit(2);
 }
 const chosen = hosts.filter(({ id }) => only?.includes(id) ?? true);
 
 let serving: ServedHost | undefined;
-process.once('SIGINT', () => void (serving?.stop() ?? Promise.resolve()).finally(() => process.exit(130)));
+process.once(
+  'SIGINT',
+  () => void (serving?.stop() ?? Promise.resolve()).finally(() => process.exit(130)),
+);
 
 const tarballs = await packedTarballs();
 const reports: HostReport[] = [];
 for (const host of chosen) {
   const report = await reportOf(host);
-  console.error(`${report.name} ${report.version}: ${report.tried} attacks, ${report.faults.length} faults (${report.seconds} s)`);
+  console.error(
+    `${report.name} ${report.version}: ${report.tried} attacks, ${report.faults.length} faults (${report.seconds} s)`,
+  );
   for (const fault of report.faults) console.error(`  ${fault}`);
   reports.push(report);
 }
@@ -68,7 +79,13 @@ async function reportOf(host: Host): Promise<HostReport> {
     const ended = serving.alive ? [] : [`it ended while it was attacked:\n${serving.said}`];
     return { ...said, ...verdict, faults: [...verdict.faults, ...ended], seconds: seconds() };
   } catch (error) {
-    return { ...said, tried: 0, faults: [(error as Error).message], exceptions: [], seconds: seconds() };
+    return {
+      ...said,
+      tried: 0,
+      faults: [(error as Error).message],
+      exceptions: [],
+      seconds: seconds(),
+    };
   } finally {
     await serving?.stop();
     serving = undefined;

@@ -14,7 +14,8 @@ const PRETTIER = at('../../node_modules/prettier/bin/prettier.cjs');
 export function betweenMarks(page: string, name: string): string {
   const [, rest] = page.split(`<!-- ${name} -->\n`);
   const [lines] = rest?.split(`<!-- end of ${name} -->`) ?? [];
-  if (rest === undefined || lines === undefined || lines === rest) throw new Error(`docs/hosts.md has no marks for "${name}"`);
+  if (rest === undefined || lines === undefined || lines === rest)
+    throw new Error(`docs/hosts.md has no marks for "${name}"`);
   return lines;
 }
 
@@ -38,7 +39,12 @@ export function merchantCode(): string {
 export function sections(): string {
   return hosts
     .map(({ id, name, shows, note }) =>
-      [`### ${name}`, `\`${shows}\`:`, block(`${id}/${shows}`), ...(note === undefined ? [] : [note])].join('\n\n'),
+      [
+        `### ${name}`,
+        `\`${shows}\`:`,
+        block(`${id}/${shows}`),
+        ...(note === undefined ? [] : [note]),
+      ].join('\n\n'),
     )
     .join('\n\n');
 }
@@ -50,7 +56,10 @@ function block(path: string): string {
 
 function replaceBetween(page: string, name: string, lines: string): string {
   const marks = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`] as const;
-  return page.replace(`${marks[0]}${betweenMarks(page, name)}${marks[1]}`, () => `${marks[0]}\n${lines}\n\n${marks[1]}`);
+  return page.replace(
+    `${marks[0]}${betweenMarks(page, name)}${marks[1]}`,
+    () => `${marks[0]}\n${lines}\n\n${marks[1]}`,
+  );
 }
 
 function replaceRows(
@@ -64,7 +73,9 @@ function replaceRows(
   const order = hosts.map((host) => host.name);
   const ran = new Set(reports.map((report) => report.name));
   const kept = cellsOf(old).filter(([host = '']) => !ran.has(host) && order.includes(host));
-  const all = [...kept, ...rows.map((row) => row.map(String))].sort(([a = ''], [b = '']) => order.indexOf(a) - order.indexOf(b));
+  const all = [...kept, ...rows.map((row) => row.map(String))].sort(
+    ([a = ''], [b = '']) => order.indexOf(a) - order.indexOf(b),
+  );
   return replaceBetween(page, name, markdown(head, all));
 }
 

@@ -1,6 +1,14 @@
 /** What every host is tried with beside the audit: the reply to the letter, when it comes, and what became of the money. */
 import { signedDelivery, type SignedDelivery } from '@paylink/testing';
-import { begin, chunked, exchange, requestBytes, type HeaderLines, type Wire, type WireReply } from '@paylink/testing/wire';
+import {
+  begin,
+  chunked,
+  exchange,
+  requestBytes,
+  type HeaderLines,
+  type Wire,
+  type WireReply,
+} from '@paylink/testing/wire';
 import type { Books } from './books.js';
 
 export interface Target {
@@ -30,7 +38,9 @@ export const hostProbes: readonly HostProbe[] = [
       const first = await send(target, delivery);
       const second = await send(target, delivery);
       return (
-        unlike(first, 200, RECEIVED) ?? unlike(second, 200, RECEIVED) ?? unlessEqual(books.credits('host-twice'), 1, 'credits')
+        unlike(first, 200, RECEIVED) ??
+        unlike(second, 200, RECEIVED) ??
+        unlessEqual(books.credits('host-twice'), 1, 'credits')
       );
     },
   },
@@ -60,11 +70,19 @@ export const hostProbes: readonly HostProbe[] = [
     what: 'a kind that is not configured',
     async find({ books, ...target }) {
       books.add('host-other-kind');
-      const delivery = signedDelivery({ secret: target.secret, type: 'payment.disputed', reference: 'host-other-kind' });
+      const delivery = signedDelivery({
+        secret: target.secret,
+        type: 'payment.disputed',
+        reference: 'host-other-kind',
+      });
       const reply = await send(target, delivery);
       return (
         unlike(reply, 200, RECEIVED) ??
-        unlessEqual(books.credits('host-other-kind') + books.refunds('host-other-kind'), 0, 'entries')
+        unlessEqual(
+          books.credits('host-other-kind') + books.refunds('host-other-kind'),
+          0,
+          'entries',
+        )
       );
     },
   },
@@ -101,7 +119,8 @@ export const hostProbes: readonly HostProbe[] = [
   {
     id: 'D04',
     what: 'a refusal before the body: a signature that cannot be right',
-    find: (target) => refusedEarly(target, 401, 'invalid_signature', { signature: 'guess', length: 60_000 }),
+    find: (target) =>
+      refusedEarly(target, 401, 'invalid_signature', { signature: 'guess', length: 60_000 }),
   },
   {
     id: 'D03',
@@ -115,7 +134,10 @@ export const hostProbes: readonly HostProbe[] = [
       const delivery = genuine(target, 'host-endless');
       const lines = linesOf(target, delivery, [['Transfer-Encoding', 'chunked']]);
       const open = chunked(Buffer.alloc(100_000, 0x20)).subarray(0, -5);
-      const wire = await begin(target.url, requestBytes(lines, open, { path: target.url.pathname }));
+      const wire = await begin(
+        target.url,
+        requestBytes(lines, open, { path: target.url.pathname }),
+      );
       return ending(wire, await wire.answer('POST', AT_ONCE), 413, 'body_too_large');
     },
   },
@@ -151,13 +173,25 @@ function genuine({ secret }: Pick<Target, 'secret'>, reference: string): SignedD
 
 type At = Pick<Target, 'url' | 'secret'>;
 
-function linesOf({ url }: At, { headers }: SignedDelivery, framing: HeaderLines, more: Record<string, string> = {}): HeaderLines {
+function linesOf(
+  { url }: At,
+  { headers }: SignedDelivery,
+  framing: HeaderLines,
+  more: Record<string, string> = {},
+): HeaderLines {
   return [['Host', url.host], ...Object.entries({ ...headers, ...more }), ...framing];
 }
 
-async function send(at: At, delivery: SignedDelivery, more?: Record<string, string>): Promise<WireReply> {
+async function send(
+  at: At,
+  delivery: SignedDelivery,
+  more?: Record<string, string>,
+): Promise<WireReply> {
   const lines = linesOf(at, delivery, [['Content-Length', String(delivery.rawBody.length)]], more);
-  const { wire, ...reply } = await exchange(at.url, requestBytes(lines, delivery.rawBody, { path: at.url.pathname }));
+  const { wire, ...reply } = await exchange(
+    at.url,
+    requestBytes(lines, delivery.rawBody, { path: at.url.pathname }),
+  );
   wire.destroy();
   return reply;
 }
@@ -172,17 +206,31 @@ function beginUnfinished(at: At, { length, signature }: Unfinished): Promise<Wir
   const delivery = genuine(at, 'host-unfinished');
   const more = signature === undefined ? {} : { 'x-service-signature': signature };
   const lines = linesOf(at, delivery, [['Content-Length', String(length)]], more);
-  return begin(at.url, requestBytes(lines, delivery.rawBody.subarray(0, 8), { path: at.url.pathname }));
+  return begin(
+    at.url,
+    requestBytes(lines, delivery.rawBody.subarray(0, 8), { path: at.url.pathname }),
+  );
 }
 
-async function refusedEarly(target: At, status: number, code: string, unfinished: Unfinished): Promise<string | undefined> {
+async function refusedEarly(
+  target: At,
+  status: number,
+  code: string,
+  unfinished: Unfinished,
+): Promise<string | undefined> {
   const wire = await beginUnfinished(target, unfinished);
   return ending(wire, await wire.answer('POST', AT_ONCE), status, code);
 }
 
-function ending(wire: Wire, answer: WireReply | string, status: number, code: string): string | undefined {
+function ending(
+  wire: Wire,
+  answer: WireReply | string,
+  status: number,
+  code: string,
+): string | undefined {
   wire.destroy();
-  if (typeof answer === 'string') return answer === 'closed' ? `closed by ${wire.ending ?? 'FIN'} without a reply` : answer;
+  if (typeof answer === 'string')
+    return answer === 'closed' ? `closed by ${wire.ending ?? 'FIN'} without a reply` : answer;
   return unlike(answer, status, `{"error":"${code}"}`);
 }
 
@@ -192,5 +240,7 @@ function unlike(reply: WireReply, status: number, body: string): string | undefi
 }
 
 function unlessEqual(actual: unknown, expected: unknown, what: string): string | undefined {
-  return actual === expected ? undefined : `${String(actual)} in place of ${String(expected)} ${what}`;
+  return actual === expected
+    ? undefined
+    : `${String(actual)} in place of ${String(expected)} ${what}`;
 }

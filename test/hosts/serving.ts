@@ -22,7 +22,10 @@ export class ServedHost {
     this.#process = process;
     this.#ended = once(process, 'close');
     for (const stream of [process.stdout!, process.stderr!]) {
-      stream.on('data', (text: Buffer) => (this.#said = (this.#said + text.toString()).slice(-8_000)));
+      stream.on(
+        'data',
+        (text: Buffer) => (this.#said = (this.#said + text.toString()).slice(-8_000)),
+      );
     }
   }
 
@@ -33,7 +36,13 @@ export class ServedHost {
   static async start(command: string, { cwd, env, url }: Start): Promise<ServedHost> {
     const port = Number(url.port);
     // A group of its own, so that what the host starts ends with it.
-    const child = spawn(command, { cwd, env, shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, {
+      cwd,
+      env,
+      shell: true,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const served = new ServedHost(child);
     const deadline = performance.now() + START;
     while (!(await takesConnections(port))) {

@@ -9,9 +9,23 @@ export interface HostReport extends Verdict {
   readonly seconds: number;
 }
 
-export const HEAD = ['host', 'version', 'built with', 'attacks tried', 'faults', 'exceptions'] as const;
+export const HEAD = [
+  'host',
+  'version',
+  'built with',
+  'attacks tried',
+  'faults',
+  'exceptions',
+] as const;
 
-export function rowOf({ name, version, builtWith, tried, faults, exceptions }: HostReport): (string | number)[] {
+export function rowOf({
+  name,
+  version,
+  builtWith,
+  tried,
+  faults,
+  exceptions,
+}: HostReport): (string | number)[] {
   return [name, version, builtWith, tried, faults.length, exceptions.length];
 }
 
@@ -21,7 +35,8 @@ export const EXCEPTIONS_HEAD = ['host', 'attack', 'seen', 'why'] as const;
 export function exceptionRows(reports: readonly HostReport[]): string[][] {
   return reports.flatMap(({ name, exceptions }) => {
     const reasons = new Map<string, SeenException[]>();
-    for (const exception of exceptions) reasons.set(exception.why, [...(reasons.get(exception.why) ?? []), exception]);
+    for (const exception of exceptions)
+      reasons.set(exception.why, [...(reasons.get(exception.why) ?? []), exception]);
     return [...reasons].map(([why, seen]) => [
       name,
       seen.map(({ id, what }) => `${id} ${what}`).join('; '),
@@ -31,7 +46,10 @@ export function exceptionRows(reports: readonly HostReport[]): string[][] {
   });
 }
 
-export function markdown(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+export function markdown(
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string {
   const line = (cells: readonly (string | number)[]): string =>
     `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');

@@ -17,7 +17,10 @@ export interface Verdict {
 }
 
 /** Every finding is a fault that no exception of the host explains; so is an exception that was not seen. */
-export function verdictOf({ exceptions = [] }: Pick<Host, 'exceptions'>, tried: readonly Tried[]): Verdict {
+export function verdictOf(
+  { exceptions = [] }: Pick<Host, 'exceptions'>,
+  tried: readonly Tried[],
+): Verdict {
   const faults: string[] = [];
   const seen: SeenException[] = [];
   const unseen = new Set(exceptions);
@@ -30,6 +33,7 @@ export function verdictOf({ exceptions = [] }: Pick<Host, 'exceptions'>, tried: 
       seen.push({ id, what, found, why: exception.why });
     }
   }
-  for (const { what } of unseen) faults.push(`the exception ${String(what)} was not seen: take it out of the list`);
+  for (const { what } of unseen)
+    faults.push(`the exception ${String(what)} was not seen: take it out of the list`);
   return { tried: tried.length, faults, exceptions: seen };
 }

@@ -2,11 +2,15 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 /** The lines of sources that were added or changed since a commit, as Stryker takes them: `path:first-last`. */
 export function changedLines(root: string, since: string): string[] {
-  const diff = execFileSync('git', ['diff', '--unified=0', '--no-renames', '--diff-filter=d', since, '--', 'packages/*/src/*.ts'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  });
+  const diff = execFileSync(
+    'git',
+    ['diff', '--unified=0', '--no-renames', '--diff-filter=d', since, '--', 'packages/*/src/*.ts'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+    },
+  );
   return rangesOf(diff);
 }
 

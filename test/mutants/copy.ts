@@ -9,10 +9,14 @@ import { basename, dirname, join } from 'node:path';
  */
 export function copyOfCheckout(root: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'paylink-mutants-'));
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
+  const files = execFileSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  )
     .split('\0')
     .filter((path) => path !== '' && existsSync(join(root, path)));
   for (const path of files) {
@@ -21,11 +25,17 @@ export function copyOfCheckout(root: string): string {
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   // The links of a package are relative: in the copy they lead to the copies of the others.
-  const packages = files.filter((path) => basename(path) === 'package.json' && dirname(path) !== '.').map(dirname);
+  const packages = files
+    .filter((path) => basename(path) === 'package.json' && dirname(path) !== '.')
+    .map(dirname);
   for (const folder of packages) {
     const modules = join(root, folder, 'node_modules');
     if (existsSync(modules))
-      cpSync(modules, join(copy, folder, 'node_modules'), { recursive: true, verbatimSymlinks: true, filter: isLink });
+      cpSync(modules, join(copy, folder, 'node_modules'), {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: isLink,
+      });
   }
   return copy;
 }

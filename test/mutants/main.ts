@@ -30,14 +30,21 @@ const { values } = readOptions({
 });
 const unknown = values.package.filter((name) => !TARGETS.some((target) => target.name === name));
 if (unknown.length > 0) {
-  console.error(`Unknown package ${unknown.join(', ')}. Valid packages: ${TARGETS.map(({ name }) => name).join(', ')}`);
+  console.error(
+    `Unknown package ${unknown.join(', ')}. Valid packages: ${TARGETS.map(({ name }) => name).join(', ')}`,
+  );
   process.exit(2);
 }
 
 /** Of what is to be mutated, what lies in the target; without any wish all of it. */
-function mutatedIn({ name, sources }: Target, wanted: readonly string[] | undefined): readonly string[] {
+function mutatedIn(
+  { name, sources }: Target,
+  wanted: readonly string[] | undefined,
+): readonly string[] {
   if (values.package.length > 0 && !values.package.includes(name)) return [];
-  return wanted === undefined ? [`${sources}**/*.ts`] : wanted.filter((path) => path.startsWith(sources));
+  return wanted === undefined
+    ? [`${sources}**/*.ts`]
+    : wanted.filter((path) => path.startsWith(sources));
 }
 
 function table(rows: readonly Score[]): string {
@@ -49,7 +56,9 @@ function table(rows: readonly Score[]): string {
 }
 
 const justifications = JSON.parse(read('test/mutants/survivors.json')!) as Justifications;
-const faults = lostEntries(justifications, read).map((entry) => `an entry of survivors.json whose line is gone: ${entry}`);
+const faults = lostEntries(justifications, read).map(
+  (entry) => `an entry of survivors.json whose line is gone: ${entry}`,
+);
 
 // GitHub names the commit before the first push by zeros.
 const since = /^0*$/.test(values.since ?? '') ? mergeBase(ROOT) : values.since!;
@@ -57,9 +66,12 @@ const lines = values.changed ? changedLines(ROOT, since) : undefined;
 const wanted = lines ?? (values.file.length > 0 ? values.file : undefined);
 // Of a few lines an entry without a survivor says nothing.
 const isPartial = wanted?.some((path) => /:[\d-]+$/.test(path)) ?? false;
-const chosen = TARGETS.map((target) => ({ target, mutate: mutatedIn(target, wanted) })).filter(({ mutate }) => mutate.length > 0);
+const chosen = TARGETS.map((target) => ({ target, mutate: mutatedIn(target, wanted) })).filter(
+  ({ mutate }) => mutate.length > 0,
+);
 const results = join(ROOT, '.cache/mutants');
-const sum = (rows: readonly Score[], count: (row: Score) => number): number => rows.reduce((total, row) => total + count(row), 0);
+const sum = (rows: readonly Score[], count: (row: Score) => number): number =>
+  rows.reduce((total, row) => total + count(row), 0);
 
 let ran = 0;
 if (chosen.length === 0) console.log('nothing to mutate');
@@ -77,7 +89,9 @@ for (const { target, mutate } of chosen) {
         concurrency: Number(values.concurrency),
         fresh,
       });
-      const files = Object.entries(report.files).filter(([path]) => wanted === undefined || asked.has(path));
+      const files = Object.entries(report.files).filter(
+        ([path]) => wanted === undefined || asked.has(path),
+      );
       const ofAsked = { files: Object.fromEntries(files) };
       const rows = scores(ofAsked, justifications);
       return { ofAsked, rows, survivors: rows.flatMap((row) => row.survivors) };
@@ -91,17 +105,25 @@ for (const { target, mutate } of chosen) {
     const all = noticed + justified + survivors.length;
     ran += all;
     for (const { file, at, line, from, to, isCovered } of survivors)
-      console.log(`${file}:${at}  ${line}\n    ${from} → ${to}${isCovered ? '' : '  (no test runs it)'}`);
+      console.log(
+        `${file}:${at}  ${line}\n    ${from} → ${to}${isCovered ? '' : '  (no test runs it)'}`,
+      );
     console.log(table(rows));
     const percent = (noticed / (all || 1)) * 100;
     console.log(
       `${target.name}: ${all} mutants, ${noticed} noticed (${percent.toFixed(1)} %), ${justified} justified, ${survivors.length} survived\n`,
     );
-    if (target.least === undefined && survivors.length > 0) faults.push(`${target.name}: ${survivors.length} survived`);
+    if (target.least === undefined && survivors.length > 0)
+      faults.push(`${target.name}: ${survivors.length} survived`);
     // One may always survive: of a few lines it is more than a tenth.
     if (target.least !== undefined && percent < target.least && survivors.length > 1)
       faults.push(`${target.name}: ${percent.toFixed(1)} %, least ${target.least}`);
-    if (!isPartial) faults.push(...idleEntries(ofAsked, justifications).map((entry) => `an entry without a survivor: ${entry}`));
+    if (!isPartial)
+      faults.push(
+        ...idleEntries(ofAsked, justifications).map(
+          (entry) => `an entry without a survivor: ${entry}`,
+        ),
+      );
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -18,7 +18,12 @@ const mutant = (status: Mutant['status'], replacement: string, statusReason = ''
   location: { start: { line: 2, column: 10 }, end: { line: 2, column: 20 } },
 });
 const reportOf = (...mutants: readonly Mutant[]) => ({ files: { [FILE]: { source, mutants } } });
-const entry = { line: 'return amount > 0;', from: 'amount > 0', to: 'amount >= 0', why: 'An amount is never 0.' };
+const entry = {
+  line: 'return amount > 0;',
+  from: 'amount > 0',
+  to: 'amount >= 0',
+  why: 'An amount is never 0.',
+};
 
 describe('the survivors', () => {
   it('are what no test notices; a hang, and an error outside of the tests, are noticed', () => {
@@ -33,7 +38,9 @@ describe('the survivors', () => {
     );
     const [score] = scores(report, {});
     expect(score).toMatchObject({ file: FILE, noticed: 3, justified: 0 });
-    expect(score!.survivors.map(({ at, from, to, isCovered }) => [at, from, to, isCovered])).toEqual([
+    expect(
+      score!.survivors.map(({ at, from, to, isCovered }) => [at, from, to, isCovered]),
+    ).toEqual([
       [2, 'amount > 0', 'amount <= 0', true],
       [2, 'amount > 0', 'amount >= 0', false],
       [2, 'amount > 0', 'amount > 1', true],
@@ -41,32 +48,48 @@ describe('the survivors', () => {
   });
 
   it('are justified by an entry of the same line and the same change, wherever the line is now', () => {
-    const [score] = scores(reportOf(mutant('Survived', 'amount >= 0'), mutant('Survived', 'true')), { [FILE]: [entry] });
+    const [score] = scores(
+      reportOf(mutant('Survived', 'amount >= 0'), mutant('Survived', 'true')),
+      { [FILE]: [entry] },
+    );
     expect(score).toMatchObject({ noticed: 0, justified: 1, survivors: [{ to: 'true' }] });
-    expect(scores(reportOf(mutant('Survived', 'amount >= 0')), { 'packages/core/src/other.ts': [entry] })[0]!.justified).toBe(0);
+    expect(
+      scores(reportOf(mutant('Survived', 'amount >= 0')), {
+        'packages/core/src/other.ts': [entry],
+      })[0]!.justified,
+    ).toBe(0);
   });
 
   it('leave an entry idle when the mutant is noticed, or when there is none', () => {
     const idle = [`${FILE}: return amount > 0;\n    amount > 0 → amount >= 0`];
-    expect(idleEntries(reportOf(mutant('Killed', 'amount >= 0')), { [FILE]: [entry] })).toEqual(idle);
+    expect(idleEntries(reportOf(mutant('Killed', 'amount >= 0')), { [FILE]: [entry] })).toEqual(
+      idle,
+    );
     expect(idleEntries(reportOf(), { [FILE]: [entry] })).toEqual(idle);
-    expect(idleEntries(reportOf(mutant('Survived', 'amount >= 0')), { [FILE]: [entry] })).toEqual([]);
+    expect(idleEntries(reportOf(mutant('Survived', 'amount >= 0')), { [FILE]: [entry] })).toEqual(
+      [],
+    );
   });
 
   it('leave an entry lost when its line or its file is gone', () => {
     expect(lostEntries({ [FILE]: [entry] }, () => source)).toEqual([]);
-    expect(lostEntries({ [FILE]: [entry] }, () => source.replace('>', '>='))).toEqual([`${FILE}: return amount > 0;`]);
-    expect(lostEntries({ [FILE]: [entry] }, () => undefined)).toEqual([`${FILE}: return amount > 0;`]);
+    expect(lostEntries({ [FILE]: [entry] }, () => source.replace('>', '>='))).toEqual([
+      `${FILE}: return amount > 0;`,
+    ]);
+    expect(lostEntries({ [FILE]: [entry] }, () => undefined)).toEqual([
+      `${FILE}: return amount > 0;`,
+    ]);
   });
 });
 
 describe('what is not mutated', () => {
-  it.each(['must be a function', 'unknown option 0. Valid options: 0', '[paylink] secret is short'])(
-    'is a text for people: %s',
-    (text) => {
-      expect(isMessage(text)).toBe(true);
-    },
-  );
+  it.each([
+    'must be a function',
+    'unknown option 0. Valid options: 0',
+    '[paylink] secret is short',
+  ])('is a text for people: %s', (text) => {
+    expect(isMessage(text)).toBe(true);
+  });
 
   it.each(['invalid_signature', 'x-service-event', ', ', ' (0: 0)', 'SELECT key FROM marks', ''])(
     'is not a code, a name or a statement: %s',
@@ -80,7 +103,9 @@ describe('what changed', () => {
   it('is the lines of sources that were added or changed, and no line that was taken out', () => {
     const root = mkdtempSync(join(tmpdir(), 'paylink-changed-'));
     const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: root });
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: root,
+      });
     const write = (path: string, lines: readonly (string | number)[]) => {
       mkdirSync(join(root, path, '..'), { recursive: true });
       writeFileSync(join(root, path), `${lines.join('\n')}\n`);

@@ -7,7 +7,9 @@ export class NearestFirst extends BaseSequencer {
     // Set by Stryker's runner before each run.
     const mutated = (this.ctx.config.related ?? []).map((path) => basename(path).split('.')[0]!);
     const lastTime = ({ project, moduleId }: TestSpecification): number =>
-      this.ctx.cache.getFileTestResults(`${project.name}:${moduleId.slice(this.ctx.config.root.length + 1)}`)?.duration ?? 0;
+      this.ctx.cache.getFileTestResults(
+        `${project.name}:${moduleId.slice(this.ctx.config.root.length + 1)}`,
+      )?.duration ?? 0;
     const rank = (file: TestSpecification): number =>
       mutated.some((name) => basename(file.moduleId).startsWith(name)) ? -1 : lastTime(file);
     return [...files].sort((one, other) => rank(one) - rank(other));

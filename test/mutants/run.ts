@@ -9,7 +9,15 @@ import { ADAPTERS, type Target } from './targets.js';
 export interface Mutant {
   readonly mutatorName: string;
   readonly replacement: string;
-  readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage' | 'RuntimeError' | 'CompileError' | 'Ignored' | 'Pending';
+  readonly status:
+    | 'Killed'
+    | 'Timeout'
+    | 'Survived'
+    | 'NoCoverage'
+    | 'RuntimeError'
+    | 'CompileError'
+    | 'Ignored'
+    | 'Pending';
   readonly statusReason?: string;
   readonly location: { readonly start: Position; readonly end: Position };
 }
@@ -20,7 +28,9 @@ interface Position {
 }
 
 export interface Report {
-  readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
+  readonly files: Readonly<
+    Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>
+  >;
 }
 
 export interface Settings {
@@ -48,7 +58,10 @@ export async function runStryker(
   const json = join(copy, 'mutants.json');
   const options = {
     testRunner: 'vitest',
-    plugins: [import.meta.resolve('@stryker-mutator/vitest-runner'), join(copy, 'test/mutants/ignore-messages.mjs')],
+    plugins: [
+      import.meta.resolve('@stryker-mutator/vitest-runner'),
+      join(copy, 'test/mutants/ignore-messages.mjs'),
+    ],
     ignorers: ['messages'],
     vitest: { configFile: join(copy, 'test/mutants/vitest.config.ts') },
     mutate,
@@ -70,18 +83,27 @@ export async function runStryker(
   };
   const file = join(copy, 'stryker.json');
   writeFileSync(file, JSON.stringify(options));
-  const cli = join(dirname(fileURLToPath(import.meta.resolve('@stryker-mutator/core'))), '../../bin/stryker.js');
+  const cli = join(
+    dirname(fileURLToPath(import.meta.resolve('@stryker-mutator/core'))),
+    '../../bin/stryker.js',
+  );
   const tests = JSON.stringify({
     tests: asksHosts ? [...target.tests, ...ADAPTERS] : target.tests,
     onWebCrypto: target.onWebCrypto ?? [],
   });
-  const postgres = target.onPostgres === true ? await startPostgres({ fsync: 'off', deadlock_timeout: '50ms' }) : undefined;
+  const postgres =
+    target.onPostgres === true
+      ? await startPostgres({ fsync: 'off', deadlock_timeout: '50ms' })
+      : undefined;
   const env = {
     PAYLINK_MUTANTS_TESTS: tests,
     ...(target.hosts && { PAYLINK_HOSTS: target.hosts.join() }),
     ...(postgres && { PAYLINK_SHARED_POSTGRES: postgres.url }),
   };
-  const stryker = run(process.execPath, [cli, 'run', file], { cwd: copy, env: { ...process.env, ...env } });
+  const stryker = run(process.execPath, [cli, 'run', file], {
+    cwd: copy,
+    env: { ...process.env, ...env },
+  });
   const code = await stryker.finally(() => postgres?.close());
   if (code !== 0) throw new Error(`Stryker ended with ${code}`);
   return JSON.parse(readFileSync(json, 'utf8')) as Report;
@@ -90,7 +112,9 @@ export async function runStryker(
 /** So that a later run tries them again: of a mutant of a module's own constant Stryker does not know which new test concerns it. */
 function forgetSurvivors(incrementalFile: string): void {
   if (!existsSync(incrementalFile)) return;
-  const report = JSON.parse(readFileSync(incrementalFile, 'utf8')) as { files: Record<string, { mutants: Mutant[] }> };
+  const report = JSON.parse(readFileSync(incrementalFile, 'utf8')) as {
+    files: Record<string, { mutants: Mutant[] }>;
+  };
   for (const file of Object.values(report.files)) {
     file.mutants = file.mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout');
   }

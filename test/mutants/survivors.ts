@@ -28,7 +28,9 @@ export interface Score {
 export function scores(report: Report, justifications: Justifications): Score[] {
   return Object.entries(report.files).map(([file, { source, mutants }]) => {
     const unnoticed = mutants.filter(isUnnoticed).map((mutant) => survivorOf(file, source, mutant));
-    const survivors = unnoticed.filter((survivor) => !(justifications[file] ?? []).some((entry) => isOf(entry, survivor)));
+    const survivors = unnoticed.filter(
+      (survivor) => !(justifications[file] ?? []).some((entry) => isOf(entry, survivor)),
+    );
     const noticed = mutants.filter(isNoticed).length;
     return { file, noticed, justified: unnoticed.length - survivors.length, survivors };
   });
@@ -45,7 +47,10 @@ export function idleEntries(report: Report, justifications: Justifications): str
 }
 
 /** The entries whose file or line is gone; found without a run. */
-export function lostEntries(justifications: Justifications, read: (file: string) => string | undefined): string[] {
+export function lostEntries(
+  justifications: Justifications,
+  read: (file: string) => string | undefined,
+): string[] {
   return Object.entries(justifications).flatMap(([file, entries]) => {
     const lines = new Set((read(file) ?? '').split('\n').map((line) => line.trim()));
     return entries.filter(({ line }) => !lines.has(line)).map(({ line }) => `${file}: ${line}`);
@@ -69,7 +74,11 @@ function isOf({ line, from, to }: Justification, survivor: Survivor): boolean {
   return line === survivor.line && from === survivor.from && to === survivor.to;
 }
 
-function survivorOf(file: string, source: string, { location, replacement, status }: Mutant): Survivor {
+function survivorOf(
+  file: string,
+  source: string,
+  { location, replacement, status }: Mutant,
+): Survivor {
   const lines = source.split('\n');
   const { start, end } = location;
   const from = lines.slice(start.line - 1, end.line);

@@ -19,14 +19,26 @@ const spellings = fc.oneof(
     return flipped.toString('hex');
   }),
   fc.nat(64).map((length) => (right: string) => right.slice(0, length)),
-  fc.nat(63).map((at) => (right: string) => right.slice(0, at) + right.charAt(at).toUpperCase() + right.slice(at + 1)),
+  fc
+    .nat(63)
+    .map(
+      (at) => (right: string) =>
+        right.slice(0, at) + right.charAt(at).toUpperCase() + right.slice(at + 1),
+    ),
   // The same digit to code that looks at the low byte of a character alone, as latin1 does.
   fc
     .nat(63)
-    .map((at) => (right: string) => right.slice(0, at) + String.fromCharCode(right.charCodeAt(at) + 0x100) + right.slice(at + 1)),
+    .map(
+      (at) => (right: string) =>
+        right.slice(0, at) +
+        String.fromCharCode(right.charCodeAt(at) + 0x100) +
+        right.slice(at + 1),
+    ),
   fc.string({ unit: 'binary', maxLength: 4 }).map((more) => (right: string) => right + more),
   fc.string({ unit: 'binary', maxLength: 4 }).map((more) => (right: string) => more + right),
-  fc.constantFrom('sha256=', '0x', 'v1=', '"', ' ', '\0').map((prefix) => (right: string) => prefix + right),
+  fc
+    .constantFrom('sha256=', '0x', 'v1=', '"', ' ', '\0')
+    .map((prefix) => (right: string) => prefix + right),
   fc.constant((right: string) => Buffer.from(right, 'hex').toString('base64')),
   fc.stringMatching(/^[0-9a-f]{64}$/).map((other) => () => other),
   fc.string({ unit: 'binary', minLength: 64, maxLength: 64 }).map((other) => () => other),
@@ -41,14 +53,20 @@ const deliveries = fc.record({
   body: fc.oneof({ weight: 49, arbitrary: bytes(0, 80) }, large),
   secrets: fc.array(bytes(1, 80), { minLength: 1, maxLength: 3 }),
   signer: fc.oneof({ weight: 5, arbitrary: fc.nat(2) }, fc.constant(undefined)),
-  algorithm: fc.oneof({ weight: 9, arbitrary: fc.constant('sha256') }, fc.constantFrom('sha1', 'sha512')),
+  algorithm: fc.oneof(
+    { weight: 9, arbitrary: fc.constant('sha256') },
+    fc.constantFrom('sha1', 'sha512'),
+  ),
   spelling: spellings,
 });
 
 /** Accepted if and only if it is, character for character, the MAC under one of the secrets; else `invalid_signature`. */
 export function exactSignature(verify: Verify = verifySignature) {
   return fc.asyncProperty(deliveries, async ({ body, secrets, signer, algorithm, spelling }) => {
-    const secret = signer === undefined ? Buffer.from('a secret of another merchant') : secrets[signer % secrets.length]!;
+    const secret =
+      signer === undefined
+        ? Buffer.from('a secret of another merchant')
+        : secrets[signer % secrets.length]!;
     const signature = spelling(mac(body, secret, algorithm));
     const isRight = secrets.some((each) => mac(body, each) === signature);
     const refusal: unknown = await verify(body, signature, secrets).then(

@@ -1,18 +1,18 @@
 /** Histories of a store, made by several clients at once and checked against a model that does one thing after the other. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { IdempotencyStore } from '@paylink/core';
+import type { PaymentStore } from '@paylink/payments';
 import fc from 'fast-check';
 
 /** A store with what the property must know of its engine. */
-export interface StoreUnderTest<Scope extends object = object> {
+export interface StoreUnderTest<Tx = undefined> {
   /** The clients take one after the other: of one engine, and each on connections of its own, as in several processes. */
-  readonly stores: readonly IdempotencyStore<Scope>[];
+  readonly stores: readonly PaymentStore<Tx>[];
   /** Waits for a while that the engine notices. */
   readonly pause: (steps: number) => Promise<void>;
   /** Where the engine holds the effects too. */
   readonly ledger?: {
-    /** Writes the effect of a key under the store's scope. */
-    write(key: string, scope: Scope): Promise<void>;
+    /** Writes the effect of a key in the store's transaction. */
+    write(key: string, tx: Tx): Promise<void>;
     /** How many effects of a key are durable. */
     count(key: string): Promise<number>;
   };
@@ -26,7 +26,10 @@ const operations = fc.record({
   does: fc.constantFrom('run', 'run', 'fail', 'ask'),
   takes: steps,
 });
-const histories = fc.array(fc.array(operations, { minLength: 1, maxLength: 2 }), { minLength: 2, maxLength: 4 });
+const histories = fc.array(fc.array(operations, { minLength: 1, maxLength: 2 }), {
+  minLength: 2,
+  maxLength: 4,
+});
 
 type Result = 'done' | 'duplicate' | 'in_progress' | 'running' | 'threw' | 'yes' | 'no';
 
@@ -43,7 +46,10 @@ interface Event {
 class WorkFailed extends Error {}
 
 /** Whether some order of the operations, which keeps what really was before what, is one of the sequential model. */
-export function isLinearizable(events: readonly Event[], done: ReadonlySet<number> = new Set()): boolean {
+export function isLinearizable(
+  events: readonly Event[],
+  done: ReadonlySet<number> = new Set(),
+): boolean {
   if (events.length === 0) return true;
   const firstEnd = Math.min(...events.map(({ end }) => end));
   return events.some((event) => {
@@ -66,10 +72,11 @@ export function isLinearizable(events: readonly Event[], done: ReadonlySet<numbe
 }
 
 /** Linearizable; one effect for each key that is done and none for others; and runs of one turn never at once. */
-export function linearizableStore<Scope extends object>({ stores, pause, ledger }: StoreUnderTest<Scope>) {
+export function linearizableStore<Tx>({ stores, pause, ledger }: StoreUnderTest<Tx>) {
   return fc.asyncProperty(histories, async (clients) => {
     const history = randomUUID();
-    const hash = (text: string): string => createHash('sha256').update(`${history} ${text}`).digest('hex');
+    const hash = (text: string): string =>
+      createHash('sha256').update(`${history} ${text}`).digest('hex');
     const keys = [0, 1, 2].map((key) => hash(`key ${key}`));
     const turnOf = (key: number): string => hash(`turn ${key >> 1}`);
     const working = new Map<string, number>();
@@ -77,20 +84,28 @@ export function linearizableStore<Scope extends object>({ stores, pause, ledger 
     let now = 0;
     let overlapped = false;
 
-    const work = async (key: number, does: 'run' | 'fail', takes: number, scope: Scope): Promise<void> => {
+    const work = async (
+      key: number,
+      does: 'run' | 'fail',
+      takes: number,
+      tx: Tx,
+    ): Promise<void> => {
       const turn = turnOf(key);
       const others = working.get(turn) ?? 0;
       overlapped ||= others > 0;
       working.set(turn, others + 1);
       try {
-        await ledger?.write(keys[key]!, scope);
+        await ledger?.write(keys[key]!, tx);
         await pause(takes);
         if (does === 'fail') throw new WorkFailed();
       } finally {
         working.set(turn, working.get(turn)! - 1);
       }
     };
-    const operate = async (at: number, { after, key, does, takes }: (typeof clients)[number][number]): Promise<void> => {
+    const operate = async (
+      at: number,
+      { after, key, does, takes }: (typeof clients)[number][number],
+    ): Promise<void> => {
       const store = stores[at]!;
       await pause(after);
       const event: Event = { store: at, key, does, begin: now++, end: Infinity, result: 'no' };
@@ -99,7 +114,10 @@ export function linearizableStore<Scope extends object>({ stores, pause, ledger 
       else {
         const kind = event.does;
         event.result = await store
-          .run(keys[key]!, (scope) => work(key, kind, takes, scope), { signal: new AbortController().signal, turn: turnOf(key) })
+          .run(keys[key]!, (tx) => work(key, kind, takes, tx), {
+            signal: new AbortController().signal,
+            turn: turnOf(key),
+          })
           .catch((error: unknown) => {
             if (error instanceof WorkFailed) return 'threw' as const;
             throw error;
@@ -124,17 +142,23 @@ export function linearizableStore<Scope extends object>({ stores, pause, ledger 
       );
     // A store may take a key that its own process runs for one that is not done yet, whatever another process has done.
     for (const event of events) {
-      const isOwn = (other: Event): boolean => other.store === event.store && other.key === event.key && other.does !== 'ask';
+      const isOwn = (other: Event): boolean =>
+        other.store === event.store && other.key === event.key && other.does !== 'ask';
       const runsHere =
-        stores.length > 1 && events.some((other) => isOwn(other) && other.begin < event.end && other.end > event.begin);
+        stores.length > 1 &&
+        events.some((other) => isOwn(other) && other.begin < event.end && other.end > event.begin);
       if (event.result === 'no' && runsHere) event.result = 'running';
     }
-    const counts = ledger === undefined ? [] : await Promise.all(keys.map((key) => ledger.count(key)));
+    const counts =
+      ledger === undefined ? [] : await Promise.all(keys.map((key) => ledger.count(key)));
     return (
       !overlapped &&
       isLinearizable(events) &&
       events.every((event) => event.result !== 'in_progress' || wasBusy(event)) &&
-      counts.every((count, key) => count === Number(events.some((event) => event.key === key && event.result === 'done')))
+      counts.every(
+        (count, key) =>
+          count === Number(events.some((event) => event.key === key && event.result === 'done')),
+      )
     );
   });
 }

@@ -40,7 +40,10 @@ function checking(property: fc.IAsyncProperty<unknown>): Run {
   };
 }
 
-function store(open: () => ReturnType<typeof onMemory> | ReturnType<typeof onPostgres> | ReturnType<typeof onRedis>): Run {
+function store(
+  open: () =>
+    ReturnType<typeof onMemory> | ReturnType<typeof onPostgres> | ReturnType<typeof onRedis>,
+): Run {
   return async (runs, seed) => {
     const opened = await open();
     try {
@@ -64,7 +67,12 @@ const properties: readonly Property[] = [
     share: 200,
     run: checking(onlyWebhookErrors()),
   },
-  { name: 'memory', says: 'the histories of memoryStore are linearizable', share: 8, run: store(onMemory) },
+  {
+    name: 'memory',
+    says: 'the histories of memoryStore are linearizable',
+    share: 8,
+    run: store(onMemory),
+  },
   {
     name: 'client',
     says: 'the retries of one call make one link at most',
@@ -78,7 +86,12 @@ const properties: readonly Property[] = [
       }
     },
   },
-  { name: 'postgres', says: 'the histories of postgresStore on PostgreSQL are linearizable', share: 1, run: store(onPostgres) },
+  {
+    name: 'postgres',
+    says: 'the histories of postgresStore on PostgreSQL are linearizable',
+    share: 1,
+    run: store(onPostgres),
+  },
   {
     name: 'redis',
     says: 'the histories of redisStore on Redis are linearizable',
@@ -86,7 +99,13 @@ const properties: readonly Property[] = [
     run: store(onRedis),
     absent: withoutRedis() && 'there is no redis-server here',
   },
-  { name: 'hosts', says: 'every host gives the same status and body', share: 0.4, least: 200, run: askHosts },
+  {
+    name: 'hosts',
+    says: 'every host gives the same status and body',
+    share: 0.4,
+    least: 200,
+    run: askHosts,
+  },
 ];
 
 /** By the suite of the adapters, which has the servers. */
@@ -110,7 +129,11 @@ function refuse(): never {
 }
 
 const { values } = readOptions({
-  options: { runs: { type: 'string', default: '200000' }, seed: { type: 'string' }, only: { type: 'string' } },
+  options: {
+    runs: { type: 'string', default: '200000' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+  },
 });
 const total = Number(values.runs);
 const seed = Number(values.seed ?? randomInt(2 ** 30));
@@ -135,6 +158,8 @@ for (const { name, says, share, least = 1, run, absent = false } of chosen) {
   }
   ran += runs;
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  console.log(`${name.padEnd(10)} ${runs.toLocaleString('en').padStart(12)}  ${says} (${seconds} s)`);
+  console.log(
+    `${name.padEnd(10)} ${runs.toLocaleString('en').padStart(12)}  ${says} (${seconds} s)`,
+  );
 }
 console.log(`${ran.toLocaleString('en')} cases, 0 failed`);

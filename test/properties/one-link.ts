@@ -33,7 +33,8 @@ async function startService() {
     const fate = coming.shift() ?? 'answered';
     if (fate === 'dropped before') return void req.socket.resetAndDestroy();
     if (fate === 'failed before') return void res.writeHead(500, { 'retry-after': '0' }).end();
-    if (fate === 'refused for its rate') return void res.writeHead(429, { 'retry-after': '0' }).end();
+    if (fate === 'refused for its rate')
+      return void res.writeHead(429, { 'retry-after': '0' }).end();
 
     const identity = key ?? `without a key ${sent.length}`;
     const link = links.get(identity) ?? { token: `token-${links.size}`, body };
@@ -76,14 +77,18 @@ async function startService() {
 /** Lets the client's waits pass fifty times as fast. */
 function hurry(): () => void {
   const real = globalThis.setTimeout;
-  globalThis.setTimeout = ((run: (...given: unknown[]) => void, milliseconds = 0, ...given: unknown[]) =>
-    real(run, milliseconds / 50, ...given)) as typeof setTimeout;
+  globalThis.setTimeout = ((
+    run: (...given: unknown[]) => void,
+    milliseconds = 0,
+    ...given: unknown[]
+  ) => real(run, milliseconds / 50, ...given)) as typeof setTimeout;
   return () => void (globalThis.setTimeout = real);
 }
 
 type CreateClient = (baseUrl: string) => Pick<PaylinkClient, 'createPaymentLink'>;
 
-const ourClient: CreateClient = (baseUrl) => createClient({ baseUrl, apiKey: 'sk_live_properties.a-key-of-no-service' });
+const ourClient: CreateClient = (baseUrl) =>
+  createClient({ baseUrl, apiKey: 'sk_live_properties.a-key-of-no-service' });
 
 /**
  * However requests and answers are lost, one call makes one link at most, sends one key and the same bytes on every try, and what it
@@ -94,21 +99,27 @@ export async function oneLink(create: CreateClient = ourClient) {
   const restoreTime = hurry();
   const client = create(service.baseUrl);
   let order = 0;
-  const property = fc.asyncProperty(fc.array(fates, { maxLength: 4 }), fc.integer({ min: 1, max: 1e6 }), async (coming, amount) => {
-    service.expect(coming);
-    order += 1;
-    const link = await client.createPaymentLink({ amount, reference: `order-${order}` }).catch(() => undefined);
-    const keys = new Set(service.sent.map(({ key }) => key));
-    const bodies = new Set(service.sent.map(({ body }) => body));
-    const [made] = service.links.values();
-    return (
-      keys.size === 1 &&
-      !keys.has(undefined) &&
-      bodies.size === 1 &&
-      service.links.size <= 1 &&
-      (link === undefined || link.token === made?.token)
-    );
-  });
+  const property = fc.asyncProperty(
+    fc.array(fates, { maxLength: 4 }),
+    fc.integer({ min: 1, max: 1e6 }),
+    async (coming, amount) => {
+      service.expect(coming);
+      order += 1;
+      const link = await client
+        .createPaymentLink({ amount, reference: `order-${order}` })
+        .catch(() => undefined);
+      const keys = new Set(service.sent.map(({ key }) => key));
+      const bodies = new Set(service.sent.map(({ body }) => body));
+      const [made] = service.links.values();
+      return (
+        keys.size === 1 &&
+        !keys.has(undefined) &&
+        bodies.size === 1 &&
+        service.links.size <= 1 &&
+        (link === undefined || link.token === made?.token)
+      );
+    },
+  );
   return {
     property,
     close: () => {

@@ -9,10 +9,17 @@ export interface Reader {
   verify(rawBody: Uint8Array, headers: WebhookHeaders): Promise<unknown>;
 }
 
-const text = fc.oneof(fc.json(), fc.string({ unit: 'binary' }), fc.constantFrom('', 'null', '{"reference":"\\ud800"}', '\ufeff{}'));
+const text = fc.oneof(
+  fc.json(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', 'null', '{"reference":"\\ud800"}', '\ufeff{}'),
+);
 const bodies = fc.oneof(
   { weight: 3, arbitrary: text.map((value) => Buffer.from(value)) },
-  { weight: 3, arbitrary: fc.json().map((json) => Buffer.from(`{"reference":"order-42","status":${json}}`)) },
+  {
+    weight: 3,
+    arbitrary: fc.json().map((json) => Buffer.from(`{"reference":"order-42","status":${json}}`)),
+  },
   fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
   fc.anything(),
 );
@@ -36,6 +43,8 @@ export function onlyWebhookErrors(reader: Reader = createVerifier({ secret: SECR
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    return (error === undefined || isWebhookError(error)) && Object.keys(Object.prototype).length === 0;
+    return (
+      (error === undefined || isWebhookError(error)) && Object.keys(Object.prototype).length === 0
+    );
   });
 }

@@ -1,7 +1,8 @@
 /** A few cases of each property, and for each something broken that it finds. `pnpm properties` tries as many as one likes. */
 import { randomUUID } from 'node:crypto';
-import { createVerifier, verifySignature, type IdempotencyStore } from '@paylink/core';
 import { createClient } from '@paylink/client';
+import { createVerifier, verifySignature } from '@paylink/core';
+import type { PaymentStore } from '@paylink/payments';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactSignature } from './exact-signature.js';
@@ -17,14 +18,22 @@ describe('accepted if and only if it is the exact MAC', () => {
 
   it('finds a verifier that accepts upper case', async () => {
     const property = exactSignature((body, signature, secret) =>
-      verifySignature(body, typeof signature === 'string' ? signature.toLowerCase() : signature, secret),
+      verifySignature(
+        body,
+        typeof signature === 'string' ? signature.toLowerCase() : signature,
+        secret,
+      ),
     );
     expect((await fc.check(property, RUNS)).failed).toBe(true);
   });
 
   it('finds a verifier that looks at the first secret only', async () => {
     const property = exactSignature((body, signature, secret) =>
-      verifySignature(body, signature, Array.isArray(secret) ? (secret as Uint8Array[])[0] : secret),
+      verifySignature(
+        body,
+        signature,
+        Array.isArray(secret) ? (secret as Uint8Array[])[0] : secret,
+      ),
     );
     expect((await fc.check(property, RUNS)).failed).toBe(true);
   });
@@ -54,7 +63,11 @@ describe('the retries of one call make one link at most', () => {
 
   it('finds a client that takes a new key for each try', async () => {
     const { property, close } = await oneLink((baseUrl) => {
-      const client = createClient({ baseUrl, apiKey: 'sk_live_properties.a-key-of-no-service', retries: 0 });
+      const client = createClient({
+        baseUrl,
+        apiKey: 'sk_live_properties.a-key-of-no-service',
+        retries: 0,
+      });
       const once = (link: Parameters<typeof client.createPaymentLink>[0]) =>
         client.createPaymentLink(link, { idempotencyKey: randomUUID() });
       return { createPaymentLink: (link) => once(link).catch(() => once(link)) };
@@ -67,13 +80,15 @@ describe('the retries of one call make one link at most', () => {
 describe('the histories of a store are linearizable', () => {
   it('holds for memoryStore', () => fc.assert(linearizableStore(onMemory()), RUNS));
 
-  it.each<[string, (store: IdempotencyStore) => IdempotencyStore]>([
+  it.each<[string, (store: PaymentStore<undefined>) => PaymentStore<undefined>]>([
     [
       'marks before the work',
       ({ isDone, run }) => ({
         isDone,
         run: (key, work, options) =>
-          run(key, async () => undefined, options).then(async (result) => (result === 'done' ? (await work({}), result) : result)),
+          run(key, async () => undefined, options).then(async (result) =>
+            result === 'done' ? (await work(undefined), result) : result,
+          ),
       }),
     ],
     ['forgets the mark', ({ run }) => ({ isDone: () => Promise.resolve(false), run })],
@@ -85,7 +100,7 @@ describe('the histories of a store are linearizable', () => {
           isDone: async (key) => done.has(key) || (await isDone(key)),
           run: async (key, work) => {
             if (done.has(key)) return 'duplicate';
-            await work({});
+            await work(undefined);
             done.add(key);
             return 'done';
           },
@@ -99,10 +114,10 @@ describe('the histories of a store are linearizable', () => {
         return {
           isDone,
           run: (key, work, options) => {
-            const other = running.get(options.turn!);
+            const other = running.get(options.turn);
             if (other !== undefined) return other.then(() => 'duplicate' as const);
-            const mine = run(key, work, options).finally(() => running.delete(options.turn!));
-            running.set(options.turn!, mine);
+            const mine = run(key, work, options).finally(() => running.delete(options.turn));
+            running.set(options.turn, mine);
             return mine;
           },
         };

@@ -1,24 +1,24 @@
 /** The stores on their engines, as the property of linearizable.ts asks for them. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import { memoryStore } from '@paylink/core';
+import { memoryStore } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';
-import { redisStore } from '@paylink/redis';
+import { redisStore, type RedisScope } from '@paylink/redis';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { startPostgres } from '../engines/postgres.js';
 import { startRedis } from '../engines/redis.js';
 import type { StoreUnderTest } from './linearizable.js';
 
-type Closable<Scope extends object = object> = StoreUnderTest<Scope> & { close(): Promise<void> };
+type Closable<Tx> = StoreUnderTest<Tx> & { close(): Promise<void> };
 
-export function onMemory(): Closable {
+export function onMemory(): Closable<undefined> {
   const pause = async (steps: number): Promise<void> => {
     for (let step = 0; step < steps; step++) await turn();
   };
   return { stores: [memoryStore()], pause, close: () => Promise.resolve() };
 }
 
-export async function onPostgres(): Promise<Closable<{ readonly tx: pg.PoolClient }>> {
+export async function onPostgres(): Promise<Closable<Pick<pg.PoolClient, 'query'>>> {
   const server = await startPostgres();
   const pools = [1, 2].map(() => new pg.Pool({ connectionString: server.url, max: 4 }));
   for (const pool of pools) pool.on('error', () => undefined);
@@ -30,11 +30,14 @@ export async function onPostgres(): Promise<Closable<{ readonly tx: pg.PoolClien
     stores,
     pause: (steps) => sleep(steps),
     ledger: {
-      async write(key, { tx }) {
+      async write(key, tx) {
         await tx.query('INSERT INTO effects VALUES ($1)', [key]);
       },
       async count(key) {
-        const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM effects WHERE key = $1', [key]);
+        const { rows } = await pool.query<{ count: string }>(
+          'SELECT count(*) FROM effects WHERE key = $1',
+          [key],
+        );
         return Number(rows[0]!.count);
       },
     },
@@ -45,7 +48,7 @@ export async function onPostgres(): Promise<Closable<{ readonly tx: pg.PoolClien
   };
 }
 
-export async function onRedis(): Promise<Closable> {
+export async function onRedis(): Promise<Closable<RedisScope>> {
   const server = await startRedis();
   const clients = [1, 2].map(() => new Redis(server.url));
   return {

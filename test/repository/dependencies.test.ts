@@ -23,24 +23,6 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
     'strip-ansi',
   ],
   emulator: ['@hono/node-server', 'hono'],
-  ...Object.fromEntries(
-    ['express', 'fastify', 'hono', 'koa', 'nest', 'next', 'node'].map((name) => [
-      name,
-      [
-        'bytes',
-        'depd',
-        'http-errors',
-        'iconv-lite',
-        'inherits',
-        'raw-body',
-        'safer-buffer',
-        'setprototypeof',
-        'statuses',
-        'toidentifier',
-        'unpipe',
-      ],
-    ]),
-  ),
 };
 
 const readManifest = (folder: string): Manifest =>

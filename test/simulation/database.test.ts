@@ -5,7 +5,7 @@ import { startPostgres, type PostgresServer } from '../engines/postgres.js';
 import { Random } from '../durability/random.js';
 import { Database, type Result, type Session } from './database.js';
 import { orderKey, SQL } from './statements.js';
-import { claimOf, preparedClaimOf } from './store-statements.js';
+import { statementsFor } from './store-statements.js';
 
 const SESSIONS = 3;
 const STEPS = 40;
@@ -54,7 +54,9 @@ afterEach(async () => {
   await Promise.all(
     clients.map(async (client) => {
       const gone = new Promise((resolve) => client.once('end', resolve));
-      await admin.query('SELECT pg_terminate_backend($1)', [(client as unknown as { processID: number }).processID]);
+      await admin.query('SELECT pg_terminate_backend($1)', [
+        (client as unknown as { processID: number }).processID,
+      ]);
       await gone;
     }),
   );
@@ -62,7 +64,11 @@ afterEach(async () => {
 
 interface Answer {
   readonly error?: string | undefined;
-  readonly results?: readonly { readonly command: string; readonly rowCount: number | null; readonly rows: unknown[] }[];
+  readonly results?: readonly {
+    readonly command: string;
+    readonly rowCount: number | null;
+    readonly rows: unknown[];
+  }[];
 }
 
 /** One session on both sides, and what each has answered to the statement that was sent last. */
@@ -86,22 +92,34 @@ class Pair {
   send(text: (transaction: string) => string, values: readonly unknown[]): void {
     this.real = this.model = undefined;
     const [real, model] = [text(this.#transactions.real), text(this.#transactions.model)];
-    const query = values.length === 0 ? this.client.query(real) : this.client.query(real, [...values]);
+    const query =
+      values.length === 0 ? this.client.query(real) : this.client.query(real, [...values]);
     query.then(
       (answer) =>
-        (this.real = { results: (Array.isArray(answer) ? answer : [answer]).map((one) => this.#shape(one as Result, 'real')) }),
+        (this.real = {
+          results: (Array.isArray(answer) ? answer : [answer]).map((one) =>
+            this.#shape(one as Result, 'real'),
+          ),
+        }),
       (error: unknown) => (this.real = { error: (error as { code?: string }).code }),
     );
     this.session.send(model, values, (error, results) => {
-      this.model = error === undefined ? { results: results.map((one) => this.#shape(one, 'model')) } : { error: error.code };
+      this.model =
+        error === undefined
+          ? { results: results.map((one) => this.#shape(one, 'model')) }
+          : { error: error.code };
     });
   }
 
-  #shape({ command, rowCount, rows }: Result, side: 'real' | 'model'): NonNullable<Answer['results']>[number] {
-    const transaction = rows[0]?.['transaction'] as string | undefined;
-    if (transaction !== undefined) this.#transactions[side] = transaction;
-    const shown = transaction === undefined ? rows.map((row) => ({ ...row })) : ['a transaction'];
-    return { command, rowCount: rowCount ?? 0, rows: shown };
+  #shape(
+    { command, rowCount, rows }: Result,
+    side: 'real' | 'model',
+  ): NonNullable<Answer['results']>[number] {
+    const state = rows[0]?.['state'] as string | undefined;
+    if (state === undefined || !/^\d+$/.test(state))
+      return { command, rowCount: rowCount ?? 0, rows: rows.map((row) => ({ ...row })) };
+    this.#transactions[side] = state;
+    return { command, rowCount: rowCount ?? 0, rows: [{ ...rows[0], state: 'a transaction' }] };
   }
 }
 
@@ -110,12 +128,15 @@ async function settled(pairs: readonly Pair[]): Promise<void> {
   for (;;) {
     const waiting = pairs.filter(({ real }) => real === undefined);
     if (waiting.length === 0) return;
-    const pids = waiting.map(({ client }) => (client as unknown as { processID: number }).processID);
+    const pids = waiting.map(
+      ({ client }) => (client as unknown as { processID: number }).processID,
+    );
     const { rows } = await admin.query<{ locked: boolean }>(
       'SELECT cardinality(pg_blocking_pids(pid)) > 0 AS locked FROM unnest($1::int[]) AS pid',
       [pids],
     );
-    if (rows.every(({ locked }) => locked) && waiting.every(({ real }) => real === undefined)) return;
+    if (rows.every(({ locked }) => locked) && waiting.every(({ real }) => real === undefined))
+      return;
   }
 }
 
@@ -124,43 +145,51 @@ type Step = readonly [text: string | ((transaction: string) => string), values: 
 function drawStep(random: Random, pair: Pair): Step {
   if (!pair.inTransaction && random.chance(0.7)) {
     pair.inTransaction = true;
-    return random.chance(0.4) ? ['BEGIN', []] : [`BEGIN; ${drawClaim(random, pair)}`, []];
+    return random.chance(0.4) ? ['BEGIN', []] : [`BEGIN; ${drawClaim(random)}`, []];
   }
   if (pair.inTransaction && random.chance(0.25)) {
     pair.inTransaction = false;
     pair.highest = -1;
     return [random.chance(0.7) ? 'COMMIT' : 'ROLLBACK', []];
   }
-  const own = (transaction: string): string =>
-    `SELECT 1 / (pg_current_xact_id_if_assigned() IS NOT DISTINCT FROM '${transaction === '' ? '1' : transaction}')::int`;
   const unlocked: Step[] = [
     [SQL.readOrder, ['acme', REFERENCES[random.below(3)]]],
     [SQL.unpaid, []],
     [SQL.credit, ['acme', REFERENCES[random.below(3)], 500, 'credit']],
     [SQL.lookUp, [KEYS[random.below(3)]]],
-    [
-      `SELECT encode(key, 'hex') AS key FROM "public"."paylink_marks" WHERE key IN (decode('${KEYS[random.below(3)]!}', 'hex'))`,
-      [],
-    ],
-    [own, []],
+    [statementsFor(KEYS[random.below(3)]!).isDone, []],
   ];
   if (random.chance(0.4)) return unlocked[random.below(unlocked.length)]!;
-  const kind = random.below(5);
-  if (kind === 0) return [SQL.mark, [drawKey(random, pair)]];
-  if (kind === 1) return [drawClaim(random, pair), []];
+  const kind = random.below(6);
+  if (kind === 0) return [SQL.mark, [drawKey(random, pair, 10)]];
+  if (kind === 1) return [drawClaim(random), []];
+  if (kind === 2) return [drawFinish(random, pair), []];
   const reference = REFERENCES[drawIndex(random, pair, 0)]!;
-  return [[SQL.lockOrder, SQL.markPaid, SQL.payAndCount][kind - 2]!, ['acme', reference]];
+  return [[SQL.lockOrder, SQL.markPaid, SQL.payAndCount][kind - 3]!, ['acme', reference]];
 }
 
-/** Prepared before or not: a session that has no such statement, or has it already, refuses it. */
-function drawClaim(random: Random, pair: Pair): string {
-  const key = drawKey(random, pair);
-  const { prepare, execute } = preparedClaimOf(key);
-  return [claimOf(key), execute, `${prepare}; ${execute}`][random.below(3)]!;
+/** Of any key: it never waits. */
+function drawClaim(random: Random): string {
+  return statementsFor(KEYS[random.below(3)]!).claim;
 }
 
-function drawKey(random: Random, pair: Pair): string {
-  return KEYS[drawIndex(random, pair, 10)]!;
+/** The last message of a run, by the transaction that this session claimed with last: it may have ended. */
+function drawFinish(random: Random, pair: Pair): (transaction: string) => string {
+  const { finish } = statementsFor(drawKey(random, pair, 20));
+  const commits = pair.inTransaction && random.chance(0.7);
+  if (commits) {
+    pair.inTransaction = false;
+    pair.highest = -1;
+  }
+  return (transaction) =>
+    [
+      ...finish({ transaction: transaction === '' ? '1' : transaction, role: 'none' }),
+      ...(commits ? ['COMMIT'] : []),
+    ].join('; ');
+}
+
+function drawKey(random: Random, pair: Pair, offset: number): string {
+  return KEYS[drawIndex(random, pair, offset)]!;
 }
 
 /** Ascending within a transaction, and keys after orders. */
@@ -193,7 +222,9 @@ describe('the model of the database', () => {
         const pair = free[random.below(free.length)];
         if (pair === undefined) break;
         const [text, values] = drawStep(random, pair);
-        history.push(`${pairs.indexOf(pair)}: ${typeof text === 'string' ? text : text('own')} ${JSON.stringify(values)}`);
+        history.push(
+          `${pairs.indexOf(pair)}: ${typeof text === 'string' ? text : text('1')} ${JSON.stringify(values)}`,
+        );
         pair.send(typeof text === 'string' ? () => text : text, values);
         await settled(pairs);
         expect(

@@ -37,8 +37,6 @@ export class Transaction {
   readonly locks = new Set<string>();
   readonly advisory = new Set<string>();
   idleTimeout = 0;
-  /** Statements that could write; PostgreSQL numbers them, and the store's guard reads the number. */
-  commands = 0;
 
   constructor(readonly session: Session) {}
 }
@@ -54,8 +52,15 @@ export class Database {
   #lastId = 700;
   #serial = 0;
 
-  /** @param onIdle called whenever a session in a transaction begins to wait for its client */
-  constructor(readonly onIdle: (session: Session, timeout: number) => void = () => undefined) {}
+  /**
+   * @param onIdle called each time a session in a transaction begins to wait for its client
+   * @param looksTooEarly whether the next look for a mark misses it, as the snapshot of a statement does that began before the
+   * COMMIT of another session and took the advisory lock after it
+   */
+  constructor(
+    readonly onIdle: (session: Session, timeout: number) => void = () => undefined,
+    readonly looksTooEarly: () => boolean = () => false,
+  ) {}
 
   connect(): Session {
     const session = new Session(this);
@@ -220,8 +225,6 @@ export class Session {
   transaction: Transaction | undefined;
   waitsFor: string | undefined;
   closed = false;
-  /** Its prepared statements, by name: they outlive transactions. */
-  readonly prepared = new Map<string, string>();
   /** Its client is gone, which the server notices at the end of the statement. */
   #abandoned = false;
   #message: Message | undefined;
@@ -245,7 +248,15 @@ export class Session {
       .map((statement) => statement.trim())
       .filter((statement) => statement !== '')
       .map(statementOf);
-    this.#message = { statements, values, answer, results: [], next: 0, implicit: false, running: undefined };
+    this.#message = {
+      statements,
+      values,
+      answer,
+      results: [],
+      next: 0,
+      implicit: false,
+      running: undefined,
+    };
     this.resume();
   }
 
@@ -290,9 +301,7 @@ export class Session {
       message.next += 1;
       return true;
     }
-    if (this.transaction?.failed === true) {
-      throw new SqlError('25P02', 'current transaction is aborted, commands ignored until end of transaction block');
-    }
+    if (this.transaction?.failed === true) throw givenUp();
     if (this.transaction === undefined) {
       this.transaction = new Transaction(this);
       message.implicit = true;
@@ -312,6 +321,7 @@ export class Session {
 
   #control(control: 'BEGIN' | 'COMMIT' | 'ROLLBACK', message: Message): Result {
     if (control === 'BEGIN') {
+      if (this.transaction?.failed === true) throw givenUp();
       this.transaction ??= new Transaction(this);
       message.implicit = false;
       return { command: 'BEGIN', rows: [], rowCount: null };
@@ -319,7 +329,11 @@ export class Session {
     const commits = control === 'COMMIT' && this.transaction?.failed === false;
     message.implicit = false;
     this.#endTransaction(commits);
-    return { command: commits || control === 'ROLLBACK' ? control : 'ROLLBACK', rows: [], rowCount: null };
+    return {
+      command: commits || control === 'ROLLBACK' ? control : 'ROLLBACK',
+      rows: [],
+      rowCount: null,
+    };
   }
 
   /** The server undoes a failed transaction at once, its locks too, and only then waits for its ROLLBACK. */
@@ -340,7 +354,8 @@ export class Session {
     this.#message = undefined;
     const { transaction } = this;
     if (this.#abandoned) this.#close();
-    else if (transaction !== undefined && transaction.idleTimeout > 0) this.database.onIdle(this, transaction.idleTimeout);
+    else if (transaction !== undefined && transaction.idleTimeout > 0)
+      this.database.onIdle(this, transaction.idleTimeout);
     message.answer(error, message.results);
   }
 
@@ -350,4 +365,11 @@ export class Session {
     this.database.forgetSession(this);
     this.#endTransaction(false);
   }
+}
+
+function givenUp(): SqlError {
+  return new SqlError(
+    '25P02',
+    'current transaction is aborted, commands ignored until end of transaction block',
+  );
 }

@@ -1,13 +1,23 @@
+import type { Settled } from '@paylink/payments';
 import type { Notification } from './service.js';
-import type { World } from './world.js';
+import type { Order, World } from './world.js';
 
 export interface Violation {
-  readonly invariant: 'acknowledged' | 'credited once' | 'credited only if paid' | 'amount' | 'reconciled' | 'unproven' | 'hangs';
+  readonly invariant:
+    | 'acknowledged'
+    | 'credited once'
+    | 'credited only if paid'
+    | 'amount'
+    | 'reconciled'
+    | 'unproven'
+    | 'hangs';
   readonly text: string;
 }
 
 /** Milliseconds of its own time in which a receiver replies: `handlerTimeout` is 25 seconds by default. */
 const LONGEST_ANSWER = 25_000;
+/** The same for `settle`: 25 seconds each for the look into the store, the question and the credit. */
+const LONGEST_SETTLE = 75_000;
 
 /** What must hold in every history, asked of what is committed. */
 export class Invariants {
@@ -17,25 +27,68 @@ export class Invariants {
   constructor(readonly world: World) {}
 
   violated(invariant: Violation['invariant'], text: string): void {
-    if (this.violations.some((violation) => violation.invariant === invariant && violation.text === text)) return;
+    if (
+      this.violations.some(
+        (violation) => violation.invariant === invariant && violation.text === text,
+      )
+    )
+      return;
     this.violations.push({ invariant, text });
     this.world.timeline.tell('VIOLATED', `${invariant}: ${text}`);
   }
 
   /** A receiver is about to reply: a 2xx means that the effect is durable, or was knowingly left out. */
-  onReply({ tenant, reference, kind, signedFor }: Notification, status: number, outcome: string | undefined, took: number): void {
-    if (Math.floor(took) > LONGEST_ANSWER) this.violated('hangs', `${kind} ${tenant}/${reference} was answered after ${took} ms`);
+  onReply(
+    { tenant, reference, kind, signedFor }: Notification,
+    status: number,
+    outcome: string | undefined,
+    took: number,
+  ): void {
+    if (Math.floor(took) > LONGEST_ANSWER)
+      this.violated('hangs', `${kind} ${tenant}/${reference} was answered after ${took} ms`);
     if (status >= 300) return;
     if (signedFor !== tenant) {
-      this.violated('unproven', `a ${kind} for ${tenant}/${reference} that was not signed for it was answered ${status}`);
+      this.violated(
+        'unproven',
+        `a ${kind} for ${tenant}/${reference} that was not signed for it was answered ${status}`,
+      );
       return;
     }
     if (outcome === 'ignored') return;
-    if (kind === 'payment.succeeded' && this.#isPaid(tenant, reference) && this.#effects(tenant, reference, 'credit') === 0) {
-      this.violated('acknowledged', `${kind} ${tenant}/${reference} was answered ${status}, and nothing is credited`);
+    if (
+      kind === 'payment.succeeded' &&
+      this.#isPaid(tenant, reference) &&
+      this.#effects(tenant, reference, 'credit') === 0
+    ) {
+      this.violated(
+        'acknowledged',
+        `${kind} ${tenant}/${reference} was answered ${status}, and nothing is credited`,
+      );
     }
     if (kind === 'payment.refunded' && this.#effects(tenant, reference, 'refund') === 0) {
-      this.violated('acknowledged', `${kind} ${tenant}/${reference} was answered ${status}, and nothing is refunded`);
+      this.violated(
+        'acknowledged',
+        `${kind} ${tenant}/${reference} was answered ${status}, and nothing is refunded`,
+      );
+    }
+  }
+
+  /** A return page is about to be shown; without `settled` it says that something failed. */
+  onSettled({ tenant, reference }: Order, settled: Settled | undefined, took: number): void {
+    const page = `the return page of ${tenant}/${reference}`;
+    if (Math.floor(took) > LONGEST_SETTLE)
+      this.violated('hangs', `${page} was shown after ${took} ms`);
+    if (settled?.status === 'success' && !this.#isPaid(tenant, reference)) {
+      this.violated(
+        'credited only if paid',
+        `${page} says success, and the service says that it is not paid`,
+      );
+    }
+    if (settled?.credited === true && this.#effects(tenant, reference, 'credit') === 0) {
+      this.violated(
+        'acknowledged',
+        `${page} says that it credited the order, and nothing is credited`,
+      );
     }
   }
 
@@ -46,7 +99,10 @@ export class Invariants {
     for (const { tenant, reference, amount, linkAmount } of this.world.orders) {
       if (!this.#isPaid(tenant, reference) || amount !== linkAmount) continue;
       if (this.#effects(tenant, reference, 'credit') === 0) {
-        this.violated('reconciled', `${tenant}/${reference} is paid, and not credited after a complete reconcile pass`);
+        this.violated(
+          'reconciled',
+          `${tenant}/${reference} is paid, and not credited after a complete reconcile pass`,
+        );
       }
     }
   }
@@ -56,7 +112,10 @@ export class Invariants {
     if (!this.#reconciled) this.violated('hangs', 'no reconcile pass came to its end');
     for (const merchant of this.world.merchants) {
       if (merchant.unanswered > 0)
-        this.violated('hangs', `${merchant.name} left ${merchant.unanswered} requests without an answer`);
+        this.violated(
+          'hangs',
+          `${merchant.name} left ${merchant.unanswered} requests without an answer`,
+        );
     }
   }
 
@@ -65,17 +124,27 @@ export class Invariants {
     for (const { tenant, reference, amount, linkAmount } of this.world.orders) {
       const credits = this.#credits(tenant, reference, 'credit');
       const times = this.#effects(tenant, reference, 'credit');
-      if (times > 1) this.violated('credited once', `${tenant}/${reference} was credited ${times} times`);
+      if (times > 1)
+        this.violated('credited once', `${tenant}/${reference} was credited ${times} times`);
       if (this.#effects(tenant, reference, 'refund') > 1)
         this.violated('credited once', `${tenant}/${reference} was refunded twice`);
       if (times > 0 && !this.#isPaid(tenant, reference)) {
-        this.violated('credited only if paid', `${tenant}/${reference} was credited, and the service says it is not paid`);
+        this.violated(
+          'credited only if paid',
+          `${tenant}/${reference} was credited, and the service says it is not paid`,
+        );
       }
       if (credits.some((credit) => credit['amount'] !== amount)) {
-        this.violated('amount', `${tenant}/${reference} was credited with another amount than its own`);
+        this.violated(
+          'amount',
+          `${tenant}/${reference} was credited with another amount than its own`,
+        );
       }
       if (comparesAmounts && times > 0 && amount !== linkAmount) {
-        this.violated('amount', `${tenant}/${reference} was credited, and what was paid is ${linkAmount} and not its ${amount}`);
+        this.violated(
+          'amount',
+          `${tenant}/${reference} was credited, and what was paid is ${linkAmount} and not its ${amount}`,
+        );
       }
     }
   }
@@ -96,6 +165,8 @@ export class Invariants {
   #credits(tenant: string, reference: string, kind: string) {
     return this.world.database.model
       .committed('credits')
-      .filter((row) => row['tenant'] === tenant && row['reference'] === reference && row['kind'] === kind);
+      .filter(
+        (row) => row['tenant'] === tenant && row['reference'] === reference && row['kind'] === kind,
+      );
   }
 }

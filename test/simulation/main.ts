@@ -34,8 +34,10 @@ function list(): number {
 
 async function main(): Promise<number> {
   const [count, first] = [Number(values.histories), Number(values.seed)];
-  if (!Number.isSafeInteger(count) || count < 1) return refuse('--histories must be a whole number of at least 1');
-  if (!Number.isSafeInteger(first) || first < 0) return refuse('--seed must be a whole number of at least 0');
+  if (!Number.isSafeInteger(count) || count < 1)
+    return refuse('--histories must be a whole number of at least 1');
+  if (!Number.isSafeInteger(first) || first < 0)
+    return refuse('--seed must be a whole number of at least 0');
   const named = DESIGN_NAMES.find((name) => name === values.design);
   if (values.design !== undefined && named === undefined) {
     return refuse(`Unknown design ${values.design}. Valid designs: ${DESIGN_NAMES.join(', ')}`);
@@ -62,13 +64,19 @@ async function tell(first: number, count: number, designs: readonly DesignName[]
   return 0;
 }
 
-async function simulate(first: number, count: number, designs: readonly DesignName[]): Promise<number> {
+async function simulate(
+  first: number,
+  count: number,
+  designs: readonly DesignName[],
+): Promise<number> {
   const started = performance.now();
   const total = { histories: 0, happenings: 0, duration: 0 };
   let violated: Progress['violated'];
   let crashed = false;
   const step = Math.min(availableParallelism(), count);
-  const processes = Array.from({ length: step }, () => fork(fileURLToPath(new URL('share.ts', import.meta.url))));
+  const processes = Array.from({ length: step }, () =>
+    fork(fileURLToPath(new URL('share.ts', import.meta.url))),
+  );
   await Promise.all(
     processes.map(
       (child, index) =>
@@ -97,7 +105,8 @@ async function simulate(first: number, count: number, designs: readonly DesignNa
     console.log(violated.timeline);
     return report(violated);
   }
-  if (crashed || total.histories !== count) return refuse(`only ${total.histories} of ${count} histories came to their end`);
+  if (crashed || total.histories !== count)
+    return refuse(`only ${total.histories} of ${count} histories came to their end`);
   const seconds = (performance.now() - started) / 1_000;
   console.log(
     `${count} histories (${designs.join(', ')}) from seed ${first}: 0 violations; ${total.happenings} happenings ` +

@@ -1,10 +1,10 @@
 /** A merchant's server process: a receiver in one of the designs, restarted when it crashes. */
-import type { ReconcileReport } from '@paylink/client';
+import type { ReconcileReport } from '@paylink/payments';
 import type { Receives, Running } from './designs/design.js';
 import { SimulatedPool } from './pool.js';
 import { Life } from './process.js';
 import type { Notification } from './service.js';
-import type { World } from './world.js';
+import type { Order, World } from './world.js';
 
 export class Merchant {
   unanswered = 0;
@@ -12,7 +12,6 @@ export class Merchant {
   #running!: Running;
   #crashAfter: { requests: number; milliseconds: number } | undefined;
   #pauseAfter: { requests: number; milliseconds: number; length: number } | undefined;
-  /** What each design keeps on the machine's disk or not at all is its own business; this is one name for all of its lives. */
   #lives = 0;
 
   constructor(
@@ -51,6 +50,44 @@ export class Merchant {
   }
 
   receive(notification: Notification, answered: (status: number) => void): void {
+    const { kind, tenant, reference } = notification;
+    let outcome: string | undefined;
+    this.#serve(async (running) => {
+      const status = await running
+        .receive(receivedBy(notification), (told) => (outcome = told))
+        .catch(() => 500);
+      return (took) => {
+        this.world.invariants.onReply(notification, status, outcome, took);
+        this.world.timeline.tell(this.name, `${kind} ${tenant}/${reference} -> ${status}`);
+        answered(status);
+      };
+    });
+  }
+
+  /** Shows the page to which a customer returns. */
+  settle(order: Order): void {
+    const name = `the return page of ${order.tenant}/${order.reference}`;
+    this.#serve(async (running) => {
+      try {
+        const settled = await running.settle(order.tenant, order.reference);
+        return (took) => {
+          this.world.invariants.onSettled(order, settled, took);
+          this.world.timeline.tell(
+            this.name,
+            `${name} -> ${settled.status}${settled.credited ? ', credited' : ''}`,
+          );
+        };
+      } catch (error) {
+        return (took) => {
+          this.world.invariants.onSettled(order, undefined, took);
+          this.world.timeline.tell(this.name, `${name} -> ${String(error)}`);
+        };
+      }
+    });
+  }
+
+  /** Takes a request in the life of now. `run` gives the reply, which is told how long this life took. */
+  #serve(run: (running: Running) => Promise<(took: number) => void>): void {
     const life = this.#life;
     if (!life.alive) return;
     this.#countRequest();
@@ -64,17 +101,12 @@ export class Merchant {
     this.world.time.after(
       0,
       () => {
-        let outcome: string | undefined;
         const started = this.world.time.now - life.pausedFor;
         const reply = async (): Promise<void> => {
-          const status = await this.#running.receive(receivedBy(notification), (told) => (outcome = told)).catch(() => 500);
+          const answer = await run(this.#running);
           if (!life.alive) return;
           close();
-          const took = this.world.time.now - life.pausedFor - started;
-          this.world.invariants.onReply(notification, status, outcome, took);
-          const { kind, tenant, reference } = notification;
-          this.world.timeline.tell(this.name, `${kind} ${tenant}/${reference} -> ${status}`);
-          answered(status);
+          answer(this.world.time.now - life.pausedFor - started);
         };
         void reply();
       },
@@ -115,7 +147,7 @@ export class Merchant {
   #start(): void {
     if (this.#lives > 0 && this.#life.alive) return;
     this.#lives += 1;
-    const life = new Life(this.name);
+    const life = new Life(this.name, this.#lives);
     this.#life = life;
     const { world } = this;
     const previous = world.time.acting;
@@ -133,7 +165,11 @@ export class Merchant {
   #countRequest(): void {
     const { time } = this.world;
     if (this.#crashAfter !== undefined && (this.#crashAfter.requests -= 1) === 0) {
-      time.after(this.#crashAfter.milliseconds, () => this.crash(this.world.random.below(30_000)), null);
+      time.after(
+        this.#crashAfter.milliseconds,
+        () => this.crash(this.world.random.below(30_000)),
+        null,
+      );
     }
     if (this.#pauseAfter !== undefined && (this.#pauseAfter.requests -= 1) === 0) {
       const { milliseconds, length } = this.#pauseAfter;
@@ -147,7 +183,9 @@ function isComplete({ errors, inProgress, notAsked }: ReconcileReport): boolean 
   return (
     inProgress.length === 0 &&
     notAsked.length === 0 &&
-    errors.every(({ error }) => (error as { code?: unknown } | undefined)?.code === 'amount_differs')
+    errors.every(
+      ({ error }) => (error as { code?: unknown } | undefined)?.code === 'amount_differs',
+    )
   );
 }
 

@@ -17,14 +17,23 @@ export class DatabaseServer {
   constructor(readonly model: Database) {}
 }
 
-type QueryConfig = string | { readonly text: string; readonly values?: readonly unknown[]; readonly query_timeout?: number };
+type QueryConfig =
+  | string
+  | {
+      readonly text: string;
+      readonly values?: readonly unknown[];
+      readonly query_timeout?: number;
+    };
 
 type Answer = Result | Result[];
 
 /** Tells of a connection that is gone by `remove`, as pg's pool does: the store forgets by it what it saw done. */
 export class SimulatedPool extends EventEmitter {
   readonly #idle: SimulatedClient[] = [];
-  readonly #waiting: { resolve: (client: SimulatedClient) => void; reject: (error: Error) => void }[] = [];
+  readonly #waiting: {
+    resolve: (client: SimulatedClient) => void;
+    reject: (error: Error) => void;
+  }[] = [];
   #open = 0;
 
   constructor(
@@ -102,7 +111,7 @@ interface Pending {
 
 export class SimulatedClient {
   /** What the store ends a frozen connection by. */
-  readonly connection = Object.assign(new EventEmitter(), { stream: { destroy: (): void => this.#break(false) } });
+  readonly connection = { stream: { destroy: (): void => this.#break(false) } };
   #pending: Pending[] = [];
   #broken = false;
   #released = false;
@@ -138,7 +147,9 @@ export class SimulatedClient {
       text,
       values = [],
       query_timeout: timeout,
-    } = typeof query === 'string' ? { text: query, values: givenValues } : { values: givenValues, ...query };
+    } = typeof query === 'string'
+      ? { text: query, values: givenValues }
+      : { values: givenValues, ...query };
     return new Promise<Answer>((resolve, reject) => {
       if (this.#broken) {
         reject(new Error('Connection terminated'));
@@ -153,7 +164,9 @@ export class SimulatedClient {
         });
       }
       if (faults.strikes('cut')) {
-        this.#cut(faults.random.chance(0.5) ? () => this.#arrive(text, values, undefined) : undefined);
+        this.#cut(
+          faults.random.chance(0.5) ? () => this.#arrive(text, values, undefined) : undefined,
+        );
         return;
       }
       this.#lastArrival = Math.max(this.#lastArrival, time.now + faults.delay());
@@ -185,12 +198,6 @@ export class SimulatedClient {
       if (pending === undefined) return;
       this.#atClient(() => {
         if (!this.#settle(pending)) return;
-        // As `pg` tells of each answer: the store counts rows by it.
-        for (const { command, rowCount } of results)
-          this.connection.emit('commandComplete', { text: `${command} ${rowCount ?? ''}` });
-        const { transaction } = this.session;
-        const status = transaction === undefined ? 'I' : transaction.failed ? 'E' : 'T';
-        this.connection.emit('readyForQuery', { status });
         if (error !== undefined) pending.reject(error);
         else pending.resolve(results.length === 1 ? results[0]! : results);
       });
@@ -214,7 +221,8 @@ export class SimulatedClient {
   #break(fromOutside: boolean): void {
     if (this.#broken) return;
     this.#broken = true;
-    for (const { reject } of this.#pending.splice(0)) reject(new Error('Connection terminated unexpectedly'));
+    for (const { reject } of this.#pending.splice(0))
+      reject(new Error('Connection terminated unexpectedly'));
     if (!fromOutside) {
       const { time, faults } = this.pool.world;
       time.after(faults.delay(), () => this.session.disconnect(), null);

@@ -8,7 +8,11 @@ export class Life implements Owner {
   pausedFor = 0;
   readonly #onDeath: (() => void)[] = [];
 
-  constructor(readonly name: string) {}
+  /** @param number 1 for the first life of this process */
+  constructor(
+    readonly name: string,
+    readonly number: number,
+  ) {}
 
   onDeath(run: () => void): void {
     this.#onDeath.push(run);

@@ -1,5 +1,5 @@
-/** A model of Redis as far as `redisStore` and a plain lease use it: texts with an end, and the store's scripts by their names. */
-import { ACQUIRE, END_TURN, FINISH, RELEASE, RENEW, RENEW_TURN, TAKE_TURN } from '../../packages/redis/src/scripts.js';
+/** A model of Redis as far as `redisStore` and a plain lease use it: texts with an end, and the store's scripts by their texts. */
+import { ACQUIRE, RELEASE, RENEW } from '../../packages/redis/src/scripts.js';
 import type { Life } from './process.js';
 import type { World } from './world.js';
 
@@ -37,7 +37,8 @@ export class RedisServer {
     const send = <T>(run: () => T): Promise<T> =>
       new Promise((resolve, reject) => {
         const { time, faults } = this.world;
-        const fail = (): void => void time.after(faults.delay(), () => reject(new Error('Connection is closed.')), life);
+        const fail = (): void =>
+          void time.after(faults.delay(), () => reject(new Error('Connection is closed.')), life);
         if (faults.strikes('cut')) {
           fail();
           return;
@@ -52,14 +53,20 @@ export class RedisServer {
           null,
         );
       });
-    const runScript = (sha1: string, keys: readonly string[], values: readonly string[]): string => {
-      const script = SCRIPTS.get(sha1);
-      if (script === undefined) throw new TypeError(`the model of Redis does not know the script ${sha1}`);
+    const runScript = (
+      text: string,
+      keys: readonly string[],
+      values: readonly string[],
+    ): string => {
+      const script = SCRIPTS.get(text);
+      if (script === undefined)
+        throw new TypeError(`the model of Redis does not know this script: ${text}`);
       return script(this, keys, values);
     };
     return {
       get: (key: string) => send(() => this.get(key) ?? null),
-      set: (key: string, value: string, milliseconds?: number) => send(() => this.set(key, value, milliseconds)),
+      set: (key: string, value: string, milliseconds?: number) =>
+        send(() => this.set(key, value, milliseconds)),
       /** SET NX PX. */
       setIfAbsent: (key: string, value: string, milliseconds: number) =>
         send(() => {
@@ -68,79 +75,52 @@ export class RedisServer {
           return true;
         }),
       del: (key: string) => send(() => this.delete(key)),
-      eval: (): Promise<never> => Promise.reject(new TypeError('the store sends digests first')),
-      evalsha: (sha1: string, count: number, ...rest: string[]) =>
-        send(() => runScript(sha1, rest.slice(0, count), rest.slice(count))),
+      eval: (text: string, count: number, ...rest: string[]) =>
+        send(() => runScript(text, rest.slice(0, count), rest.slice(count))),
+      evalsha: (): Promise<never> =>
+        Promise.reject(new TypeError('the store sends the texts of its scripts')),
     };
   }
 }
 
-type ScriptModel = (redis: RedisServer, keys: readonly string[], values: readonly string[]) => string;
+type ScriptModel = (
+  redis: RedisServer,
+  keys: readonly string[],
+  values: readonly string[],
+) => string;
 
 /** The scripts of `redisStore`, line by line as their Lua. */
 const SCRIPTS = new Map<string, ScriptModel>([
   [
-    ACQUIRE.sha1,
-    (redis, [state, fence], [id, milliseconds]) => {
-      const held = redis.get(state!);
-      if (held?.startsWith('done:') === true) return 'done';
-      if (held !== undefined && held !== `lease:${id}`) return 'busy';
-      const token = String(Math.max(Math.floor(redis.world.time.now * 1_000), Number(redis.get(fence!) ?? 0) + 1));
-      redis.set(fence!, token);
-      redis.set(state!, `lease:${id}`, Number(milliseconds));
+    ACQUIRE,
+    (redis, [lease, fence], [id, milliseconds]) => {
+      const holder = redis.get(lease!);
+      if (holder !== undefined && holder !== id) return 'busy';
+      const token = String(
+        Math.max(Math.floor(redis.world.time.now * 1_000), Number(redis.get(fence!) ?? 0) + 1),
+      );
+      redis.set(fence!, token, 3_600_000);
+      redis.set(lease!, id!, Number(milliseconds));
       return token;
     },
   ],
   [
-    RENEW.sha1,
-    (redis, [state, fence], [id, milliseconds, token]) => {
-      const held = redis.get(state!);
-      if (held !== `lease:${id}` && !(held === undefined && redis.get(fence!) === token)) return 'lost';
-      redis.set(state!, `lease:${id}`, Number(milliseconds));
+    RENEW,
+    (redis, [lease, fence], [id, milliseconds, token]) => {
+      const holder = redis.get(lease!);
+      if (holder !== id && !(holder === undefined && redis.get(fence!) === token)) return 'lost';
+      redis.set(lease!, id!, Number(milliseconds));
       return 'held';
     },
   ],
   [
-    FINISH.sha1,
-    (redis, [state, fence], [id, token]) => {
-      const held = redis.get(state!);
-      if (held === `done:${id}`) return 'done';
-      if (held !== `lease:${id}` && !(held === undefined && redis.get(fence!) === token)) return 'lost';
-      redis.set(state!, `done:${id}`);
-      redis.delete(fence!);
-      return 'done';
-    },
-  ],
-  [
-    RELEASE.sha1,
-    (redis, [state, fence], [id]) => {
-      if (redis.get(state!) === `lease:${id}`) {
-        redis.delete(state!);
+    RELEASE,
+    (redis, [lease, fence], [id]) => {
+      if (redis.get(lease!) === id) {
+        redis.delete(lease!);
         redis.increment(fence!);
       }
       return 'released';
-    },
-  ],
-  [
-    TAKE_TURN.sha1,
-    (redis, [turn], [id, milliseconds]) => {
-      if (redis.get(turn!) === undefined) redis.set(turn!, id!, Number(milliseconds));
-      return redis.get(turn!) === id ? 'held' : 'busy';
-    },
-  ],
-  [
-    RENEW_TURN.sha1,
-    (redis, [turn], [id, milliseconds]) => {
-      if (redis.get(turn!) !== id) return 'lost';
-      redis.set(turn!, id!, Number(milliseconds));
-      return 'held';
-    },
-  ],
-  [
-    END_TURN.sha1,
-    (redis, [turn], [id]) => {
-      if (redis.get(turn!) === id) redis.delete(turn!);
-      return 'ended';
     },
   ],
 ]);

@@ -65,17 +65,40 @@ export class Service {
     this.#attempt(tenant, kind, reference, fields, id, 1);
   }
 
-  #attempt(tenant: string, kind: string, reference: string, fields: object, id: number, number: number): void {
+  #attempt(
+    tenant: string,
+    kind: string,
+    reference: string,
+    fields: object,
+    id: number,
+    number: number,
+  ): void {
     const { time, timeline } = this.world;
     // The contract shows `reference` alone; a service may well tell the attempt, and then no two bodies are the same.
-    const body = JSON.stringify({ reference, ...fields, ...(this.world.tellsAttempt ? { attempt: number } : {}) });
+    const body = JSON.stringify({
+      reference,
+      ...fields,
+      ...(this.world.tellsAttempt ? { attempt: number } : {}),
+    });
     const signature = createHmac('sha256', this.secrets.get(tenant)!).update(body).digest('hex');
-    const notification: Notification = { id, tenant, kind, reference, body, signature, signedFor: tenant };
+    const notification: Notification = {
+      id,
+      tenant,
+      kind,
+      reference,
+      body,
+      signature,
+      signedFor: tenant,
+    };
     this.sent.push(notification);
     this.world.post(notification, ATTEMPT_TIMEOUT, (status) => {
-      timeline.tell('service', `${kind} ${tenant}/${reference}, attempt ${number}: ${status ?? 'no answer'}`);
+      timeline.tell(
+        'service',
+        `${kind} ${tenant}/${reference}, attempt ${number}: ${status ?? 'no answer'}`,
+      );
       if ((status !== undefined && status < 300) || number === ATTEMPTS) return;
-      const wait = Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** (number - 1)) * (0.5 + time.random.next());
+      const wait =
+        Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** (number - 1)) * (0.5 + time.random.next());
       time.after(wait, () => this.#attempt(tenant, kind, reference, fields, id, number + 1), null);
     });
   }
@@ -86,7 +109,8 @@ export class Service {
     const reach = (input: unknown, init: RequestInit = {}): Promise<Response> => {
       const caller = time.acting;
       return new Promise<Response>((resolve, reject) => {
-        const answer = (settle: () => void): void => void time.after(faults.delay(), settle, caller);
+        const answer = (settle: () => void): void =>
+          void time.after(faults.delay(), settle, caller);
         if (faults.strikes('cut')) {
           answer(() => reject(new TypeError('fetch failed')));
           return;
@@ -96,7 +120,9 @@ export class Service {
         time.after(
           faults.delay(),
           () => {
-            const reply = faults.strikes('apiRefuses') ? this.#refusal() : this.#answerTo(tenant, String(input), init);
+            const reply = faults.strikes('apiRefuses')
+              ? this.#refusal()
+              : this.#answerTo(tenant, String(input), init);
             if (faults.strikes('cut')) answer(() => reject(new TypeError('fetch failed')));
             else if (!faults.strikes('lost')) answer(() => resolve(reply));
           },
@@ -110,26 +136,38 @@ export class Service {
   #refusal(): Response {
     const status = this.world.faults.random.chance(0.5) ? 429 : 503;
     const seconds = String(1 + this.world.faults.random.below(20));
-    return response(status, { error: { code: 'busy', message: 'busy' } }, { 'retry-after': seconds });
+    return response(
+      status,
+      { error: { code: 'busy', message: 'busy' } },
+      { 'retry-after': seconds },
+    );
   }
 
   #answerTo(tenant: string, url: string, { method, body, headers }: RequestInit): Response {
     const ledger = this.ledgerOf(tenant);
     if (method === 'POST') {
-      const { reference, amount } = JSON.parse(body as string) as { reference: string; amount: number };
+      const { reference, amount } = JSON.parse(body as string) as {
+        reference: string;
+        amount: number;
+      };
       const key = (headers as Record<string, string>)['Idempotency-Key'];
       const created = ledger.create({ reference, price: { amount }, singleUse: true }, key);
       return response(created.status, JSON.parse(created.body) as object);
     }
     const reference = decodeURIComponent(url.slice(url.lastIndexOf('/') + 1));
     const link = ledger.findByReference(reference);
-    if (link === undefined) return response(404, { error: { code: 'not_found', message: 'there is no such payment' } });
+    if (link === undefined)
+      return response(404, { error: { code: 'not_found', message: 'there is no such payment' } });
     return response(200, ledger.paymentOf(link));
   }
 }
 
 /** The part of a Response that the client reads. A real one takes a hundred times as long, and tells no more. */
-function response(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Response {
+function response(
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   const pieces = [new TextEncoder().encode(JSON.stringify(body))];
   const reader = {
     read: async () => ({ done: pieces.length === 0, value: pieces.shift() }),

@@ -54,4 +54,6 @@ export function designOf(seed: number, chosen: readonly DesignName[]): DesignNam
   return chosen[seed % chosen.length]!;
 }
 
-export const RIGHT_DESIGNS = (Object.keys(designs) as DesignName[]).filter((name) => !designs[name].broken);
+export const RIGHT_DESIGNS = (Object.keys(designs) as DesignName[]).filter(
+  (name) => !designs[name].broken,
+);

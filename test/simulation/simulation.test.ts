@@ -7,8 +7,15 @@ const HISTORIES = 150;
 const MOST_SEEDS = 1_000;
 
 // Outside production a refused signature is diagnosed, by a module that is loaded in real time.
-beforeAll(() => void vi.stubEnv('NODE_ENV', 'production'));
-afterAll(() => void vi.unstubAllEnvs());
+beforeAll(() => {
+  vi.stubEnv('NODE_ENV', 'production');
+  // memoryStore() says that it is not for production.
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 
 describe('simulated histories of the money path', () => {
   it.each(DESIGN_NAMES.filter((name) => !BROKEN_NAMES.includes(name)))(

@@ -2,7 +2,14 @@
  * The statements that the model understands: those of the store, and those of the simulated merchant. A statement that it does
  * not know throws, so that a change of the store's SQL is noticed here and not passed over.
  */
-import { SqlError, type Database, type Result, type Steps, type Transaction, type Values } from './database.js';
+import {
+  SqlError,
+  type Database,
+  type Result,
+  type Steps,
+  type Transaction,
+  type Values,
+} from './database.js';
 
 export interface Statement {
   readonly control?: 'BEGIN' | 'COMMIT' | 'ROLLBACK' | undefined;
@@ -15,93 +22,72 @@ export const SQL = {
   lockOrder: 'SELECT amount, paid FROM orders WHERE tenant = $1 AND reference = $2 FOR UPDATE',
   markPaid: 'UPDATE orders SET paid = true WHERE tenant = $1 AND reference = $2 AND NOT paid',
   unpaid: 'SELECT tenant, reference FROM orders WHERE NOT paid ORDER BY tenant, reference',
-  payAndCount: 'UPDATE orders SET paid = true, credits = credits + 1 WHERE tenant = $1 AND reference = $2 AND NOT paid',
+  payAndCount:
+    'UPDATE orders SET paid = true, credits = credits + 1 WHERE tenant = $1 AND reference = $2 AND NOT paid',
   credit: 'INSERT INTO credits (tenant, reference, amount, kind) VALUES ($1, $2, $3, $4)',
   lookUp: 'SELECT FROM marks WHERE key = $1',
   mark: 'INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING',
 } as const;
 
-export const orderKey = (tenant: unknown, reference: unknown): string => JSON.stringify([tenant, reference]);
+export const orderKey = (tenant: unknown, reference: unknown): string =>
+  JSON.stringify([tenant, reference]);
 
-type Run = (groups: readonly string[], database: Database, transaction: Transaction, values: readonly unknown[]) => Steps;
+type Run = (
+  groups: readonly string[],
+  database: Database,
+  transaction: Transaction,
+  values: readonly unknown[],
+) => Steps;
 
 const MARKS = 'paylink_marks';
 
 /** The store's statements, by their shape. */
 const STORE: readonly (readonly [RegExp, Run])[] = [
   [
-    /^INSERT INTO \S+ \(key\) SELECT decode\('([0-9a-f]+)', 'hex'\) WHERE (.*?)\s*ON CONFLICT \(key\) DO NOTHING RETURNING pg_current_xact_id\(\)::text AS transaction$/s,
-    function* ([key = '', conditions = ''], database, transaction) {
-      transaction.commands += 1;
-      const timeout = /set_config\('idle_in_transaction_session_timeout', '(\d+)', true\)/.exec(conditions);
-      for (const [, lock = ''] of conditions.matchAll(/pg_try_advisory_xact_lock\((-?\d+)\)/g)) {
-        if (!database.tryAdvisory(transaction, lock)) return result('INSERT', []);
-      }
-      if (timeout !== null) transaction.idleTimeout = Number(timeout[1]);
-      const inserted = yield* insertUnique(database, transaction, MARKS, key, { key });
-      return result('INSERT', inserted ? [{ transaction: String(database.idOf(transaction)) }] : []);
+    /^SELECT CASE WHEN current_setting\('transaction_isolation'\) <> 'serializable'\n {2}AND EXISTS \(SELECT FROM \S+ WHERE key = decode\('([0-9a-f]+)', 'hex'\)\) THEN 'done'\n {2}WHEN NOT pg_try_advisory_xact_lock\((-?\d+)\) THEN 'in_progress'\n {2}ELSE pg_current_xact_id\(\)::text END AS state, current_setting\('role'\) AS role,\n {2}set_config\('idle_in_transaction_session_timeout', '(\d+)', true\) AS timeout$/,
+    function* ([key = '', lock = '', timeout = ''], database, transaction) {
+      const answer = (state: string): Result => {
+        transaction.idleTimeout = Number(timeout);
+        return result('SELECT', [
+          { state, role: 'none', timeout: `${Number(timeout) / 60_000}min` },
+        ]);
+      };
+      const isDone = database.rowOf(transaction, MARKS, key) !== undefined;
+      if (isDone && !database.looksTooEarly()) return answer('done');
+      if (!database.tryAdvisory(transaction, lock)) return answer('in_progress');
+      return answer(String(database.idOf(transaction)));
     },
   ],
   [
-    /^SELECT encode\(key, 'hex'\) AS key FROM \S+ WHERE key IN \((.*)\)$/s,
-
+    /^SELECT encode\(key, 'hex'\) AS key FROM \S+\nWHERE key = ANY\(ARRAY\[(.*)\]\)$/s,
     function* ([list = ''], database, transaction) {
       const keys = [...list.matchAll(/decode\('([0-9a-f]+)', 'hex'\)/g)].map(([, key = '']) => key);
+      const done = keys.filter((key) => database.rowOf(transaction, MARKS, key) !== undefined);
       return result(
         'SELECT',
-        keys.filter((key) => database.rowOf(transaction, MARKS, key) !== undefined).map((key) => ({ key })),
+        done.map((key) => ({ key })),
       );
     },
   ],
   [
-    /^SELECT 1 \/ \(pg_current_xact_id_if_assigned\(\) IS NOT DISTINCT FROM '(\d+)'\)::int$/,
-
-    function* ([id], _database, transaction) {
-      if (String(transaction.id) !== id) throw new SqlError('22012', 'division by zero');
-      return result('SELECT', [{ '?column?': 1 }]);
-    },
-  ],
-  [
-    /^PREPARE (\w+) \([\w, ]+\) AS (.*)$/s,
-    function* ([name = '', text = ''], _database, { session }) {
-      if (session.prepared.has(name)) throw new SqlError('42P05', `prepared statement "${name}" already exists`);
-      session.prepared.set(name, text);
-      return result('PREPARE', [], 0);
-    },
-  ],
-  [
-    /^EXECUTE (\w+)\((.*)\)$/,
-    function* ([name = '', list = ''], database, transaction) {
-      const text = transaction.session.prepared.get(name);
-      if (text === undefined) throw new SqlError('26000', `prepared statement "${name}" does not exist`);
-      const values = list.split(/, (?!'hex')/);
-      const statement = text.replace(/\$(\d)/g, (_, number: string) => values[Number(number) - 1]!);
-      return yield* statementOf(statement).run(database, transaction, []);
-    },
-  ],
-  [
-    /^SELECT WHERE false$/,
+    /^SELECT set_config\('role', E'none', true\) AS role$/,
     function* () {
-      return result('SELECT', []);
+      return result('SELECT', [{ role: 'none' }]);
     },
   ],
   [
-    /^(SAVEPOINT|ROLLBACK) (?:TO SAVEPOINT )?\w+$/,
-    function* ([command = '']) {
-      return result(command, [], 0);
+    /^INSERT INTO \S+ \(key\) SELECT decode\('([0-9a-f]+)', 'hex'\)\nWHERE 1 \/ \(pg_current_xact_id\(\)::text = '(\d+)'\)::int = 1$/,
+    function* ([key = '', id], database, transaction) {
+      if (String(database.idOf(transaction)) !== id)
+        throw new SqlError('22012', 'division by zero');
+      if (!(yield* insertUnique(database, transaction, MARKS, key, { key }))) {
+        throw new SqlError('23505', 'duplicate key value violates unique constraint');
+      }
+      return result('INSERT', [], 1);
     },
   ],
   [
-    // The guard's question: how many statements of the transaction could write. What it inserts is rolled back at once.
-    /^INSERT INTO \S+ \(key\) VALUES \(sha256\(.*\) RETURNING cmin::text::int AS commands, EXISTS \(.*\) AS ruled$/s,
-    function* (_groups, database, transaction) {
-      database.idOf(transaction);
-      return result('INSERT', [{ commands: transaction.commands, ruled: false }]);
-    },
-  ],
-  [
-    /^SELECT pg_terminate_backend\(pid\) FROM pg_locks WHERE locktype = 'transactionid' AND transactionid = '(\d+)' AND mode = 'ExclusiveLock'\nAND NOT EXISTS \(.*\)$/s,
-
+    /^SELECT pg_terminate_backend\(pid\) FROM pg_locks\nWHERE locktype = 'transactionid' AND transactionid = '(\d+)' AND mode = 'ExclusiveLock'$/,
     function* ([id], database) {
       const ended = database.terminateTransaction(Number(id));
       return result('SELECT', ended ? [{ pg_terminate_backend: true }] : []);
@@ -116,7 +102,6 @@ const MERCHANT: Readonly<Record<string, Run>> = {
     return result('SELECT', row === undefined ? [] : [columns(row, 'amount', 'paid')]);
   },
   *[SQL.lockOrder](_, database, transaction, [tenant, reference]) {
-    transaction.commands += 1;
     const row = yield* lockRow(database, transaction, 'orders', orderKey(tenant, reference));
     return result('SELECT', row === undefined ? [] : [columns(row, 'amount', 'paid')]);
   },
@@ -128,7 +113,9 @@ const MERCHANT: Readonly<Record<string, Run>> = {
   },
 
   *[SQL.unpaid](_, database, transaction) {
-    const rows = [...database.rowsOf(transaction, 'orders')].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    const rows = [...database.rowsOf(transaction, 'orders')]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, row]) => row);
     const unpaid = rows.filter(({ paid }) => paid !== true);
     return result(
       'SELECT',
@@ -137,16 +124,22 @@ const MERCHANT: Readonly<Record<string, Run>> = {
   },
 
   *[SQL.credit](_, database, transaction, [tenant, reference, amount, kind]) {
-    transaction.commands += 1;
-    database.write(transaction, 'credits', database.nextSerial(), { tenant, reference, amount, kind });
+    database.write(transaction, 'credits', database.nextSerial(), {
+      tenant,
+      reference,
+      amount,
+      kind,
+    });
     return result('INSERT', [], 1);
   },
 
   *[SQL.lookUp](_, database, transaction, [key]) {
-    return result('SELECT', database.rowOf(transaction, 'marks', String(key)) === undefined ? [] : [{}]);
+    return result(
+      'SELECT',
+      database.rowOf(transaction, 'marks', String(key)) === undefined ? [] : [{}],
+    );
   },
   *[SQL.mark](_, database, transaction, [key]) {
-    transaction.commands += 1;
     const inserted = yield* insertUnique(database, transaction, 'marks', String(key), { key });
     return result('INSERT', [], inserted ? 1 : 0);
   },
@@ -156,7 +149,7 @@ const known = new Map<string, Statement>();
 
 /** Finds what a statement does. @throws where the model does not know it. */
 export function statementOf(text: string): Statement {
-  const control = /^(BEGIN|COMMIT|ROLLBACK)\b(?! TO )/.exec(text)?.[1] as Statement['control'];
+  const control = /^(BEGIN|COMMIT|ROLLBACK)$/.exec(text)?.[1] as Statement['control'];
   if (control !== undefined) return { control, run: unreachable };
   const merchant = MERCHANT[text];
   if (merchant !== undefined) return { run: (...rest) => merchant([], ...rest) };
@@ -187,13 +180,21 @@ function columns(row: Values, ...names: readonly string[]): Values {
 }
 
 /** UPDATE of an order that is not paid yet: finds it, waits for its lock, and looks again. */
-function* payOrder(database: Database, transaction: Transaction, key: string, credits: number): Steps {
-  transaction.commands += 1;
+function* payOrder(
+  database: Database,
+  transaction: Transaction,
+  key: string,
+  credits: number,
+): Steps {
   const seen = database.rowOf(transaction, 'orders', key);
   if (seen === undefined || seen['paid'] === true) return result('UPDATE', [], 0);
   const row = yield* lockRow(database, transaction, 'orders', key);
   if (row === undefined || row['paid'] === true) return result('UPDATE', [], 0);
-  database.write(transaction, 'orders', key, { ...row, paid: true, credits: Number(row['credits']) + credits });
+  database.write(transaction, 'orders', key, {
+    ...row,
+    paid: true,
+    credits: Number(row['credits']) + credits,
+  });
   return result('UPDATE', [], 1);
 }
 

@@ -1,13 +1,8 @@
-import { MarkSql } from '../../packages/postgres/src/marks.js';
+import { MarkSql, type RunSql } from '../../packages/postgres/src/sql.js';
 
 const sql = new MarkSql({ schema: 'public' });
 
-/** The statement with which the store claims a key. */
-export function claimOf(digest: string): string {
-  return sql.run(digest, undefined, 60_000).claim();
-}
-
-/** The two with which it claims a key under the turn of that key, once the session has prepared the first. */
-export function preparedClaimOf(digest: string): { readonly prepare: string; readonly execute: string } {
-  return sql.run(digest, digest, 60_000).prepared!;
+/** The statements of the store for a key that is its own turn. */
+export function statementsFor(digest: string): RunSql {
+  return sql.run(digest, digest, 60_000);
 }

@@ -2,6 +2,7 @@
  * One virtual clock, and the queue of what happens on it. While a world runs, the timers, the clocks and `Math.random` of the
  * process are the world's, so that the code under test waits in virtual time and a seed repeats every choice.
  */
+import { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import type { Random } from '../durability/random.js';
@@ -45,7 +46,13 @@ export class VirtualTime {
 
   /** Schedules on behalf of `owner`; default: the one that acts now. */
   after(milliseconds: number, run: () => void, owner: Owner | null = this.acting): Happening {
-    const happening = { at: this.now + Math.max(0, milliseconds), order: this.#order++, owner, run, cancelled: false };
+    const happening = {
+      at: this.now + Math.max(0, milliseconds),
+      order: this.#order++,
+      owner,
+      run,
+      cancelled: false,
+    };
     this.#push(happening);
     return happening;
   }
@@ -120,19 +127,29 @@ function takeOver(time: VirtualTime): void {
   running = time;
   if (isTaken) return;
   isTaken = true;
-  const { setTimeout, clearTimeout } = globalThis;
+  const { setTimeout, clearTimeout, clearImmediate } = globalThis;
   const { random } = Math;
   const ofPromises = timersPromises.setTimeout;
   const now = performance.now.bind(performance);
   const dateNow = Date.now.bind(Date);
 
-  const start = (run: (...values: unknown[]) => void, milliseconds = 0, ...values: unknown[]): unknown =>
-    running === undefined ? setTimeout(run, milliseconds, ...values) : new Timer(running.after(milliseconds, () => run(...values)));
+  const start = (
+    run: (...values: unknown[]) => void,
+    milliseconds = 0,
+    ...values: unknown[]
+  ): unknown =>
+    running === undefined
+      ? setTimeout(run, milliseconds, ...values)
+      : new Timer(running.after(milliseconds, () => run(...values)));
   const stop = (timer: unknown): void => {
     if (timer instanceof Timer) timer.happening.cancelled = true;
     else clearTimeout(timer as NodeJS.Timeout);
   };
-  const pause = <T>(milliseconds = 0, value?: T, options: { signal?: AbortSignal } = {}): Promise<T> => {
+  const pause = <T>(
+    milliseconds = 0,
+    value?: T,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<T> => {
     const { signal } = options;
     if (running === undefined) return ofPromises<T>(milliseconds, value, options);
     const time = running;
@@ -145,11 +162,33 @@ function takeOver(time: VirtualTime): void {
     });
   };
 
-  Object.assign(globalThis, { setTimeout: start, clearTimeout: stop });
+  const startNext = (run: (...values: unknown[]) => void, ...values: unknown[]): unknown =>
+    running === undefined
+      ? realImmediate(run, ...values)
+      : new Timer(running.after(0, () => run(...values)));
+  const stopNext = (timer: unknown): void => {
+    if (timer instanceof Timer) timer.happening.cancelled = true;
+    else clearImmediate(timer as NodeJS.Immediate);
+  };
+  // The real one answers from another thread, so at a time that no seed repeats.
+  const digest = async (_algorithm: 'SHA-256', bytes: Uint8Array): Promise<ArrayBuffer> =>
+    new Uint8Array(createHash('sha256').update(bytes).digest()).buffer;
+
+  Object.assign(globalThis, {
+    setTimeout: start,
+    clearTimeout: stop,
+    setImmediate: startNext,
+    clearImmediate: stopNext,
+  });
+  Object.defineProperty(crypto.subtle, 'digest', { value: digest });
   Object.assign(timersPromises, { setTimeout: pause });
   syncBuiltinESMExports();
   Math.random = () => (running === undefined ? random() : running.random.next());
-  Object.defineProperty(performance, 'now', { value: () => running?.now ?? now(), configurable: true, writable: true });
+  Object.defineProperty(performance, 'now', {
+    value: () => running?.now ?? now(),
+    configurable: true,
+    writable: true,
+  });
   // From a fixed day on, so that dates are the same on every run.
   Date.now = () => (running === undefined ? dateNow() : Date.UTC(2026, 0, 1) + running.now);
 }

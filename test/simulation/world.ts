@@ -59,20 +59,26 @@ export class World {
     this.random = random;
     this.time = new VirtualTime(random);
     this.timeline = new Timeline(() => this.time.now);
-    this.faults = new Faults(random, (['calm', 'rough', 'rough', 'storm'] as const)[random.below(4)]!);
+    this.faults = new Faults(
+      random,
+      (['calm', 'rough', 'rough', 'storm'] as const)[random.below(4)]!,
+    );
     this.tellsAttempt = random.chance(0.5);
     this.tenants = random.chance(0.5) ? ['acme', 'zeta'] : ['acme'];
     this.secrets = new Map(this.tenants.map((tenant) => [tenant, `webhook-secret-of-${tenant}`]));
-    const model = new Database((session, timeout) => {
-      const { transaction } = session;
-      this.time.after(
-        timeout,
-        () => {
-          if (session.transaction === transaction && !session.isBusy) session.terminate();
-        },
-        null,
-      );
-    });
+    const model = new Database(
+      (session, timeout) => {
+        const { transaction } = session;
+        this.time.after(
+          timeout,
+          () => {
+            if (session.transaction === transaction && !session.isBusy) session.terminate();
+          },
+          null,
+        );
+      },
+      () => random.chance(0.2),
+    );
     this.database = new DatabaseServer(model);
     this.redis = new RedisServer(this);
     this.service = new Service(this, this.secrets);
@@ -87,7 +93,8 @@ export class World {
     const { random, time } = this;
     const end = this.#length();
     const count = 2 + random.below(2);
-    for (let number = 1; number <= count; number += 1) this.merchants.push(new Merchant(this, `receiver-${number}`));
+    for (let number = 1; number <= count; number += 1)
+      this.merchants.push(new Merchant(this, `receiver-${number}`));
     this.#planOrders(end);
     this.#planFaults(end);
     this.#planAttacks(end);
@@ -111,7 +118,11 @@ export class World {
   }
 
   /** Posts a notification to a receiver, over the network. `answered` is given no status where no reply came in time. */
-  post(notification: Notification, timeout: number, answered: (status: number | undefined) => void): void {
+  post(
+    notification: Notification,
+    timeout: number,
+    answered: (status: number | undefined) => void,
+  ): void {
     const { time, faults, random } = this;
     let open = true;
     const settle = (status: number | undefined): void => {
@@ -147,14 +158,22 @@ export class World {
       for (const tenant of this.tenants) {
         const amount = 100 * (1 + random.below(500));
         const stale = random.chance(0.05);
-        const order: Order = { tenant, reference, amount, linkAmount: stale ? amount + 100 : amount };
+        const order: Order = {
+          tenant,
+          reference,
+          amount,
+          linkAmount: stale ? amount + 100 : amount,
+        };
         this.orders.push(order);
         const created = random.next() * end * 0.8;
         // Some shops' rows are committed after the link is out, against the advice.
         const recorded = random.chance(0.2) ? created + random.below(10_000) : created;
         time.after(recorded, () => this.#record(order), null);
         const ledger = service.ledgerOf(tenant);
-        const { token } = ledger.create({ reference, price: { amount: order.linkAmount }, singleUse: true }, undefined);
+        const { token } = ledger.create(
+          { reference, price: { amount: order.linkAmount }, singleUse: true },
+          undefined,
+        );
         this.#planCustomer(order, token, created, end);
       }
     }
@@ -171,8 +190,9 @@ export class World {
     });
   }
 
-  #planCustomer({ tenant, reference, linkAmount }: Order, token: string, created: number, end: number): void {
+  #planCustomer(order: Order, token: string, created: number, end: number): void {
     const { random, time, service, timeline } = this;
+    const { tenant, reference, linkAmount } = order;
     const ledger = service.ledgerOf(tenant);
     const within = (): number => created + random.next() * Math.min(end - created, 5 * MINUTE);
     if (random.chance(0.2)) {
@@ -181,28 +201,61 @@ export class World {
         () => {
           if (ledger.settle(token, 'failed')) {
             timeline.tell('customer', `fails to pay ${tenant}/${reference}`);
-            service.notify(tenant, 'payment.failed', reference, random.chance(0.5) ? { status: 'failed' } : {});
+            service.notify(
+              tenant,
+              'payment.failed',
+              reference,
+              random.chance(0.5) ? { status: 'failed' } : {},
+            );
+            this.#returnToShop(order);
           }
         },
         null,
       );
     }
     const choice = random.next();
+    // Some look at the page before they pay, or again much later.
+    if (random.chance(0.2)) time.after(within(), () => this.#openReturnPage(order), null);
     if (choice < 0.1) return;
     time.after(
       within(),
       () => {
         if (choice < 0.2) {
-          if (ledger.settle(token, 'cancelled')) timeline.tell('customer', `cancels ${tenant}/${reference}`);
+          if (ledger.settle(token, 'cancelled'))
+            timeline.tell('customer', `cancels ${tenant}/${reference}`);
         } else if (ledger.pay(token, linkAmount) === 'paid') {
           timeline.tell('customer', `pays ${tenant}/${reference}`);
+          this.#returnToShop(order);
           if (this.design.refunds && random.chance(0.2)) {
-            time.after(random.below(10_000), () => service.notify(tenant, 'payment.refunded', reference), null);
+            time.after(
+              random.below(10_000),
+              () => service.notify(tenant, 'payment.refunded', reference),
+              null,
+            );
           }
         }
       },
       null,
     );
+  }
+
+  /** Opens the return page at once or late, reloads it, or never comes back. */
+  #returnToShop(order: Order): void {
+    const { random, time } = this;
+    let at = random.chance(0.7) ? random.below(200) : random.below(10 * MINUTE);
+    for (let views = random.below(4); views > 0; views -= 1) {
+      time.after(at, () => this.#openReturnPage(order), null);
+      at += random.below(random.chance(0.5) ? 100 : 5_000);
+    }
+  }
+
+  #openReturnPage(order: Order): void {
+    const { time, faults } = this;
+    const copies = faults.strikes('lost') ? 0 : faults.strikes('doubled') ? 2 : 1;
+    for (let copy = 0; copy < copies; copy += 1) {
+      const merchant = this.#anyMerchant();
+      time.after(faults.delay(), () => merchant.settle(order), null);
+    }
   }
 
   #planFaults(end: number): void {
@@ -213,8 +266,10 @@ export class World {
       }
       // At the worst moments too: shortly after a request came in.
       if (random.chance(0.5)) merchant.crashAfterRequests(1 + random.below(6), random.next() * 40);
-      if (random.chance(0.3)) time.after(random.next() * end, () => merchant.pause(random.below(120_000)), null);
-      if (random.chance(0.3)) merchant.pauseAfterRequests(1 + random.below(4), random.next() * 20, random.below(120_000));
+      if (random.chance(0.3))
+        time.after(random.next() * end, () => merchant.pause(random.below(120_000)), null);
+      if (random.chance(0.3))
+        merchant.pauseAfterRequests(1 + random.below(4), random.next() * 20, random.below(120_000));
     }
     if (random.chance(0.2)) {
       time.after(
@@ -256,7 +311,10 @@ export class World {
       'other tenant': { ...genuine, tenant: other },
     }[kind];
     this.post(sent, 30_000, (status) => {
-      this.timeline.tell('attacker', `${kind}: ${sent.kind} ${sent.tenant}/${sent.reference}: ${status ?? 'no answer'}`);
+      this.timeline.tell(
+        'attacker',
+        `${kind}: ${sent.kind} ${sent.tenant}/${sent.reference}: ${status ?? 'no answer'}`,
+      );
     });
   }
 
@@ -278,7 +336,8 @@ export class World {
     const pass = (number: number): void => {
       this.#anyMerchant().reconcile((complete) => {
         if (complete) this.invariants.afterReconcile();
-        else if (number === 10) this.invariants.violated('hangs', 'no reconcile pass was complete in ten tries');
+        else if (number === 10)
+          this.invariants.violated('hangs', 'no reconcile pass was complete in ten tries');
         else time.after(2 * MINUTE, () => pass(number + 1), null);
       });
     };

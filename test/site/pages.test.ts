@@ -14,11 +14,17 @@ describe('the pages of the site', () => {
   });
 
   it('would be missed in the sidebar where no group names them', () => {
-    expect(pagesWithoutPlace([...pages, 'stray', 'fr/stray', 'start/stray'])).toEqual(['stray', 'fr/stray', 'start/stray']);
+    expect(pagesWithoutPlace([...pages, 'stray', 'fr/stray', 'start/stray'])).toEqual([
+      'stray',
+      'fr/stray',
+      'start/stray',
+    ]);
   });
 
   it('are named once, and have a title', () => {
-    const placed = (['en', 'fr'] as const).flatMap((locale) => groupsOf(locale, pages).flatMap((group) => group.pages));
+    const placed = (['en', 'fr'] as const).flatMap((locale) =>
+      groupsOf(locale, pages).flatMap((group) => group.pages),
+    );
     expect(placed).toEqual([...new Set(placed)]);
     for (const page of placed) expect(titleOf(page)).toMatch(/^[^\s'"].*[^\s'"]$/);
   });
@@ -34,7 +40,11 @@ describe('the pages of the site', () => {
       readdirSync(join(PACKAGES, name, 'src'), { recursive: true, encoding: 'utf8' })
         .filter((path) => /\.tsx?$/.test(path))
         .flatMap((path) =>
-          Array.from(readFileSync(join(PACKAGES, name, 'src', path), 'utf8').matchAll(/docs\/([\w/-]+)\.(?:md|html)/g)),
+          Array.from(
+            readFileSync(join(PACKAGES, name, 'src', path), 'utf8').matchAll(
+              /docs\/([\w/-]+)\.(?:md|html)/g,
+            ),
+          ),
         ),
     );
     expect(named.length).toBeGreaterThan(10);

@@ -4,5 +4,10 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   resolve: { conditions: ['@paylink/source', 'node', 'module', 'development|production'] },
   ssr: { resolve: { conditions: ['@paylink/source', 'node', 'module', 'development|production'] } },
-  test: { include: ['test/site/built/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 2 },
+  test: {
+    include: ['test/site/built/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+  },
 });

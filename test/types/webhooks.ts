@@ -76,28 +76,22 @@ express.paymentWebhook(
 
 // @ts-expect-error a value that is no schema
 express.paymentWebhook({ secret, events: { 'payment.refunded': 42 } }, handler);
+const optional = refunds ? events['payment.refunded'] : undefined;
 // @ts-expect-error a schema that may be missing
-express.paymentWebhook(
-  { secret, events: { 'payment.refunded': refunds ? events['payment.refunded'] : undefined } },
-  handler,
-);
+express.paymentWebhook({ secret, events: { 'payment.refunded': optional } }, handler);
+interface OtherPayloads {
+  readonly 'payment.refunded': { readonly other: string };
+}
 // @ts-expect-error a schema of another payload
-express.paymentWebhook<{ 'payment.refunded': { readonly other: string } }>(
-  { secret, events },
-  handler,
-);
+express.paymentWebhook<OtherPayloads>({ secret, events }, handler);
 // @ts-expect-error a handler gets no response
 express.paymentWebhook({ secret }, (_event, { res }) => res);
+const unknownKind = { 'payment.succeeded': handler, 'payment.failed': handler };
 // @ts-expect-error a kind without a schema
-express.paymentWebhook(
-  { secret, events },
-  { 'payment.succeeded': handler, 'payment.failed': handler },
-);
+express.paymentWebhook({ secret }, { ...unknownKind, 'payment.failed': handler });
 // @ts-expect-error a secret function that does not say whose secret it is
 express.paymentWebhook({ secret: () => '' }, handler);
+const client = createClient({ baseUrl: '', apiKey: '' });
+const store = postgresStore(pool);
 // @ts-expect-error a credit that does not say how many rows it changed
-createPayments({
-  client: createClient({ baseUrl: '', apiKey: '' }),
-  store: postgresStore(pool),
-  credit: async () => undefined,
-});
+createPayments({ client, store, credit: async () => undefined });

@@ -14,7 +14,8 @@ export interface DiagnoseWords {
 }
 
 const ENGLISH: DiagnoseWords = {
-  insecure: 'Browsers compute signatures on https: and on localhost only. Open this page there, or run: npx @paylink/cli diagnose',
+  insecure:
+    'Browsers compute signatures on https: and on localhost only. Open this page there, or run: npx @paylink/cli diagnose',
   file: 'Body, as a file: the exact bytes',
   text: 'Or as text',
   secret: 'The receiver’s secret',
@@ -35,14 +36,17 @@ const FRENCH: DiagnoseWords = {
   likely: '(Probable, non prouvé : ce qui a été signé ne peut pas être retrouvé.)',
   matches: 'La signature est bien celle de ces octets.',
   causes: {
-    signature_missing: 'Il n’y a pas de signature. Vérifiez que X-Service-Signature est lu, et qu’un proxy le laisse passer.',
+    signature_missing:
+      'Il n’y a pas de signature. Vérifiez que X-Service-Signature est lu, et qu’un proxy le laisse passer.',
     signature_repeated:
       'Il y a plus d’une signature : l’en-tête a été envoyé deux fois, ou un proxy en a ajouté un. Une seule est acceptée.',
-    signature_blanks: 'La signature est entourée d’espaces : passez la valeur de l’en-tête telle quelle.',
+    signature_blanks:
+      'La signature est entourée d’espaces : passez la valeur de l’en-tête telle quelle.',
     signature_quoted: 'La signature est entre guillemets : le service l’envoie sans guillemets.',
     signature_prefixed:
       'La signature a un préfixe tel que « sha256= » : le service envoie seulement les 64 chiffres hexadécimaux. Vérifiez que c’est bien son en-tête.',
-    signature_base64: 'La signature est en base64 : le service envoie de l’hexadécimal en minuscules. Signez avec digest("hex").',
+    signature_base64:
+      'La signature est en base64 : le service envoie de l’hexadécimal en minuscules. Signez avec digest("hex").',
     signature_uppercase:
       'La signature est en hexadécimal majuscule : le service envoie des minuscules, et aucune autre écriture n’est acceptée.',
     signature_truncated: 'La signature est coupée : elle doit avoir 64 chiffres hexadécimaux.',
@@ -50,16 +54,29 @@ const FRENCH: DiagnoseWords = {
       'La signature a des caractères en trop à la fin : elle doit avoir 64 chiffres hexadécimaux et rien d’autre.',
     signature_malformed:
       'La signature n’est ni 64 chiffres hexadécimaux en minuscules, ni une autre écriture d’un SHA-256. Vérifiez que c’est le bon en-tête.',
-    signature_algorithm: 'La signature a la longueur d’une autre empreinte (SHA-1 ou SHA-512) : le service signe en HMAC-SHA256.',
-    secret_missing: 'Il n’y a pas de secret. Vérifiez que sa variable d’environnement est définie là où ce processus tourne.',
+    signature_algorithm:
+      'La signature a la longueur d’une autre empreinte (SHA-1 ou SHA-512) : le service signe en HMAC-SHA256.',
+    secret_missing:
+      'Il n’y a pas de secret. Vérifiez que sa variable d’environnement est définie là où ce processus tourne.',
     secret_placeholder:
       'Le secret n’est qu’une valeur d’attente, telle que « undefined ». Vérifiez comment il est lu dans l’environnement.',
-    secret_api_key: 'Le secret est une clé d’API (sk_live_…) : le portail marchand montre une autre valeur pour les webhooks.',
+    secret_api_key:
+      'Le secret est une clé d’API (sk_live_…) : le portail marchand montre une autre valeur pour les webhooks.',
     secret_blanks:
       'Le secret a un espace ou un saut de ligne à un bout ici et non chez le signataire, ou l’inverse : enregistrez-le sans.',
     secret_quoted: 'Le secret est entre guillemets : enregistrez-le sans guillemets.',
     secret_assignment:
       'Le secret commence par son propre nom, comme une ligne d’un fichier .env : n’enregistrez que ce qui suit le « = ».',
+    secret_json:
+      'Le secret est un texte JSON qui contient la valeur, comme le garde AWS Secrets Manager. Analysez ce JSON et passez la valeur seule.',
+    secret_escaped:
+      'Le secret contient des échappements de fichier .env ou de shell, tels que « \\$ » ou « $$ » pour « $ ». Enregistrez la valeur telle que le portail la montre.',
+    secret_percent:
+      'Le secret est encodé en pourcent d’un côté, comme dans une adresse. Enregistrez la valeur telle que le portail la montre.',
+    secret_invisible:
+      'Le secret contient des caractères invisibles, tels qu’une espace sans chasse venue d’une copie. Saisissez-le à nouveau, ou collez-le comme texte brut.',
+    secret_masked:
+      'Le secret est une copie masquée, telle que « whsec_•••• ». Affichez-le dans le portail avant de le copier.',
     secret_encoding:
       'Un côté prend pour clé les caractères du secret, l’autre les octets qu’ils codent en hexadécimal ou en base64. La clé, ce sont les caractères tels que le portail les montre.',
     secret_fixture:
@@ -67,6 +84,8 @@ const FRENCH: DiagnoseWords = {
     body_parsed: `Le corps est un objet fait par un analyseur, et non des octets. ${OCTETS_BRUTS}`,
     body_reserialized: `Un analyseur JSON a lu le corps, qui a été réécrit avec d’autres octets (espaces, ordre des clés, échappements, nombres). ${OCTETS_BRUTS}`,
     body_buffer: `Le corps est l’écriture d’un Buffer en texte, et non ses octets : JSON.stringify ou String lui a été appliqué. ${OCTETS_BRUTS}`,
+    body_enveloped:
+      'Le texte signé est dans une enveloppe d’API Gateway, de SNS ou de SQS (body, Message). Vérifiez ce texte, décodé si isBase64Encoded est vrai, et non l’enveloppe.',
     body_newline:
       'Un espace ou un saut de ligne a été ajouté ou retiré au début ou à la fin du corps : les octets doivent être ceux qui ont été signés. Regardez si un éditeur a enregistré le corps, ou si echo l’a envoyé à la place de printf.',
     body_line_breaks:

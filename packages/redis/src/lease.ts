@@ -6,7 +6,11 @@
  * @param heldSince a `performance.now()` from before the lease was asked for
  * @param renew resolves to whether the lease is still held; rejects if Redis gives no answer
  */
-export function keepLease(leaseMs: number, heldSince: number, renew: () => Promise<boolean>) {
+export function keepLease(
+  leaseMs: number,
+  heldSince: number,
+  renew: () => Promise<boolean>,
+): { readonly lost: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   let stopped = false;
   let timer: NodeJS.Timeout;

@@ -20,7 +20,7 @@ export const creditThenMark: Design = {
         try {
           const { rowCount } = await client.query('SELECT FROM marks WHERE key = $1', [key]);
           if (rowCount === 1) return 'duplicate';
-          await work({ tx: client });
+          await work(client);
           await client.query('INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
           return 'done';
         } finally {
@@ -34,6 +34,9 @@ export const creditThenMark: Design = {
 };
 
 async function locked(client: PoolClient, key: string): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked', [key]);
+  const { rows } = await client.query<{ locked: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked',
+    [key],
+  );
   return rows[0]!.locked;
 }

@@ -1,4 +1,4 @@
-import type { IdempotencyStore } from '@paylink/core';
+import type { PaymentStore } from '@paylink/payments';
 import type { Pool } from 'pg';
 import type { Credit, Queryable } from '../credit-order.js';
 
@@ -10,11 +10,11 @@ export interface Resources {
 
 /** A way to credit once. Nothing else differs between two runs of the harness. */
 export interface Design {
-  readonly store: (resources: Resources) => IdempotencyStore<{ readonly tx: Queryable }>;
-  /** How the handler credits. Default: it inserts the credit, and leaves it to the store that it does so once. */
+  readonly store: (resources: Resources) => PaymentStore<Queryable>;
+  /** How an order is credited. Default: the credit is inserted, and the store alone does it once. */
   readonly credit?: Credit;
   readonly needsRedis?: true;
-  /** What kills do to it. A harness in which the faulty ones do not fail would prove nothing of those that do not. */
+  /** What kills do to it. A harness that does not find the faulty designs would prove nothing of the others. */
   readonly loses: boolean;
   readonly doubles: boolean;
 }

@@ -11,12 +11,18 @@ const store: Design['store'] = ({ pool, redis }) => {
   const leases = redisStore(new Redis(redis), { leaseMs: LEASE_MS });
   return {
     isDone: (key) => leases.isDone(key),
-    run: (key, work, options) => leases.run(key, () => work({ tx: pool }), options),
+    run: (key, work, options) => leases.run(key, () => work(pool), options),
   };
 };
 
-/** `redisStore` with a handler that relies on it alone, against its documentation. */
+/** `redisStore` with a credit that relies on the store alone, against its documentation. */
 export const leaseOnRedis: Design = { store, needsRedis: true, loses: false, doubles: true };
 
 /** `redisStore` as its documentation asks for: the order is marked in the statement that credits it. */
-export const leaseAndPaidAt: Design = { store, credit: creditWithOrder, needsRedis: true, loses: false, doubles: false };
+export const leaseAndPaidAt: Design = {
+  store,
+  credit: creditWithOrder,
+  needsRedis: true,
+  loses: false,
+  doubles: false,
+};

@@ -10,10 +10,13 @@ export const markThenCredit: Design = {
       return rowCount === 1;
     },
     async run(key, work) {
-      const { rowCount } = await pool.query('INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
+      const { rowCount } = await pool.query(
+        'INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING',
+        [key],
+      );
       if (rowCount === 0) return 'duplicate';
       try {
-        await work({ tx: pool });
+        await work(pool);
       } catch (error) {
         await pool.query('DELETE FROM marks WHERE key = $1', [key]);
         throw error;

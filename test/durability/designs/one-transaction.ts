@@ -1,5 +1,6 @@
 import { postgresStore } from '@paylink/postgres';
 import type { Pool } from 'pg';
+import { creditByRecipe } from '../credit-order.js';
 import type { Design } from './design.js';
 
 /** `postgresStore`: the mark and the credit commit together. */
@@ -8,6 +9,9 @@ export const oneTransaction: Design = {
   doubles: false,
   store: ({ pool }) => postgresStore(pool),
 };
+
+/** The same as the documentation shows it: the recipe looks at the order too. */
+export const oneTransactionByRecipe: Design = { ...oneTransaction, credit: creditByRecipe };
 
 /** Makes the table of the marks, as a merchant does once. */
 export async function migrate(pool: Pool): Promise<void> {

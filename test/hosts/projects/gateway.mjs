@@ -10,7 +10,9 @@ const gateway = createServer(async (req, res) => {
     return res.destroy();
   }
   const { pathname, search } = new URL(req.url, 'http://127.0.0.1');
-  const headers = Object.fromEntries(Object.entries(req.headersDistinct).map(([name, values]) => [name, values.join(',')]));
+  const headers = Object.fromEntries(
+    Object.entries(req.headersDistinct).map(([name, values]) => [name, values.join(',')]),
+  );
   const event = {
     version: '2.0',
     routeKey: '$default',
@@ -22,7 +24,13 @@ const gateway = createServer(async (req, res) => {
       apiId: 'shop',
       domainName: '127.0.0.1',
       domainPrefix: 'shop',
-      http: { method: req.method, path: pathname, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: '' },
+      http: {
+        method: req.method,
+        path: pathname,
+        protocol: 'HTTP/1.1',
+        sourceIp: '127.0.0.1',
+        userAgent: '',
+      },
       requestId: 'request',
       routeKey: '$default',
       stage: '$default',
@@ -36,11 +44,14 @@ const gateway = createServer(async (req, res) => {
   try {
     const result = await handler(event, context);
     const body = Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8');
-    for (const [name, values] of Object.entries(result.multiValueHeaders ?? {})) res.setHeader(name, values);
+    for (const [name, values] of Object.entries(result.multiValueHeaders ?? {}))
+      res.setHeader(name, values);
     res.writeHead(result.statusCode, result.headers).end(body);
   } catch {
     // As AWS answers for a function that failed.
-    res.writeHead(502, { 'content-type': 'application/json' }).end('{"message":"Internal Server Error"}');
+    res
+      .writeHead(502, { 'content-type': 'application/json' })
+      .end('{"message":"Internal Server Error"}');
   }
 });
 gateway.listen(Number(process.env.PORT), '127.0.0.1');

@@ -1,32 +1,41 @@
-import type { RunOptions } from '@paylink/core';
+import type { RunOptions } from '@paylink/payments';
 import { redisStore } from '@paylink/redis';
 import { brokenDesigns } from './broken.js';
 import type { Design, Surroundings } from './design.js';
-import { careless, naive, onPostgres, recipe, startPaylink, type Parts, type Queryable } from './paylink.js';
+import {
+  naive,
+  oneUpdate,
+  onPostgres,
+  recipe,
+  startPaylink,
+  type Parts,
+  type Queryable,
+  type Store,
+} from './paylink.js';
 
 function right(description: string, parts: Parts): Design {
   return {
     description,
     broken: false,
     refunds: parts.refunds ?? false,
-    comparesAmounts: parts.credit !== careless,
+    comparesAmounts: parts.credit !== oneUpdate,
     start: (surroundings) => startPaylink(surroundings, parts),
   };
 }
 
-/** `redisStore`, and the handler's transaction on the database beside it: idempotent by the order's own row. */
-const onRedis = ({ world, life, pool }: Surroundings) => {
+/** `redisStore`, and a transaction on the database beside it: idempotent by the order's own row. */
+const onRedis = ({ world, life, pool }: Surroundings): Store => {
   const store = redisStore(world.redis.clientFor(life));
   return {
     isDone: (key: string) => store.isDone(key),
-    run: (key: string, work: (scope: { readonly tx: Queryable }) => Promise<void>, options: RunOptions) =>
+    run: (key: string, work: (tx: Queryable) => Promise<void>, options: RunOptions) =>
       store.run(
         key,
         async () => {
           const client = await pool.connect();
           try {
             await client.query('BEGIN');
-            await work({ tx: client as unknown as Queryable });
+            await work(client as unknown as Queryable);
             await client.query('COMMIT');
             client.release();
           } catch (error) {
@@ -40,21 +49,36 @@ const onRedis = ({ world, life, pool }: Surroundings) => {
 };
 
 export const designs = {
-  postgres: right('postgresStore, confirm, reconcile, and the recipe as the documentation shows it', {
+  postgres: right('postgresStore, and the recipe as the documentation shows it', {
     store: onPostgres,
     credit: recipe,
     refunds: true,
   }),
-  'postgres-naive': right('the same with a handler that leaves it to the store that it runs once', {
+  'postgres-naive': right('the same with a credit that leaves it to the store that it runs once', {
     store: onPostgres,
     credit: naive,
     refunds: true,
   }),
-  'postgres-careless': right('the same with a handler that ignores how many rows its UPDATE changed', {
-    store: onPostgres,
-    credit: careless,
+  'postgres-second-merchant': right(
+    'the same, and a first merchant that stays without a name beside a second one',
+    {
+      store: onPostgres,
+      credit: naive,
+      refunds: true,
+      tenantOf: (path, { world }) => path !== world.tenants[0] && path,
+    },
+  ),
+  'postgres-one-update': right(
+    'the same with a credit that is one UPDATE, and returns the count of its rows',
+    {
+      store: onPostgres,
+      credit: oneUpdate,
+    },
+  ),
+  redis: right('redisStore, with a credit that is idempotent itself', {
+    store: onRedis,
+    credit: recipe,
   }),
-  redis: right('redisStore, with a handler that is idempotent itself', { store: onRedis, credit: recipe }),
   ...brokenDesigns,
 } satisfies Record<string, Design>;
 

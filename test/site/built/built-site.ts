@@ -39,7 +39,8 @@ export async function serveSite(): Promise<BuiltSite> {
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url!, 'http://localhost');
     const path = join(DIST, pathname.endsWith('/') ? `${pathname}index.html` : pathname);
-    const isThere = path.startsWith(DIST) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    const isThere =
+      path.startsWith(DIST) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
     response.writeHead(isThere ? 200 : 404, {
       'content-type': TYPES[isThere ? extname(path) : '.html'] ?? 'text/plain; charset=utf-8',
     });

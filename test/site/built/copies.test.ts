@@ -6,11 +6,16 @@ const markdown = filesWith('.md');
 describe('the site for programs', () => {
   it('has each page as markdown beside its HTML', () => {
     expect(markdown.length).toBeGreaterThan(40);
-    expect(filesWith('.html').filter((path) => path !== '404.html')).toEqual(markdown.map((path) => path.replace(/md$/, 'html')));
+    expect(filesWith('.html').filter((path) => path !== '404.html')).toEqual(
+      markdown.map((path) => path.replace(/md$/, 'html')),
+    );
   });
 
   it('lists in llms.txt every page in English, each where it is', () => {
-    const listed = Array.from(read('llms.txt').matchAll(/^- \[[^\]]+\]\(([^)]+)\)$/gm), ([, path]) => path!);
+    const listed = Array.from(
+      read('llms.txt').matchAll(/^- \[[^\]]+\]\(([^)]+)\)$/gm),
+      ([, path]) => path!,
+    );
     expect(listed.sort()).toEqual(markdown.filter((path) => !/^(fr\/|index\.md)/.test(path)));
   });
 
@@ -22,7 +27,10 @@ describe('the site for programs', () => {
           .matchAll(/(?<!`)\]\(([^)\s#]+)[^)]*\)/g),
         ([, target]) => new URL(target!, `http://site.test/${path}`),
       )
-        .filter(({ origin, pathname }) => origin === 'http://site.test' && !markdown.includes(pathname.slice(1)))
+        .filter(
+          ({ origin, pathname }) =>
+            origin === 'http://site.test' && !markdown.includes(pathname.slice(1)),
+        )
         .map(({ pathname }) => `${path}: ${pathname}`),
     );
     expect(broken).toEqual([]);
@@ -36,11 +44,21 @@ describe('the site for programs', () => {
     expect(full).not.toContain('<!-- fr/');
   });
 
-  it.each(['express', 'fastify', 'koa', 'hono', 'next', 'next/pages', 'nest', 'lambda', 'node', 'fetch'])(
-    'has in llms-full.txt how a receiver is written with @paylink/%s',
-    (door) => {
-      const full = read('llms-full.txt');
-      expect(full).toMatch(new RegExp(`^import \\{[^}]*\\b[pP]aymentWebhook\\w*[^}]*\\} from '@paylink/${door}';$`, 'm'));
-    },
-  );
+  it.each([
+    'express',
+    'fastify',
+    'koa',
+    'hono',
+    'next',
+    'next/pages',
+    'nest',
+    'lambda',
+    'node',
+    'fetch',
+  ])('has in llms-full.txt how a receiver is written with @paylink/%s', (door) => {
+    const full = read('llms-full.txt');
+    expect(full).toMatch(
+      new RegExp(`^import \\{[^}]*\\b[pP]aymentWebhook\\w*[^}]*\\} from '@paylink/${door}';$`, 'm'),
+    );
+  });
 });

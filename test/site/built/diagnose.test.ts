@@ -6,7 +6,10 @@ import type { Customer } from '../../browser/customer.js';
 import { openSite } from './reader.js';
 
 const SECRET = 'whsec_of_the_browser_2f6c1b';
-const delivery = signedDelivery({ secret: SECRET, rawBody: '{"reference": "order-42", "amount": 5000}' });
+const delivery = signedDelivery({
+  secret: SECRET,
+  rawBody: '{"reference": "order-42", "amount": 5000}',
+});
 const signature = delivery.headers['x-service-signature']!;
 const reserialized = JSON.stringify(JSON.parse(delivery.rawBody.toString()));
 
@@ -35,7 +38,9 @@ describeInChromium('the page that diagnoses a signature', () => {
 
   it('says of the right body that it matches', async () => {
     const reader = await visit('diagnose.html');
-    expect(await diagnose(reader, delivery.rawBody.toString())).toBe('The signature is that of these bytes.');
+    expect(await diagnose(reader, delivery.rawBody.toString())).toBe(
+      'The signature is that of these bytes.',
+    );
     await reader.leave();
     expect(reader.complaints).toEqual([]);
   });
@@ -46,7 +51,9 @@ describeInChromium('the page that diagnoses a signature', () => {
     await reader.page.getByLabel('X-Service-Signature').fill(crlf.headers['x-service-signature']!);
     await reader.page.getByLabel('secret').fill(SECRET);
     // Only now: unlike `fill`, this does not wait for the page to be ready, and its file would be lost.
-    await reader.page.getByLabel('Body, as a file').setInputFiles({ name: 'body', mimeType: '', buffer: crlf.rawBody });
+    await reader.page
+      .getByLabel('Body, as a file')
+      .setInputFiles({ name: 'body', mimeType: '', buffer: crlf.rawBody });
     await reader.page.getByRole('button', { name: 'Diagnose' }).click();
     await reader.page.getByText('The signature is that of these bytes.').waitFor();
     await reader.leave();
@@ -63,9 +70,12 @@ describeInChromium('the page that diagnoses a signature', () => {
     const refusedBy = await reader.page.evaluate(
       () =>
         new Promise((resolve) => {
-          (globalThis as unknown as PageGlobals).document.addEventListener('securitypolicyviolation', (violation) => {
-            resolve(violation.effectiveDirective);
-          });
+          (globalThis as unknown as PageGlobals).document.addEventListener(
+            'securitypolicyviolation',
+            (violation) => {
+              resolve(violation.effectiveDirective);
+            },
+          );
           fetch('/').then(() => resolve('nothing'), Function.prototype as () => void);
         }),
     );

@@ -4,7 +4,10 @@ import { read } from './built-site.js';
 
 /** `@paylink/core WebhookErrorCode = "body_consumed"` and the like. */
 const api = readFileSync(new URL('../../../public-api.txt', import.meta.url), 'utf8');
-const codes = Array.from(api.matchAll(/^@paylink\/core WebhookErrorCode = "([a-z_]+)"$/gm), ([, code]) => code!);
+const codes = Array.from(
+  api.matchAll(/^@paylink\/core WebhookErrorCode = "([a-z_]+)"$/gm),
+  ([, code]) => code!,
+);
 
 describe('the page of the errors', () => {
   const html = read('errors.html');

@@ -5,13 +5,16 @@ import { DIST, filesWith, read } from './built-site.js';
 
 const pages = new Map(filesWith('.html').map((path) => [path, read(path)]));
 
-const anchorsOf = (html: string): Set<string> => new Set(Array.from(html.matchAll(/\sid="([^"]+)"/g), ([, id]) => id!));
+const anchorsOf = (html: string): Set<string> =>
+  new Set(Array.from(html.matchAll(/\sid="([^"]+)"/g), ([, id]) => id!));
 
 const anchors = new Map(Array.from(pages, ([path, html]) => [path, anchorsOf(html)]));
 
 /** Of all that a page links or loads within the site: where it leads to nothing. */
 function brokenIn(path: string, html: string): string[] {
-  const targets = Array.from(html.matchAll(/\s(?:href|src)="([^"]+)"/g), ([, target]) => target!.replaceAll('&amp;', '&'));
+  const targets = Array.from(html.matchAll(/\s(?:href|src)="([^"]+)"/g), ([, target]) =>
+    target!.replaceAll('&amp;', '&'),
+  );
   return [...new Set(targets)].filter((target) => {
     const { origin, pathname, hash } = new URL(target, `http://site.test/${path}`);
     if (origin !== 'http://site.test') return false;
@@ -29,13 +32,19 @@ describe('the built site', () => {
   it('would be found with a dead link, a dead anchor or a missing picture', () => {
     const html =
       '<a href="/nowhere.html"></a><a href="errors.html#nothing"></a><img src="./none.png"><a href="errors.html#body_consumed"></a>';
-    expect(brokenIn('index.html', html)).toEqual(['/nowhere.html', 'errors.html#nothing', './none.png']);
+    expect(brokenIn('index.html', html)).toEqual([
+      '/nowhere.html',
+      'errors.html#nothing',
+      './none.png',
+    ]);
   });
 
   it('loads nothing of another origin', () => {
     const foreign = Array.from(pages).flatMap(([path, html]) =>
       Array.from(
-        html.matchAll(/<(?:script|link|img|iframe|source|video|audio)\b[^>]*\s(?:src|href)="((?:https?:)?\/\/[^"]+)"/g),
+        html.matchAll(
+          /<(?:script|link|img|iframe|source|video|audio)\b[^>]*\s(?:src|href)="((?:https?:)?\/\/[^"]+)"/g,
+        ),
         ([, url]) => `${path}: ${url}`,
       ),
     );

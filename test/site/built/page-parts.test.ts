@@ -9,7 +9,8 @@ const pages = new Map(
     .map((path) => [path, read(path)]),
 );
 
-const all = (html: string, pattern: RegExp): string[] => Array.from(html.matchAll(pattern), ([, part]) => part!);
+const all = (html: string, pattern: RegExp): string[] =>
+  Array.from(html.matchAll(pattern), ([, part]) => part!);
 
 /** The levels of the headings of the page itself, in order: those of its menus are before it and the same everywhere. */
 function headingsOf(html: string): number[] {
@@ -21,17 +22,22 @@ function headingsOf(html: string): number[] {
 function faultsOf(path: string, html: string): string[] {
   const faults: string[] = [];
   const lang = path.startsWith('fr/') ? 'fr' : 'en';
-  if (!all(html, /<html lang="([a-z]+)[-"]/g).includes(lang)) faults.push(`the language is not ${lang}`);
+  if (!all(html, /<html lang="([a-z]+)[-"]/g).includes(lang))
+    faults.push(`the language is not ${lang}`);
   const titles = all(html, /<title>([^<]*)<\/title>/g);
-  if (titles.length !== 1 || titles[0]!.trim() === '') faults.push(`${titles.length} titles: ${titles.join()}`);
+  if (titles.length !== 1 || titles[0]!.trim() === '')
+    faults.push(`${titles.length} titles: ${titles.join()}`);
   const descriptions = all(html, /<meta name="description" content="([^"]*)"/g);
   if (descriptions.length !== 1 || descriptions[0]!.length < 20 || descriptions[0]!.length > 200)
     faults.push(`a description of 20 to 200 characters is missing: ${descriptions.join()}`);
-  if (!/<meta name="viewport" content="[^"]*width=device-width/.test(html)) faults.push('the viewport is not said');
+  if (!/<meta name="viewport" content="[^"]*width=device-width/.test(html))
+    faults.push('the viewport is not said');
   const headings = headingsOf(html);
   if (headings.filter((level) => level === 1).length !== 1 || headings[0] !== 1)
     faults.push(`not one first heading: ${headings.join()}`);
-  const skipped = headings.findIndex((level, index) => index > 0 && level > headings[index - 1]! + 1);
+  const skipped = headings.findIndex(
+    (level, index) => index > 0 && level > headings[index - 1]! + 1,
+  );
   if (skipped !== -1) faults.push(`heading ${skipped + 1} skips a level: ${headings.join()}`);
   if (/<img(?![^>]*\salt=)[^>]*>/.test(html)) faults.push('a picture has no text in its place');
   if (/<th\b[^>]*>\s*<\/th>/.test(html)) faults.push('a column of a table has no name');
@@ -41,9 +47,19 @@ function faultsOf(path: string, html: string): string[] {
 /** The files that a browser asks for before it has shown the page, and the page itself. */
 function filesOf(path: string, html: string): string[] {
   const loaded = Array.from(html.matchAll(/<(?:script|link)\b[^>]*>/g), ([tag]) => tag)
-    .filter((tag) => tag.startsWith('<script') || /\srel="(?:stylesheet|modulepreload|preload|icon)/.test(tag))
+    .filter(
+      (tag) =>
+        tag.startsWith('<script') || /\srel="(?:stylesheet|modulepreload|preload|icon)/.test(tag),
+    )
     .flatMap((tag) => all(tag, /\s(?:src|href)="([^"]+)"/g));
-  return [path, ...new Set(loaded.map((target) => decodeURIComponent(new URL(target, 'http://site.test/').pathname.slice(1))))];
+  return [
+    path,
+    ...new Set(
+      loaded.map((target) =>
+        decodeURIComponent(new URL(target, 'http://site.test/').pathname.slice(1)),
+      ),
+    ),
+  ];
 }
 
 const compressed = new Map<string, number>();
@@ -58,22 +74,34 @@ function weightOf(file: string): number {
 }
 
 describe('a page of the built site', () => {
-  it.each([...pages])('has its language, title, description and headings in order: %s', (path, html) => {
-    expect(faultsOf(path, html)).toEqual([]);
-  });
+  it.each([...pages])(
+    'has its language, title, description and headings in order: %s',
+    (path, html) => {
+      expect(faultsOf(path, html)).toEqual([]);
+    },
+  );
 
   it('would be found without them', () => {
     expect(
-      faultsOf('fr/index.html', '<html lang="en-US"><main><h1>A</h1><h3>B</h3><img src="a.png"><th></th></main>'),
+      faultsOf(
+        'fr/index.html',
+        '<html lang="en-US"><main><h1>A</h1><h3>B</h3><img src="a.png"><th></th></main>',
+      ),
     ).toHaveLength(7);
-    expect(faultsOf('index.html', '<html lang="en-US"><main><h2>A</h2><h1>B</h1><h1>C</h1></main>')).toContain(
-      'not one first heading: 2,1,1',
-    );
+    expect(
+      faultsOf('index.html', '<html lang="en-US"><main><h2>A</h2><h1>B</h1><h1>C</h1></main>'),
+    ).toContain('not one first heading: 2,1,1');
   });
 
   it('has a title and a description of its own', () => {
-    for (const pattern of [/<title>([^<]*)<\/title>/g, /<meta name="description" content="([^"]*)"/g]) {
-      const texts = Array.from(pages, ([path, html]) => `${path.startsWith('fr/') ? 'fr' : 'en'} ${all(html, pattern)[0]!}`);
+    for (const pattern of [
+      /<title>([^<]*)<\/title>/g,
+      /<meta name="description" content="([^"]*)"/g,
+    ]) {
+      const texts = Array.from(
+        pages,
+        ([path, html]) => `${path.startsWith('fr/') ? 'fr' : 'en'} ${all(html, pattern)[0]!}`,
+      );
       expect(texts.filter((text, index) => texts.indexOf(text) !== index)).toEqual([]);
     }
   });
@@ -84,7 +112,8 @@ describe('a page of the built site', () => {
       expect(files.length).toBeGreaterThan(2);
       return { path, bytes: files.reduce((sum, file) => sum + weightOf(file), 0) };
     }).sort((a, b) => b.bytes - a.bytes);
-    const kilobytes = ({ path, bytes }: { path: string; bytes: number }): string => `${path}: ${Math.round(bytes / 1_000)} kB`;
+    const kilobytes = ({ path, bytes }: { path: string; bytes: number }): string =>
+      `${path}: ${Math.round(bytes / 1_000)} kB`;
     console.log(
       `${weights.length} pages, the heaviest ${kilobytes(weights[0]!)}, the median ${kilobytes(weights[weights.length >> 1]!)}`,
     );

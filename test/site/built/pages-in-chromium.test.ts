@@ -22,7 +22,8 @@ const KINDS = [
   'fr/diagnose.html',
   'reference/api/express.html',
 ];
-const LOOKED_AT = process.env['PAYLINK_SITE'] === 'all' ? ALL : KINDS.filter((path) => ALL.includes(path));
+const LOOKED_AT =
+  process.env['PAYLINK_SITE'] === 'all' ? ALL : KINDS.filter((path) => ALL.includes(path));
 
 /** Only these rules judge colours; to all others a page is the same in the light and in the dark. */
 const COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] };

@@ -29,5 +29,8 @@ export function openSite(): (path: string, options?: BrowserContextOptions) => P
 /** Opens another page. Resolves once the page's code has taken over the HTML that was sent. */
 export async function open(page: Page, url: string): Promise<void> {
   await page.goto(url);
-  await page.waitForFunction(() => (globalThis as unknown as Hydrated).document.querySelector('#app')?.__vue_app__ !== undefined);
+  await page.waitForFunction(
+    () =>
+      (globalThis as unknown as Hydrated).document.querySelector('#app')?.__vue_app__ !== undefined,
+  );
 }

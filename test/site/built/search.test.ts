@@ -11,7 +11,10 @@ describeInChromium('the search', () => {
     const reader = await visit(path, { viewport: DESKTOP });
     await reader.page.getByRole('button', { name: /^(Search|Rechercher)$/ }).click();
     await reader.page.locator('.VPLocalSearchBox input').fill(words);
-    const href = await reader.page.locator('.VPLocalSearchBox .result').first().getAttribute('href');
+    const href = await reader.page
+      .locator('.VPLocalSearchBox .result')
+      .first()
+      .getAttribute('href');
     await reader.leave();
     expect(reader.complaints).toEqual([]);
     return href!;
@@ -21,7 +24,10 @@ describeInChromium('the search', () => {
     expect(await firstResult('index.html', 'body_consumed')).toBe('/errors.html#body_consumed');
   });
 
-  it.each(['corps', 'exécute', 'execute'])('finds the French pages by « %s », with and without accents', async (word) => {
-    expect(await firstResult('fr/index.html', word)).toMatch(/^\/fr\//);
-  });
+  it.each(['corps', 'exécute', 'execute'])(
+    'finds the French pages by « %s », with and without accents',
+    async (word) => {
+      expect(await firstResult('fr/index.html', word)).toMatch(/^\/fr\//);
+    },
+  );
 });

@@ -21,12 +21,20 @@ createRequire(import.meta.url)('@azure/functions');
 await import('./dist/functions.js');
 
 const { metadata, handler } = registered;
-const [[name, binding]] = Object.entries(metadata.bindings).filter(([, { type }]) => type.toLowerCase() === 'httptrigger');
+const [[name, binding]] = Object.entries(metadata.bindings).filter(
+  ([, { type }]) => type.toLowerCase() === 'httptrigger',
+);
 
 async function invoke(http) {
   const invocationId = randomUUID();
   const request = { invocationId, inputData: [{ name, data: { http } }], triggerMetadata: {} };
-  const invocation = model.getInvocationModel({ invocationId, metadata, request, log: () => undefined, state: undefined });
+  const invocation = model.getInvocationModel({
+    invocationId,
+    metadata,
+    request,
+    log: () => undefined,
+    state: undefined,
+  });
   const { context, inputs } = await invocation.getArguments();
   const result = await invocation.invokeFunction(context, inputs, handler);
   return (await invocation.getResponse(context, result)).returnValue.http;
@@ -35,16 +43,24 @@ async function invoke(http) {
 const host = createServer(async (req, res) => {
   const url = new URL(req.url, `http://${req.headers.host ?? '127.0.0.1'}`);
   if (url.pathname !== `/api/${binding.route}`) return res.writeHead(404).end();
-  if (!binding.methods.some((method) => method.toUpperCase() === req.method)) return res.writeHead(404).end();
+  if (!binding.methods.some((method) => method.toUpperCase() === req.method))
+    return res.writeHead(404).end();
   const pieces = [];
   try {
     for await (const piece of req) pieces.push(piece);
   } catch {
     return res.destroy();
   }
-  const headers = Object.fromEntries(Object.entries(req.headersDistinct).map(([key, values]) => [key, values.join(', ')]));
+  const headers = Object.fromEntries(
+    Object.entries(req.headersDistinct).map(([key, values]) => [key, values.join(', ')]),
+  );
   try {
-    const reply = await invoke({ url: url.href, method: req.method, headers, body: { bytes: Buffer.concat(pieces) } });
+    const reply = await invoke({
+      url: url.href,
+      method: req.method,
+      headers,
+      body: { bytes: Buffer.concat(pieces) },
+    });
     const { body } = reply;
     res.writeHead(Number(reply.statusCode), reply.headers).end(body?.bytes ?? body?.string);
   } catch {

@@ -1,8 +1,8 @@
 import { app } from '@azure/functions';
 import { paymentWebhook } from '@paylink/fetch';
-import { handlers, options } from './orders.js';
+import { options, payments } from './orders.js';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
 
 app.http('payments', {
   route: 'webhooks/payments',

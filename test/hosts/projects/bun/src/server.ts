@@ -1,11 +1,11 @@
 import { paymentWebhook } from '@paylink/fetch';
-import { handlers, options } from './orders';
+import { options, payments } from './orders';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
 
 Bun.serve({
   port: Number(process.env.PORT),
   hostname: '127.0.0.1',
-  // With its server, which knows that it has bounded the body: that is then read in one go.
+  // With its server, so that the reply to a slow sender can close the connection.
   routes: { '/webhooks/payments': { POST: (request, server) => handle(request, server) } },
 });

@@ -1,9 +1,12 @@
 import { paymentWebhook } from '@paylink/express';
 import express from 'express';
-import { handlers, options } from './orders.js';
+import { options, payments } from './orders.js';
 
 const app = express();
-app.post('/webhooks/payments', paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers));
+app.post(
+  '/webhooks/payments',
+  paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments),
+);
 // Below the webhook: a parser above it takes the bytes that were signed.
 app.use(express.json());
 

@@ -1,5 +1,5 @@
 import { http } from '@google-cloud/functions-framework';
 import { paymentWebhook } from '@paylink/node';
-import { handlers, options } from './orders.js';
+import { options, payments } from './orders.js';
 
-http('payments', paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers));
+http('payments', paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments));

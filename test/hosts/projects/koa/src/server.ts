@@ -1,10 +1,13 @@
 import Router from '@koa/router';
 import { paymentWebhook } from '@paylink/koa';
 import Koa from 'koa';
-import { handlers, options } from './orders.js';
+import { options, payments } from './orders.js';
 
 const router = new Router();
-router.post('/webhooks/payments', paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers));
+router.post(
+  '/webhooks/payments',
+  paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments),
+);
 
 const app = new Koa();
 app.use(router.routes());

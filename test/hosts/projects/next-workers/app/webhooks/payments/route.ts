@@ -1,4 +1,4 @@
 import { paymentWebhook } from '@paylink/next';
-import { handlers, options } from '../../../lib/orders';
+import { options, payments } from '../../../lib/orders';
 
-export const POST = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
+export const POST = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);

@@ -1,2 +1,0 @@
-/** Stands for the reader's own module of the same name, which README.md imports. */
-export declare function creditOrder(reference: string): Promise<void>;

@@ -1,0 +1,6 @@
+/** Stands for the reader's own payments.ts, which READMEs import. */
+import type { Payments } from '@paylink/payments';
+import type { Pool } from 'pg';
+
+export declare const payments: Payments;
+export declare const pool: Pool;
