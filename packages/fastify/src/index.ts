@@ -24,9 +24,8 @@ const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secre
 const HINT = 'No preParsing or onRequest hook may read request.raw, unless it passes the bytes on.';
 
 /**
- * Returns an encapsulated plugin: call it and register the result. Its one route verifies a notification
- * before any of your code runs, and sibling routes keep their parsers. If a handler throws, Fastify's
- * error handler gets the error.
+ * Returns an encapsulated plugin: call it and register the result. Its route verifies a notification
+ * before any of your code runs. Sibling routes keep their parsers, and Fastify gets a handler's error.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault.
  */
@@ -41,13 +40,11 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   if (typeof url !== 'string') throw new ConfigurationError('url', `is missing: ${REGISTER}`);
   const receiverWith = (logger: Logger, bodyLimit = options.bodyLimit) =>
     createReceiver<SchemasOf<Events>, FastifyHost>({ ...options, logger, bodyLimit }, handlers);
-  readLogger(options.logger);
-  // Once without a log, so that a mistake throws here and not when Fastify loads its plugins.
-  receiverWith({ warn: () => undefined, error: () => undefined });
+  // A mistake throws here, and not when Fastify loads its plugins. Without a log, which comes later.
+  receiverWith({ ...readLogger(options.logger), warn: () => undefined });
 
   return (instance, _options, done) => {
-    if (typeof instance.addContentTypeParser !== 'function')
-      throw misuse('is a plugin, no handler');
+    if (typeof instance.addContentTypeParser !== 'function') throw misuse('is a plugin');
     // The smaller limit is the one that somebody set: Fastify's own default is 1 MiB.
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);

@@ -7,14 +7,9 @@ const FIXES = {
 };
 
 /** @throws ConfigurationError with the right import, if the other router of Next.js has called. */
-export function requireRouter(
-  router: 'app' | 'pages',
-  request: { readonly headers?: object },
-): void {
-  const isApp = typeof (request.headers as Partial<Headers> | undefined)?.get === 'function';
+export function requireRouter(router: 'app' | 'pages', { headers }: { headers?: object }): void {
+  const isApp = typeof (headers as Partial<Headers> | undefined)?.get === 'function';
   if (isApp === (router === 'app')) return;
-  throw new ConfigurationError(
-    router === 'app' ? 'paymentWebhook' : 'paymentWebhookApi',
-    FIXES[router],
-  );
+  const name = router === 'app' ? 'paymentWebhook' : 'paymentWebhookApi';
+  throw new ConfigurationError(name, FIXES[router]);
 }
