@@ -29,7 +29,7 @@ const bundleRawBody: Plugin = {
     bundler.onEnd(({ metafile }) => {
       const file = `${bundler.initialOptions.outdir!}/THIRD-PARTY-LICENSES.txt`;
       // A fresh clone has no such folder yet.
-      mkdirSync(initialOptions.outdir!, { recursive: true });
+      mkdirSync(bundler.initialOptions.outdir!, { recursive: true });
       writeFileSync(file, licencesOf(Object.keys(metafile!.inputs)));
     });
   },
