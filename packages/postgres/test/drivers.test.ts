@@ -32,7 +32,7 @@ function driver<Tx extends object>(
   store: PostgresStore<Tx>,
   send: (tx: Tx, sql: string) => PromiseLike<unknown>,
 ): Driver {
-  return { store: store as unknown as PostgresStore<object>, send: send as Driver['send'] };
+  return { store: store, send: send };
 }
 
 type Work<Tx> = (tx: Tx) => Promise<void>;

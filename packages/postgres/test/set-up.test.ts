@@ -78,7 +78,8 @@ describe('postgresStore', () => {
       Object.assign(polluted, { table: 'elsewhere', schema: 'elsewhere' });
       expect(await postgresStore(pool, {}).isDone(keyOf('an order'))).toBe(false);
     } finally {
-      for (const name of ['table', 'schema']) delete polluted[name];
+      delete polluted['table'];
+      delete polluted['schema'];
     }
   });
 

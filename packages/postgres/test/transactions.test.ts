@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebhookError } from '@paylink/core';
 import { postgresStore, type PostgresStore } from '@paylink/postgres';
-import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../test/durability/wire-proxy.js';
 import { startPostgres } from '../../../test/engines/postgres.js';
@@ -645,8 +644,7 @@ describe('a pool (N11)', () => {
   it('keeps a connection for credits that write through it, when 30 orders come at once', async () => {
     const pool = shop.pool({ max: 10 });
     const warn = vi.fn();
-    const throughPool = (_: Tx, reference: string) =>
-      credit(pool as unknown as PoolClient, reference);
+    const throughPool = (_: Tx, reference: string) => credit(pool, reference);
     const deliver = shop.receiver(pool, throughPool, { logger: { ...logger, warn } });
     const orders = await Promise.all(Array.from({ length: 30 }, () => shop.order()));
     expect(new Set(await Promise.all(orders.map(deliver)))).toEqual(new Set([200]));
@@ -661,8 +659,7 @@ describe('a pool (N11)', () => {
   it('is named in the log as exhausted, when a credit waits for its only connection', async () => {
     const pool = shop.pool({ max: 1 });
     const error = vi.fn();
-    const throughPool = (_: Tx, reference: string) =>
-      credit(pool as unknown as PoolClient, reference);
+    const throughPool = (_: Tx, reference: string) => credit(pool, reference);
     const deliver = shop.receiver(pool, throughPool, {
       timeout: 300,
       logger: { ...logger, error },

@@ -27,7 +27,7 @@ createPayments({
     // @ts-expect-error -- a number is no text
     const text: string = rows[0]!.amount;
     // @ts-expect-error -- the transaction is the store's
-    tx.release();
+    void tx.release;
     // @ts-expect-error -- Drizzle's, not pg's
     tx.update;
     return (await tx.query('UPDATE orders SET paid = true WHERE $1 = 0', [due])).rowCount;

@@ -111,7 +111,7 @@ export function clientsOf({ world }: Surroundings): ReadonlyMap<string, PaylinkC
 
 export function startPaylink(surroundings: Surroundings, parts: Parts): Running {
   const { world, pool, log } = surroundings;
-  const { credit, paymentsEach = false, tenantOf = (path) => path } = parts;
+  const { credit, paymentsEach = false, tenantOf = (path: string) => path } = parts;
   const logger = { warn: log, error: log };
   const store = parts.store(surroundings);
   const clients = clientsOf(surroundings);
@@ -197,4 +197,4 @@ export const onPostgres = ({ pool, log }: Surroundings): Store =>
   postgresStore(pool as never, {
     schema: 'public',
     logger: { warn: log, error: log },
-  }) as unknown as Store;
+  });
