@@ -33,7 +33,6 @@ const payments = createPayments({
 const references = Array.from({ length: count }, (_, index) => `order-${index}`);
 const report = await payments.reconcile(references, { concurrency });
 const seconds = (performance.now() - started) / 1_000;
-process.stderr.write('\n');
 console.log(
   `${report.credited.length} references, ${concurrency} at a time, ${readMs} ms a read: ${seconds.toFixed(1)} s`,
 );

@@ -316,7 +316,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           expect(status).toBe(200);
           // The one that has an environment, and no NODE_ENV in it.
           if (way === 'with nodejs_compat') expect(answer).toBe('accepted');
-          else expect(answer).toContain('is the public one of @paylink/testing');
+          else expect(answer).toContain('is the public secret of @paylink/testing');
         });
 
         it.each([1, 64, 65, 200])(

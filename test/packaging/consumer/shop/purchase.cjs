@@ -37,29 +37,22 @@ async function notifyTwice(emulator) {
   return (await emulator.redeliver(delivery().id)).response?.status;
 }
 
-async function onDatabase(
-  { PGlite, postgresStore, paymentWebhook, reconcile },
-  { app, client, notifyTwice },
-) {
+async function onDatabase(parts, { app, client, notifyTwice }) {
+  const { PGlite, postgresStore, paymentWebhook, createPayments } = parts;
   const database = new PGlite();
   await database.exec(
     "CREATE TABLE orders (reference text, credits int); INSERT INTO orders VALUES ('order-42', 0)",
   );
-  const idempotency = postgresStore(database);
-  await idempotency.migrate();
-  const credit = ({ reference }, { tx }) =>
-    tx.query('UPDATE orders SET credits = credits + 1 WHERE reference = $1', [reference]);
-  app.post(
-    '/webhooks/payments',
-    paymentWebhook({ secret, confirm: client, idempotency }, { 'payment.succeeded': credit }),
-  );
+  const store = postgresStore(database);
+  await store.migrate();
+  const credit = async ({ reference }, { tx }) => {
+    const update = 'UPDATE orders SET credits = credits + 1 WHERE reference = $1';
+    return (await tx.query(update, [reference])).affectedRows;
+  };
+  const payments = createPayments({ client, store, credit });
+  app.post('/webhooks/payments', paymentWebhook({ secret }, payments));
   const again = await notifyTwice();
-  const { duplicates } = await reconcile({
-    client,
-    references: ['order-42'],
-    idempotency,
-    onSuccess: credit,
-  });
+  const { duplicates } = await payments.reconcile(['order-42']);
   const { rows } = await database.query('SELECT credits FROM orders');
   await database.close();
   return { credits: rows[0].credits, again, duplicates };
@@ -67,6 +60,7 @@ async function onDatabase(
 
 async function throughQueue(parts, { app, client, notifyTwice }, port) {
   const { Redis, Queue, Worker, enqueue, createProcessor, redisStore, paymentWebhook } = parts;
+  const { createPayments } = parts;
   const redis = new Redis(port);
   const connection = { host: '127.0.0.1', port };
   const queue = new Queue('payments', { connection });
@@ -75,11 +69,12 @@ async function throughQueue(parts, { app, client, notifyTwice }, port) {
     paymentWebhook({ secret }, { 'payment.succeeded': enqueue(queue) }),
   );
   let credits = 0;
-  const credit = (_, { fencingToken }) => void (credits += Number(fencingToken > 0));
-  const processor = createProcessor(
-    { idempotency: redisStore(redis), confirm: client },
-    { 'payment.succeeded': credit },
-  );
+  const credit = async (_, { tx }) => {
+    credits += Number(tx.fencingToken > 0);
+    return 1;
+  };
+  const payments = createPayments({ client, store: redisStore(redis), credit });
+  const processor = createProcessor(payments);
   const again = await notifyTwice();
   const worker = new Worker('payments', processor, {
     connection: { ...connection, maxRetriesPerRequest: null },
