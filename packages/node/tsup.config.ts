@@ -27,7 +27,7 @@ const bundleRawBody: Plugin = {
       contents: 'module.exports = {}',
     }));
     bundler.onEnd(({ metafile }) => {
-      const file = `${bundler.initialOptions.outdir!}/THIRD-PARTY-LICENSES.txt`;
+      const file = `${bundler.initialOptions.outdir!}/THIRD-PARTY.txt`;
       // A fresh clone has no such folder yet.
       mkdirSync(bundler.initialOptions.outdir!, { recursive: true });
       writeFileSync(file, licencesOf(Object.keys(metafile!.inputs)));

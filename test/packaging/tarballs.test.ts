@@ -58,7 +58,7 @@ describe('the tarballs', () => {
       );
       const alone = ['LICENSE', 'README.md', 'package.json'];
       // The licences of raw-body and its parts, which are built in.
-      if (name === '@paylink/node') alone.push('dist/THIRD-PARTY-LICENSES.txt');
+      if (name === '@paylink/node') alone.push('dist/THIRD-PARTY.txt');
       expect(packed).toEqual(
         [...new Set([...alone, ...[...named, ...types].map((file) => file.slice(2))])]
           .map((file) => `package/${file}`)

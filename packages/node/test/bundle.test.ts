@@ -58,7 +58,7 @@ it.each([
 });
 
 it('carries the licence of every package that it holds', () => {
-  const licences = readFileSync(`${folder}/THIRD-PARTY-LICENSES.txt`, 'utf8');
+  const licences = readFileSync(`${folder}/THIRD-PARTY.txt`, 'utf8');
   const held = readFileSync(`${folder}/index.js`, 'utf8').match(/node_modules\/(?!\.pnpm)[^/\s]+/g);
   const names = new Set(held?.map((path) => path.split('/')[1]));
   expect([...names]).toContain('raw-body');
