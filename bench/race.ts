@@ -17,7 +17,7 @@ export interface RacePlan {
 
 const RACE_SIZES = { '200 B': 200, '10 kB': 10_000 };
 
-export type RaceSize = keyof typeof RACE_SIZES;
+type RaceSize = keyof typeof RACE_SIZES;
 
 const NAMES: Record<ContestantName, string> = {
   bare: 'bare',
