@@ -23,10 +23,10 @@ async function store(pool: Pool): Promise<Express> {
     {
       'payment.succeeded': async ({ type, reference }, { signal }) => {
         const { key, turn } = await identify({ kind: type, reference });
-        await marks.run(key, async (tx) => void (await tx.query(CREDIT, [reference])), {
-          signal,
-          turn,
-        });
+        const credit = async (tx: Pick<Pool, 'query'>): Promise<void> => {
+          await tx.query(CREDIT, [reference]);
+        };
+        await marks.run(key, credit, { signal, turn });
       },
     },
   );

@@ -17,8 +17,6 @@ export interface RacePlan {
 
 const RACE_SIZES = { '200 B': 200, '10 kB': 10_000 };
 
-type RaceSize = keyof typeof RACE_SIZES;
-
 const NAMES: Record<ContestantName, string> = {
   bare: 'bare',
   byHand: 'by hand',

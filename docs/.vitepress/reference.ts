@@ -13,7 +13,7 @@ import { DOCS, REFERENCE } from './pages.js';
 const ROOT = join(DOCS, '..');
 const FOLDER = join(DOCS, REFERENCE);
 
-/** The page of a door, by its name without the scope: `core/idempotency` is `core-idempotency.md`. */
+/** The page of a door, by its name without the scope: `payments/store` is `payments-store.md`. */
 const pageOfDoor = (name: string): string => name.slice('@paylink/'.length).replaceAll('/', '-');
 
 function writeReadmes(): void {
