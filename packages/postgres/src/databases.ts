@@ -141,11 +141,11 @@ export function readDatabase(given: unknown): Database {
     'must be a Pool of pg, a PGlite, a database of Drizzle, or ' +
     '{ transaction(work), query(tx, sql) } around another driver or ORM';
   check(isDriver, 'pool', problem);
-  const { transaction, query } = given as TransactionalDatabase<object>;
-  return { kind: 'driver', hasQuery: false, driver: { transaction, query } };
+  return { kind: 'driver', hasQuery: false, driver: given as TransactionalDatabase<object> };
 }
 
 type Runner = Readonly<Record<'query' | 'execute', (sql: string) => PromiseLike<unknown>>>;
+type Answer = readonly unknown[] | { readonly rows: readonly unknown[] };
 type SelfRunning = Runner & { readonly transaction: Transaction<object> };
 
 /** A database that runs statements by the same method as its transactions. */
@@ -153,29 +153,23 @@ function bySelf(database: SelfRunning, name: 'query' | 'execute'): Transactional
   return {
     transaction: (work) => database.transaction(work),
     async query(tx, sql) {
-      const answer = await ((tx as Runner | undefined) ?? database)[name](sql);
-      const rows = Array.isArray(answer) ? answer : (answer as { readonly rows: unknown[] }).rows;
-      return rows as readonly unknown[];
+      const answer = (await ((tx as Runner | undefined) ?? database)[name](sql)) as Answer;
+      return 'rows' in answer ? answer.rows : answer;
     },
   };
 }
 
 const STORE_OPTIONS = ['schema', 'table', 'idleTimeout', 'logger'];
 const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], driver: STORE_OPTIONS };
-const ISOLATIONS: readonly unknown[] = [
-  undefined,
-  'read committed',
-  'repeatable read',
-  'serializable',
-];
+const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'];
 
 /** @throws ConfigurationError that names the option */
 export function readStoreOptions(given: object, kind: Database['kind']): AnyOptions {
   const options = readOptions(given as PoolOptions<PgClient, unknown>, KNOWN[kind]);
   const { idleTimeout = 0, isolation, tx } = options;
   readBound('idleTimeout', idleTimeout, 0);
-  const names = ISOLATIONS.slice(1).join(', ');
-  check(ISOLATIONS.includes(isolation), 'isolation', `must be one of ${names}`);
+  const isIsolation = isolation === undefined || ISOLATIONS.includes(isolation);
+  check(isIsolation, 'isolation', `must be one of ${ISOLATIONS.join(', ')}`);
   const isMaker = tx === undefined || typeof tx === 'function';
   check(isMaker, 'tx', 'must be a function that makes `tx` from a client');
   return Object.assign(options, { logger: readLogger(options.logger) });

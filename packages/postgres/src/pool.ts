@@ -110,7 +110,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
     let working: string | undefined;
 
     const attempt = async (): Promise<RunResult> => {
-      const begun = await connection.send(`${this.#begin}; ${claim}`).catch(rethrowExplained);
+      const begun = await connection.send(`${this.#begin}; ${claim}`);
       const claimed = readClaim(begun.at(-1)!.rows);
       if (typeof claimed === 'string') {
         await connection.send('ROLLBACK');
@@ -121,9 +121,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
       await statements.during(() => work(tx), signal);
       working = undefined;
       const ending = [...finish(claimed), 'COMMIT'].join('; ');
-      const ended = await connection.send(ending).catch((error: unknown) => {
-        throw finishFailure(error);
-      });
+      const ended = await connection.send(ending, finishFailure);
       const answer = ended.at(-1)?.command;
       if (answer !== 'COMMIT') throw notCredited(`the server answered COMMIT with ${answer}`);
       return 'done';
@@ -136,7 +134,8 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
       const exhaustion = this.#exhaustion();
       if (exhaustion !== undefined && !statements.used) this.#warnings.starved(exhaustion);
       connection.destroy();
-      if (working !== undefined) this.#terminate(working);
+      // A server in the middle of a statement does not look at its socket, and keeps the lock.
+      if (working !== undefined) this.query(endSql('terminate', working)).catch(ignore);
     };
 
     signal.addEventListener('abort', abort);
@@ -156,11 +155,6 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
       connecting.then((connection) => connection.release(), ignore);
       throw signal.aborted ? error : this.#failed(error);
     }
-  }
-
-  /** A server in the middle of a statement does not look at its socket, and keeps the lock. */
-  #terminate(transaction: string): void {
-    this.query(endSql('terminate', transaction)).catch(ignore);
   }
 
   #failed(error: unknown): unknown {
@@ -196,9 +190,13 @@ class Connection {
   }
 
   /** Sends a message of several statements. */
-  async send(text: string): Promise<readonly Result[]> {
-    const answer = await this.query(text);
-    return (Array.isArray(answer) ? answer : [answer]) as readonly Result[];
+  async send(text: string, failure = explained): Promise<readonly Result[]> {
+    try {
+      const answer = await this.query(text);
+      return (Array.isArray(answer) ? answer : [answer]) as readonly Result[];
+    } catch (error) {
+      throw failure(error);
+    }
   }
 
   release(): void {
@@ -252,10 +250,6 @@ class Places {
       next();
     }
   }
-}
-
-function rethrowExplained(error: unknown): never {
-  throw explained(error);
 }
 
 function ignore(): void {
