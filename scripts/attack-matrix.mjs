@@ -22,8 +22,11 @@ const passed = new Map(rows.map((row) => [row, new Map()]));
 for (const { name, assertionResults } of report.testResults) {
   for (const { ancestorTitles, title, status } of assertionResults) {
     if (status !== 'passed') continue;
-    const named = title.match(/^(?:[A-N]\d{2} )+|\((?:[A-N]\d{2}(?:, )?)+\)/)?.[0] ?? '';
-    for (const row of named.match(/[A-N]\d{2}/g) ?? []) {
+    // In brackets at the end of a title or of a suite's title, or in front of an attack of the kit.
+    const titles = [...ancestorTitles, title].join(' ');
+    const inBrackets = titles.match(/\((?:[A-O]\d{2}(?:, )?)+\)/g) ?? [];
+    const named = [...inBrackets, title.match(/^(?:[A-O]\d{2} )+/)?.[0] ?? ''].join(' ');
+    for (const row of new Set(named.match(/[A-O]\d{2}/g))) {
       const places = passed.get(row);
       const place = placeOf(name, ancestorTitles);
       places?.set(place, (places.get(place) ?? 0) + 1);

@@ -20,6 +20,7 @@ describe('a project that has none of the frameworks and drivers', () => {
     'fetch',
     'lambda',
     'node',
+    'payments',
     'postgres',
     'redis',
     'testing',

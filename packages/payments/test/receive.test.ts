@@ -42,7 +42,7 @@ describe('a notification', () => {
     expect(await store.isDone(await keyOf('order-1'))).toBe(true);
   });
 
-  it('is a duplicate if the order is done, without a question to the service (H01)', async () => {
+  it('is a duplicate if the order is done, without a question to the service (H01, H04, H06)', async () => {
     const credit = vi.fn(() => 1);
     const { payments, client } = paymentsWith(credit);
     await payments.receive(succeeded());

@@ -23,7 +23,7 @@ async function rest(used: number): Promise<void> {
 const LIMITS = {
   body: 65_536,
   text: 65_536,
-  parsed: 8_192,
+  parsed: 4_096,
   depth: 64,
   bytes: 2_000_000,
   slice: 65_536,
