@@ -23,7 +23,7 @@ const { values: flags } = parseArgs({
 
 const plan = flags.quick
   ? { loop: { sliceMs: 5, rounds: 24 }, race: { warmUpMs: 300, sliceMs: 110, rounds: 7 } }
-  : { loop: { sliceMs: 10, rounds: 80 }, race: { warmUpMs: 1_000, sliceMs: 250, rounds: 20 } };
+  : { loop: { sliceMs: 10, rounds: 80 }, race: { warmUpMs: 5_000, sliceMs: 250, rounds: 10 } };
 
 const report = await measure(flags.host === undefined ? undefined : requireHost(flags.host));
 console.log(flags.json ? JSON.stringify(report, undefined, 2) : formatReport(report));

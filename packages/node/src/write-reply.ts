@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { Reply } from '@paylink/core';
 
@@ -26,11 +26,9 @@ export async function writeReply(
   const isHttp1 = req.httpVersionMajor < 2;
   // HTTP/2 has no such header (RFC 9113 section 8.2.2): the stream is reset after the reply.
   if (isUnread && !isHttp1) resetAfterReply(res as unknown as Http2ServerResponse);
-  res.writeHead(status, {
-    ...headers,
-    'content-length': Buffer.byteLength(body),
-    ...(isHttp1 && (isUnread || status === 401) && { connection: 'close' }),
-  });
+  const written: OutgoingHttpHeaders = { ...headers, 'content-length': Buffer.byteLength(body) };
+  if (isHttp1 && (isUnread || status === 401)) written.connection = 'close';
+  res.writeHead(status, written);
   // A server can be set up to throw if a reply to HEAD has a body.
   const sent = req.method === 'HEAD' ? '' : body;
   if (isUnread && isHttp1) await linger(req, res, sent);
