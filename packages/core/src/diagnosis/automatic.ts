@@ -24,7 +24,6 @@ const LIMITS = {
   body: 65_536,
   text: 65_536,
   parsed: 4_096,
-  depth: 64,
   bytes: 2_000_000,
   slice: 65_536,
   sliceTime: SLICE_TIME,

@@ -5,8 +5,7 @@ import { writings } from './json-writings.js';
 import { variantsOf, type Variant } from './variants.js';
 
 /**
- * The bytes that may have been signed where `body` was received, the plainest first. They are good
- * until the next are asked for.
+ * The bytes that may have been signed if `body` was received, the plainest first.
  *
  * @returns whether the budget sufficed for all of them
  */
@@ -100,10 +99,15 @@ async function* parsedVariants(
     yield* as('body_buffer', bytes);
     return true;
   }
-  const texts = writings(parsed, text.length, budget);
-  let next = await texts.next();
-  for (; next.done !== true; next = await texts.next()) yield* as('body_reserialized', next.value);
-  return next.value;
+  try {
+    for (const written of writings(parsed)) {
+      if (!(await budget.take(written.length))) return false;
+      yield* as('body_reserialized', written);
+    }
+  } catch {
+    return false; // Nested too deeply.
+  }
+  return true;
 }
 
 /**

@@ -6,8 +6,6 @@ export interface Budget {
   readonly text: number;
   /** Bytes of the longest body that is parsed, to write it again in other ways. */
   readonly parsed: number;
-  /** How deeply a body that is written again may be nested. */
-  readonly depth: number;
   /**
    * Takes so many bytes of writing and hashing out of the budget, and waits where other work must run first. Gives false once
    * the budget is used up.

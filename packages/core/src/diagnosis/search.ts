@@ -153,7 +153,7 @@ async function findCauses(
   for (; next.done !== true; next = await candidates.next()) {
     const found = await match(plain, next.value);
     if (found !== undefined) return found;
-    if (few.length < FEW) few.push({ ...next.value, value: next.value.value.slice() });
+    if (few.length < FEW) few.push(next.value);
   }
   if (!next.value || body.length > budget.parsed) return 'unfinished';
 

@@ -18,7 +18,7 @@ function budgetOf(limits: {
   readonly sliceTime?: number;
 }) {
   const rest = vi.fn((_used: number) => Promise.resolve());
-  const bounds = { body: 1, text: 2, parsed: 3, depth: 4 };
+  const bounds = { body: 1, text: 2, parsed: 3 };
   const budget = createBudget({
     ...bounds,
     bytes: 1e9,
@@ -33,7 +33,7 @@ function budgetOf(limits: {
 describe('a budget', () => {
   it('is used up by bytes and by attempts, to its last byte, and rests no more then', async () => {
     const { budget, rest } = budgetOf({ bytes: 2 * ATTEMPT + 100, slice: 2 * ATTEMPT + 100 });
-    expect(budget).toMatchObject({ body: 1, text: 2, parsed: 3, depth: 4 });
+    expect(budget).toMatchObject({ body: 1, text: 2, parsed: 3 });
     expect(await budget.take(60)).toBe(true);
     expect(await budget.take(40)).toBe(true);
     expect(await budget.take(0)).toBe(false);

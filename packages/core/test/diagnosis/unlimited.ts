@@ -6,7 +6,6 @@ export function unlimited(bounds: Partial<Budget> = {}): Budget {
     body: Infinity,
     text: Infinity,
     parsed: Infinity,
-    depth: 1_000,
     take: () => Promise.resolve(true),
     ...bounds,
   };
