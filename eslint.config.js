@@ -68,7 +68,7 @@ export default defineConfig(
       'coverage/**',
       'test/packaging/consumer/**',
       'test/runtimes/servers/*.cjs',
-      'test/hosts/projects/**',
+      'lab/hosts/projects/**',
       'examples/jest/test/*.cjs',
       '**/.next/**',
       '**/.cache/**',

@@ -21,11 +21,13 @@ const BUILT = [
 ];
 /** These compare times, so they run alone, after all others: what runs beside them would be measured too. */
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/fire.test.ts'];
+/** Minutes in Chromium, of killed processes and of broken apps. */
+const LONG = ['lab/**/*.test.ts', 'test/browser/**/*.test.ts', 'test/audit/**/*.test.ts'];
 /** They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to pass. */
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
 /** These look at the built site, with a configuration of their own: `pnpm docs:check`. */
 const SITE = ['test/site/built/**'];
-const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...SITE];
+const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...SITE];
 
 export default defineConfig({
   test: {
@@ -77,6 +79,10 @@ export default defineConfig({
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
+      },
+      {
+        ...fromSources(),
+        test: { name: 'lab', include: LONG, exclude: ['**/node_modules/**'], ...limits },
       },
       { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...limits } },
     ],

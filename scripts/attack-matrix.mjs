@@ -1,13 +1,10 @@
 /**
- * Which attack is tried on which host, read from a report of vitest's JSON reporter. Fails when a row of the table of attacks
- * has no test that ran and passed: a title names the ids of the rows that it tests in brackets; an attack of the kit begins with its id.
- *
- *     node scripts/attack-matrix.mjs report.json
+ * Prints which attack is tried on which host, from the reports of `npm test` and `npm test -- --long`.
+ * Fails if a row of the table of attacks has no test that passed: a title names the ids of its rows in
+ * brackets, and an attack of the kit begins with its id.
  */
 import { readFileSync } from 'node:fs';
 
-const [file] = process.argv.slice(2);
-if (file === undefined) throw new Error('usage: node scripts/attack-matrix.mjs report.json');
 const rows = Object.keys(
   JSON.parse(
     readFileSync(new URL('../packages/testing/src/attacks/rows.json', import.meta.url), 'utf8'),
@@ -15,11 +12,14 @@ const rows = Object.keys(
 );
 const sections = {};
 for (const row of rows) (sections[row[0]] ??= []).push(row);
-const report = JSON.parse(readFileSync(file, 'utf8'));
+const reports = ['short', 'long'].map((name) => {
+  const file = new URL(`../node_modules/.cache/paylink-tests/${name}.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8'));
+});
 
 /** Tests that passed, by row and by where they ran: a host of the shared suite, or a package. */
 const passed = new Map(rows.map((row) => [row, new Map()]));
-for (const { name, assertionResults } of report.testResults) {
+for (const { name, assertionResults } of reports.flatMap(({ testResults }) => testResults)) {
   for (const { ancestorTitles, title, status } of assertionResults) {
     if (status !== 'passed') continue;
     // In brackets at the end of a title or of a suite's title, or in front of an attack of the kit.

@@ -1,5 +1,8 @@
 import type { SpawnOptions } from 'node:child_process';
 
+export const ROOT: string;
+export function install(): Promise<void>;
+export function build(): Promise<void>;
 export function run(
   command: string,
   args: readonly string[],

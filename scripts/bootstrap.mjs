@@ -3,26 +3,19 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { builds, installation } from './up-to-date.mjs';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export const { packageManager: PNPM } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
 
-/** Installs exactly what the lockfile says, unless it lies there already. */
-export async function install() {
-  const installed = installation(ROOT);
-  if (installed.isCurrent()) return;
-  await announce('Installing', ['install', '--frozen-lockfile']);
-  installed.remember();
+/** Installs exactly what the lockfile says. */
+export function install() {
+  return announce('Installing', ['install', '--frozen-lockfile']);
 }
 
-/** Builds the packages whose sources have changed since they were built, and those that stand on them. */
-export async function build() {
-  const stale = [...builds(ROOT)].filter(([, built]) => !built.isCurrent());
-  if (stale.length === 0) return;
-  await announce('Building', [...stale.map(([name]) => `--filter=${name}`), 'run', 'build']);
-  for (const [, built] of stale) built.remember();
+/** Builds every package. */
+export function build() {
+  return announce('Building', ['run', 'build']);
 }
 
 /** Runs pnpm in the root of the checkout. Prints its output only when it fails. @throws Error then. */

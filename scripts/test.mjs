@@ -1,7 +1,14 @@
-/** `npm test`: installs, builds, runs every test; the last line is the count, summed from the reporters. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/**
+ * `npm test`: installs, builds, and runs the tests. The last line is the count.
+ *
+ *     npm test                     the tests of a change, in minutes
+ *     npm test -- --long           the others: Chromium, Next.js builds, tarballs, kills, times
+ *     npm test -- packages/core    the files that vitest finds by these words
+ *
+ * The first two leave their reports for attack-matrix.mjs.
+ */
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { tooOld } from './node-version.mjs';
 
 const problem = tooOld();
@@ -31,26 +38,30 @@ async function countOf(file, exitCode) {
   return counts;
 }
 
+const LONG = ['lab', 'built', 'measured'];
+
+function choose(args) {
+  if (args.length === 0)
+    return { name: 'short', filters: LONG.map((name) => `--project=!${name}`) };
+  if (args[0] !== '--long') return { name: 'some', filters: args };
+  const projects = LONG.map((name) => `--project=${name}`);
+  return { name: 'long', filters: [...projects, ...args.slice(1)] };
+}
+
 async function test(args) {
+  const { name, filters } = choose(args);
   await install();
-  await build();
-  const folder = await mkdtemp(join(tmpdir(), 'paylink-test-'));
-  const file = join(folder, 'report.json');
-  try {
-    const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const exitCode = await run(process.execPath, [vitest, 'run', ...reporters, ...args]);
-    const { passed, failed, skipped } = await countOf(file, exitCode);
-    // A part of the tests says nothing about the rows that it leaves out.
-    const matrix =
-      args.length > 0
-        ? 0
-        : await run(process.execPath, [join(ROOT, 'scripts', 'attack-matrix.mjs'), file]);
-    console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-    return failed > 0 ? 1 : exitCode || matrix;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  // The short tests run on the sources.
+  if (name !== 'short') await build();
+  const file = join(ROOT, 'node_modules', '.cache', 'paylink-tests', `${name}.json`);
+  await rm(file, { force: true });
+  await mkdir(dirname(file), { recursive: true });
+  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  const exitCode = await run(process.execPath, [vitest, 'run', ...reporters, ...filters]);
+  const { passed, failed, skipped } = await countOf(file, exitCode);
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return failed > 0 ? 1 : exitCode;
 }
 
 try {

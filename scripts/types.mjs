@@ -1,6 +1,5 @@
 /** `pnpm types`: compiles everything, and generates first what Prisma's example is typed by. */
-import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ROOT, run } from './bootstrap.mjs';
@@ -29,15 +28,7 @@ async function generatePrismaClient() {
   });
 }
 
-// An incremental compiler does not notice what an installation adds, so each lockfile has a cache of its own.
-const installed = createHash('sha256')
-  .update(readFileSync(join(ROOT, 'pnpm-lock.yaml')))
-  .digest('hex')
-  .slice(0, 8);
-const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '--noEmit', '--incremental'];
-const cache = [
-  '--tsBuildInfoFile',
-  join(ROOT, `node_modules/.cache/types-${installed}.tsbuildinfo`),
-];
+// TypeScript 7 checks everything in seconds. ESLint, typedoc and tsup need the API of 5.9.
+const tsc = join(ROOT, 'node_modules', 'typescript7', 'bin', 'tsc');
 process.exitCode =
-  (await generatePrismaClient()) || (await run(process.execPath, [...tsc, ...cache]));
+  (await generatePrismaClient()) || (await run(process.execPath, [tsc, '--noEmit']));

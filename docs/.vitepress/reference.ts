@@ -18,7 +18,7 @@ const pageOfDoor = (name: string): string => name.slice('@paylink/'.length).repl
 
 function writeReadmes(): void {
   const names = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`);
-  for (const file of ['README.md', 'bench/README.md', ...names]) {
+  for (const file of ['README.md', 'lab/bench/README.md', ...names]) {
     const page = pageOfReadme(file)!;
     // The site serves the pictures of docs/public at its root.
     const markdown = readFileSync(join(ROOT, file), 'utf8').replaceAll('"docs/public/', '"/');

@@ -12,8 +12,8 @@ import express from 'express';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
-import { startPostgres, type PostgresServer } from '../engines/postgres.js';
-import { startRedis, withoutRedis, type RedisServer } from '../engines/redis.js';
+import { startPostgres, type PostgresServer } from '../servers/postgres.js';
+import { startRedis, withoutRedis, type RedisServer } from '../servers/redis.js';
 import { blockOf, runBlock, runServer, serve } from './blocks.js';
 
 type Tx = Pick<PoolClient, 'query'>;

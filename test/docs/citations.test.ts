@@ -16,7 +16,7 @@ function* files(folder: URL): Generator<URL> {
   }
 }
 
-const sources = ['packages/', 'test/', 'examples/', 'docs/', 'scripts/', 'bench/', '.changeset/']
+const sources = ['packages/', 'test/', 'examples/', 'docs/', 'scripts/', 'lab/', '.changeset/']
   .flatMap((folder) => [...files(new URL(folder, root))])
   .concat(new URL('README.md', root))
   .map((file) => [file.pathname.slice(root.pathname.length), readFileSync(file, 'utf8')] as const);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPostgres } from '../engines/postgres.js';
+import { startPostgres } from '../servers/postgres.js';
 import { packAll } from '../packaging/pack.js';
 import { startReader, stepsOf } from './quick-start.js';
 

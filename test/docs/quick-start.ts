@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { freePort } from '../engines/starting.js';
+import { freePort } from '../servers/starting.js';
 import { withItsOwn } from '../packaging/pack.js';
 
 /** What a reader does with a block of a quick start, in the order of the page. */

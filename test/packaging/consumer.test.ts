@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, withoutRedis } from '../engines/redis.js';
+import { startRedis, withoutRedis } from '../servers/redis.js';
 import { publishedPackages } from './pack.js';
 import { installProject, TYPESCRIPT, type Project } from './project.js';
 

@@ -22,7 +22,7 @@ import {
   type MockInstance,
 } from 'vitest';
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
-import { startPostgres } from '../engines/postgres.js';
+import { startPostgres } from '../servers/postgres.js';
 
 /** The transaction that the recipe asks for. The `tx` of both engines must fit. */
 type Tx = Parameters<typeof creditOrder>[0];

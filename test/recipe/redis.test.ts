@@ -8,7 +8,7 @@ import { redisStore, type RedisScope } from '@paylink/redis';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
-import { startRedis, withoutRedis, type RedisServer } from '../engines/redis.js';
+import { startRedis, withoutRedis, type RedisServer } from '../servers/redis.js';
 
 const read = (path: string): string =>
   readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -10,7 +10,7 @@ import type { PaymentClient } from '@paylink/payments';
 import type { Express } from 'express';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { startPostgres, type PostgresServer } from '../../../test/servers/postgres.js';
 import type { Payment } from '../src/due.js';
 
 type Client = PaymentClient<Payment>;

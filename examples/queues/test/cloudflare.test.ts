@@ -11,7 +11,7 @@ import { postgresStore } from '@paylink/postgres';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { startPostgres, type PostgresServer } from '../../../test/servers/postgres.js';
 import { install, installPackage } from '../../../test/runtimes/install.js';
 import { nodes } from '../../../test/runtimes/versions.js';
 import { createOrders } from '../src/orders.js';

@@ -8,13 +8,13 @@ import type { Express } from 'express';
 import { Pool } from 'pg';
 import PgBoss from 'pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { startPostgres, type PostgresServer } from '../../../test/servers/postgres.js';
 import {
   DURABLE,
   startRedis,
   withoutRedis,
   type RedisServer,
-} from '../../../test/engines/redis.js';
+} from '../../../test/servers/redis.js';
 import * as onBullmq from '../src/bullmq.js';
 import { createOrders } from '../src/orders.js';
 import * as onPgBoss from '../src/pg-boss.js';

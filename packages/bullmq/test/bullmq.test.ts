@@ -28,7 +28,7 @@ import {
   startRedis,
   withoutRedis,
   type RedisServer,
-} from '../../../test/engines/redis.js';
+} from '../../../test/servers/redis.js';
 import {
   createProcessor,
   enqueue,

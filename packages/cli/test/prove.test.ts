@@ -6,7 +6,7 @@ import { startEmulator, type Emulator } from '@paylink/emulator';
 import { postgresStore } from '@paylink/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { startPostgres, type PostgresServer } from '../../../test/servers/postgres.js';
 import type { Finding } from '../src/prove/finding.js';
 import { newFolder, paylink, type Result } from './paylink.js';
 import {

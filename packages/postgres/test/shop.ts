@@ -4,8 +4,8 @@ import { createPayments, type PaymentStore, type RunOptions } from '@paylink/pay
 import { postgresStore, type PoolOptions } from '@paylink/postgres';
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { expect, vi } from 'vitest';
-import { WireProxy } from '../../../test/durability/wire-proxy.js';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { WireProxy } from '../../../lab/durability/wire-proxy.js';
+import { startPostgres, type PostgresServer } from '../../../test/servers/postgres.js';
 
 /** What a shop needs of its server. */
 type Database = Pick<PostgresServer, 'port' | 'url' | 'close'>;
@@ -14,7 +14,7 @@ type Database = Pick<PostgresServer, 'port' | 'url' | 'close'>;
 export async function openServer(
   settings: Readonly<Record<string, string | number>> = {},
 ): Promise<Database> {
-  // Named by test/mutants/run.ts: each mutant runs a few tests, and would start a server for each of their files.
+  // Named by lab/mutants/run.ts: each mutant runs a few tests, and would start a server for each of their files.
   const shared = process.env['PAYLINK_SHARED_POSTGRES'];
   if (shared === undefined) return startPostgres({ fsync: 'off', ...settings });
   const name = `test_${randomUUID()}`;

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { WebhookError } from '@paylink/core';
 import { postgresStore, type PostgresStore } from '@paylink/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Fault } from '../../../test/durability/wire-proxy.js';
-import { startPostgres } from '../../../test/engines/postgres.js';
+import type { Fault } from '../../../lab/durability/wire-proxy.js';
+import { startPostgres } from '../../../test/servers/postgres.js';
 import {
   credit,
   keyOf,

@@ -13,7 +13,7 @@ import {
   startRedis,
   withoutRedis,
   type RedisServer,
-} from '../../../test/engines/redis.js';
+} from '../../../test/servers/redis.js';
 import {
   redisStore,
   type IoredisClient,

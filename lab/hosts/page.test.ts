@@ -1,0 +1,37 @@
+/** docs/hosts.md shows the projects that `pnpm hosts` builds, and the versions that it was last run with. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { hosts } from './hosts.js';
+import { betweenMarks, cellsOf, merchantCode, sections } from './page.js';
+import { versions } from './versions.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const page = readFileSync(join(root, 'docs/hosts.md'), 'utf8');
+
+describe('docs/hosts.md', () => {
+  it('has a row for each host, run with the version of now, without a fault', () => {
+    const rows = cellsOf(betweenMarks(page, 'tried')).map(([name, version, , , faults]) => [
+      name,
+      version,
+      faults,
+    ]);
+    expect(rows).toEqual(hosts.map(({ name, version }) => [name, versions[version], '0']));
+  });
+
+  it('has a reason for each exception of a host, and no other', () => {
+    const reasons = cellsOf(betweenMarks(page, 'exceptions')).map(
+      ([name, , , why]) => `${name!}: ${why!}`,
+    );
+    const known = hosts.flatMap(({ name, exceptions = [] }) =>
+      exceptions.map(({ why }) => `${name}: ${why}`),
+    );
+    expect(reasons.sort()).toEqual([...new Set(known)].sort());
+  });
+
+  it('shows the file of each host that matters, as it is compiled and attacked', () => {
+    expect(betweenMarks(page, 'merchant').trim()).toBe(merchantCode());
+    expect(betweenMarks(page, 'sections').trim()).toBe(sections());
+  });
+});

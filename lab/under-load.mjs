@@ -1,0 +1,71 @@
+/**
+ * Runs the tests while two busy loops per core take the processor from them: a test that waits for a time and not for an event fails.
+ *
+ *     node scripts/under-load.mjs --times 6              the whole suite, six times
+ *     node scripts/under-load.mjs --timing               once, the files where time matters
+ *     node scripts/under-load.mjs --times 3 test/audit   what vitest finds by these words
+ *
+ * With --workers 4 twice as many files run at once. The loops leave each of them less of a core, and the whole ends sooner.
+ */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT, run } from '../scripts/bootstrap.mjs';
+
+/** Limits, retries, turns, leases and measured times. */
+const TIMING = [
+  'packages/core/test/receiver',
+  'packages/core/test/sources',
+  'packages/core/test/time-limit',
+  'packages/client/test/retry',
+  'packages/cli/test/safe-text',
+  'packages/cli/test/trigger',
+  'packages/emulator/test/disturbances',
+  'packages/emulator/test/notifications',
+  'packages/payments/test/rate-limit',
+  'packages/payments/test/receive',
+  'packages/payments/test/settle',
+  'packages/postgres/test/transactions',
+  'packages/redis/test/redis-store',
+  'test/adapters/slow-senders',
+  'lab/durability/store-faults',
+];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    times: { type: 'string', default: '1' },
+    timing: { type: 'boolean', default: false },
+    workers: { type: 'string', default: '2' },
+  },
+});
+const filters = values.timing ? TIMING : positionals;
+
+const env = { ...process.env, PAYLINK_TEST_WORKERS: values.workers };
+
+// Each ends when this process is gone, also by SIGKILL: one that went on would slow whatever runs next.
+const BUSY = 'const { ppid } = process; while (process.ppid === ppid);';
+const loops = Array.from({ length: 2 * availableParallelism() }, () =>
+  spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
+);
+process.once('exit', () => {
+  for (const loop of loops) loop.kill('SIGKILL');
+});
+// The run under way gets the signal too, and ends as it does without load; there is no next one.
+let isEnded = false;
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isEnded = true));
+
+let failed = 0;
+for (let time = 1; time <= Number(values.times); time++) {
+  const code = await run(process.execPath, [join(ROOT, 'scripts', 'test.mjs'), ...filters], {
+    env,
+  });
+  console.log(
+    `run ${time} of ${values.times} beside ${loops.length} busy loops: ${code === 0 ? 'passed' : 'FAILED'}`,
+  );
+  if (isEnded) process.exit(130);
+  if (code !== 0) failed += 1;
+}
+console.log(`${values.times} runs, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
