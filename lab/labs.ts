@@ -156,6 +156,13 @@ export const LABS: Readonly<Record<string, Lab>> = {
     long: [],
     isBuilt: true,
   },
+  release: {
+    what: 'a release to a registry on loopback, and the Express quick start from it',
+    file: 'release/main.ts',
+    short: [],
+    long: [],
+    isBuilt: true,
+  },
   'under-load': {
     what: 'the tests beside two busy loops for each core',
     file: 'under-load.mjs',

@@ -38,7 +38,7 @@ async function runLab(
     await build();
   }
   const pieces: Buffer[] = [];
-  const condition = isBuilt && !file.startsWith('hosts/') ? [] : ['--conditions=@paylink/source'];
+  const condition = isBuilt && file.startsWith('bench/') ? [] : ['--conditions=@paylink/source'];
   const command = [...condition, '--import', 'tsx', `lab/${file}`, ...args];
   const code = await run(process.execPath, command, { cwd: ROOT, ...how }, (piece) => {
     pieces.push(piece);

@@ -28,7 +28,7 @@ describe('a reader who follows a quick start alone, from an empty folder', () =>
     async (page) => {
       const steps = stepsOf(await readFile(new URL(`${page}.md`, pages), 'utf8'));
       const database = await startPostgres({ fsync: 'off' });
-      const reader = await startReader(tarballs, database.url);
+      const reader = await startReader({ tarballs }, database.url);
       try {
         for (const step of steps) await reader.do(step);
         const books = new Client({ connectionString: database.url });

@@ -45,11 +45,11 @@ export interface Reader {
 }
 
 /**
- * @param tarballs the packages by name, which are installed in place of those of the registry
+ * @param source of the packages: tarballs by name, or npm's settings for a registry that has them
  * @param databaseUrl set in the environment, which goes before what the page writes to .env
  */
 export async function startReader(
-  tarballs: Readonly<Record<string, string>>,
+  source: { readonly tarballs: Readonly<Record<string, string>> } | { readonly npmrc: string },
   databaseUrl: string,
 ): Promise<Reader> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'paylink-quick-start-')));
@@ -69,8 +69,15 @@ export async function startReader(
   };
 
   const run = async (command: string, ownTerminal: boolean): Promise<void> => {
-    const said = fromTarballs(withPorts(command, ports), tarballs);
-    last = openTerminal(said, current, environment(databaseUrl));
+    const said = withPorts(command, ports);
+    const settings = {
+      ...environment(databaseUrl),
+      ...('npmrc' in source && { npm_config_userconfig: source.npmrc }),
+    };
+    last =
+      'tarballs' in source
+        ? openTerminal(fromTarballs(said, source.tarballs), current, settings)
+        : openTerminal(said, current, settings);
     if (ownTerminal) {
       terminals.push(last);
       return;

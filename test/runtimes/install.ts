@@ -6,6 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Release } from './versions.js';
 
+type Package = Pick<Release, 'package' | 'version'> & {
+  /** Versions of its dependencies. */
+  readonly overrides?: Readonly<Record<string, string>>;
+};
+
 const run = promisify(execFile);
 const CACHE = fileURLToPath(
   new URL('../../node_modules/.cache/paylink-runtimes/', import.meta.url),
@@ -28,27 +33,23 @@ export async function install(release: Release): Promise<Installed> {
 }
 
 /** Installs a package that is too heavy for the lockfile, in the same way. Gives the path of its folder. */
-export async function installPackage(
-  release: Pick<Release, 'package' | 'version'>,
-): Promise<string> {
+export async function installPackage(release: Package): Promise<string> {
   const folder = folderOf(release);
   if (!existsSync(folder)) await fetchInto(folder, release);
   return join(folder, 'node_modules', release.package);
 }
 
-function folderOf(release: Pick<Release, 'package' | 'version'>): string {
+function folderOf(release: Package): string {
   return join(CACHE, `${release.package.replace('/', '+')}@${release.version}`);
 }
 
 /** Installs beside the folder and renames, so that a run that was stopped leaves no half of a runtime. */
-async function fetchInto(
-  folder: string,
-  release: Pick<Release, 'package' | 'version'>,
-): Promise<void> {
+async function fetchInto(folder: string, release: Package): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const fresh = await mkdtemp(join(CACHE, 'installing-'));
   try {
-    await writeFile(join(fresh, 'package.json'), '{ "private": true }');
+    const { overrides } = release;
+    await writeFile(join(fresh, 'package.json'), JSON.stringify({ private: true, overrides }));
     const flags = [
       '--no-audit',
       '--no-fund',

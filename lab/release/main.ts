@@ -1,0 +1,34 @@
+/**
+ * Tries a release: publishes every package to a registry on loopback, and
+ * follows the quick start of Express from an empty folder against that registry.
+ *
+ *     pnpm lab release
+ */
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ROOT } from '../../scripts/bootstrap.mjs';
+import { startReader, stepsOf } from '../../test/docs/quick-start.js';
+import { packAll } from '../../test/packaging/pack.js';
+import { startPostgres } from '../../test/servers/postgres.js';
+import { startRegistry } from './registry.js';
+
+const usual = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+const registry = await startRegistry(usual);
+const database = await startPostgres({ fsync: 'off' });
+const reader = await startReader({ npmrc: registry.npmrc }, database.url);
+try {
+  const tarballs = Object.values(packAll(join(registry.folder, 'tarballs')));
+  // Provenance needs the identity of the workflow.
+  const flags = ['--provenance=false', '--userconfig', registry.npmrc];
+  for (const tarball of tarballs)
+    execFileSync('npm', ['publish', tarball, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+  console.log(`${tarballs.length} packages published`);
+  const page = await readFile(`${ROOT}/docs/start/express.md`, 'utf8');
+  for (const step of stepsOf(page)) await reader.do(step);
+  console.log('the quick start of Express passed');
+} finally {
+  await reader.close();
+  await database.close();
+  await registry.close();
+}
