@@ -35,7 +35,15 @@ export async function pnpm(args) {
     );
 }
 
-/** Runs a program in the root of the checkout, passes signals on to it, and resolves with its exit code. */
+/**
+ * Runs a program in the root of the checkout, passes signals on to it, and resolves with its exit code.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {import('node:child_process').SpawnOptions} options
+ * @param {(piece: Buffer) => void} [onOutput]
+ * @returns {Promise<number>}
+ */
 export function run(command, args, options = {}, onOutput) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', ...options });

@@ -5,7 +5,11 @@ import { ROOT } from './bootstrap.mjs';
 
 const PACKAGES = join(ROOT, 'packages');
 
-/** The source of each door, by the name that is imported. */
+/**
+ * Lists the source of each door, by the name that is imported.
+ *
+ * @returns {[name: string, source: string][]}
+ */
 export function doors() {
   return readdirSync(PACKAGES).flatMap((folder) => {
     const { name, exports } = JSON.parse(

@@ -4,7 +4,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PNPM, ROOT } from './bootstrap.mjs';
 
-/** The packages that are published, by name, with their folders. */
+/**
+ * Maps the name of each published package to its folder.
+ *
+ * @returns {Map<string, string>}
+ */
 export function publishedPackages() {
   const folders = readdirSync(join(ROOT, 'packages')).map((name) => join(ROOT, 'packages', name));
   return new Map(
@@ -18,6 +22,8 @@ export function publishedPackages() {
 /**
  * Packs every package into a folder, as publishing would, and gives the path of each tarball by the package's name.
  *
+ * @param {string} destination
+ * @returns {Record<string, string>}
  * @throws when a package is not built: it would be packed all the same, with nothing in it.
  */
 export function packAll(destination) {
@@ -44,7 +50,12 @@ export function packAll(destination) {
   );
 }
 
-/** A package and those of ours that it stands on, so that none is looked for in a registry that does not have it. */
+/**
+ * Adds the packages of ours that these depend on, so that npm asks no registry for them.
+ *
+ * @param {readonly string[]} names
+ * @returns {string[]}
+ */
 export function withItsOwn(names) {
   const packages = publishedPackages();
   const found = new Set();

@@ -1,2 +1,0 @@
-/** Every generated document by its path, as it must be. */
-export function generated(): Promise<Map<string, string>>;
