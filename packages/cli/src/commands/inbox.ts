@@ -260,7 +260,8 @@ function resultOf(
   const time = paint.dim(`${replayed.durationMs} ms`);
   if ('error' in replayed) return [reference, paint.red('no answer'), time, replayed.error];
   const status = isAccepted(replayed) ? paint.green(replayed.status) : paint.red(replayed.status);
-  return [reference, status, time, codeOf(replayed) ?? ''];
+  const code = codeOf(replayed);
+  return [reference, status, time, ...(code === undefined ? [] : [code])];
 }
 
 /** Without the reply's body, which can quote the request. */
