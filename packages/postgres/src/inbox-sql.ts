@@ -11,19 +11,18 @@ const FACTS = `'key', encode(key, 'hex'), 'kind', kind, 'reference', reference, 
   'last', round(extract(epoch FROM last_failed_at) * 1000)`;
 
 export class InboxSql {
-  /** As it is quoted in each statement. */
-  readonly table: string;
+  readonly #table: string;
   readonly #isListed: string;
 
   /** Both names are quoted. */
   constructor(table: string, marks: string) {
-    this.table = table;
+    this.#table = table;
     // A success writes its mark and nothing here.
     this.#isListed = `NOT EXISTS (SELECT FROM ${marks} m WHERE m.key = ${table}.key)`;
   }
 
   migration(): string {
-    return `CREATE TABLE IF NOT EXISTS ${this.table} (
+    return `CREATE TABLE IF NOT EXISTS ${this.#table} (
   key bytea PRIMARY KEY CHECK (octet_length(key) = 32),
   kind text NOT NULL,
   reference text NOT NULL,
@@ -37,20 +36,20 @@ export class InboxSql {
   }
 
   get found(): string {
-    return `to_regclass(${text(this.table)})`;
+    return `to_regclass(${text(this.#table)})`;
   }
 
   /** Writes rows of different keys. */
   keep(rows: readonly FailedRow[]): string {
     const tuples = rows.map(({ values, attempts }) => `(${values}, ${attempts})`);
-    return `INSERT INTO ${this.table} AS kept (${COLUMNS}) VALUES
+    return `INSERT INTO ${this.#table} AS kept (${COLUMNS}) VALUES
 ${tuples.join(',\n')}
 ON CONFLICT (key) DO UPDATE SET code = excluded.code,
   attempts = kept.attempts + excluded.attempts, last_failed_at = excluded.last_failed_at`;
   }
 
   discard(key: string): string {
-    return `DELETE FROM ${this.table} WHERE key = ${bytes(key)}`;
+    return `DELETE FROM ${this.#table} WHERE key = ${bytes(key)}`;
   }
 
   /** Gives a `delivery` for each row, the oldest first. */
@@ -60,26 +59,26 @@ ON CONFLICT (key) DO UPDATE SET code = excluded.code,
         ? ''
         : `AND (first_failed_at, key) >
   ('${after.firstFailedAt.toISOString()}'::timestamptz, ${bytes(digestOf(after.key))})`;
-    return `SELECT json_build_object(${FACTS})::text AS delivery FROM ${this.table}
+    return `SELECT json_build_object(${FACTS})::text AS delivery FROM ${this.#table}
 WHERE ${this.#isListed} ${isAfter} ORDER BY first_failed_at, key LIMIT ${limit}`;
   }
 
   /** Gives a `delivery` with its body, or no row. */
   get(key: string): string {
     return `SELECT json_build_object(${FACTS}, 'body', encode(body, 'base64'))::text AS delivery
-FROM ${this.table} WHERE key = ${bytes(key)} AND ${this.#isListed}`;
+FROM ${this.#table} WHERE key = ${bytes(key)} AND ${this.#isListed}`;
   }
 
   /** Gives the number of deleted rows as `forgotten`. */
   forget(olderThan: Date): string {
     const isOld = `last_failed_at < '${olderThan.toISOString()}'`;
-    return `WITH old AS (DELETE FROM ${this.table} WHERE ${isOld} RETURNING 1)
+    return `WITH old AS (DELETE FROM ${this.#table} WHERE ${isOld} RETURNING 1)
 SELECT count(*)::int AS forgotten FROM old`;
   }
 
   /** A further part of a WITH: deletes the rows whose keys `name` has. */
   deleteThoseOf(name: string): string {
-    return `, handled AS (DELETE FROM ${this.table} WHERE key IN (SELECT key FROM ${name}))`;
+    return `, handled AS (DELETE FROM ${this.#table} WHERE key IN (SELECT key FROM ${name}))`;
   }
 }
 

@@ -2,7 +2,7 @@
 import { check, readBound, readOptions } from '@paylink/core';
 import { withRetries, type FailedDelivery, type Inbox } from '@paylink/payments/store';
 import { deliveryOf, valuesOf, type FailedRow, type InboxSql } from './inbox-sql.js';
-import { digestOf } from './literals.js';
+import { BYTES, digestOf } from './literals.js';
 import { FORGET_TIMEOUT, type Marks } from './marks.js';
 import { codesIn, isWorthRetrying, type Transactions } from './transaction.js';
 
@@ -89,22 +89,22 @@ class Writer {
   }
 
   async #write(rows: Batch['rows']): Promise<void> {
-    const sql = await this.#sql();
     // In one order everywhere, so that two processes do not lock each other out.
     const keys = [...rows.keys()].sort();
-    const statement = sql.keep(keys.map((key) => rows.get(key)!));
+    const statement = (await this.#sql()).keep(keys.map((key) => rows.get(key)!));
     const { signal } = new AbortController();
     try {
       await withRetries({ signal, isWorthRetrying }, () => this.#database.query(statement));
     } catch (error) {
-      throw withoutBody(error, sql.table);
+      throw withoutBody(error);
     }
   }
 }
 
 /** ORMs put the statement into their errors, and the statement has the body. */
-function withoutBody(error: unknown, table: string): Error {
+function withoutBody(error: unknown): Error {
   const message = error instanceof Error ? error.message : 'the database failed';
+  const hasStatement = message.includes(BYTES);
   const codes = codesIn(error).join(', ');
-  return new Error(message.includes(table) ? `the database refused it (${codes})` : message);
+  return new Error(hasStatement ? `the database refused the row (${codes})` : message);
 }

@@ -14,9 +14,12 @@ export function digits(transaction: string | undefined): string {
   return transaction;
 }
 
+/** The beginning of each literal of bytes. */
+export const BYTES = "decode('";
+
 /** Half as long in the index as its digits. `sha256('payment.succeeded:order-42')` finds it. */
-export function bytes(digest: string): string {
-  return `decode('${digest}', 'hex')`;
+export function bytes(hex: string): string {
+  return `${BYTES}${hex}', 'hex')`;
 }
 
 /**

@@ -261,7 +261,7 @@ describe('an inbox', () => {
     const check = 'paylink_marks_inbox_attempts_check';
     await shop.admin.query(`ALTER TABLE paylink_marks_inbox DROP CONSTRAINT ${check}`);
     const shown = inspect(error, { depth: 9, showHidden: true });
-    expect(shown).toContain('the database refused it (23514)');
+    expect(shown).toContain('the database refused the row (23514)');
     for (const part of [BODY.toString('hex'), 'secret-in-the-body']) {
       expect(shown).not.toContain(part);
     }
