@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { paymentWebhook } from '@paylink/express';
-import { createPayments } from '@paylink/payments';
+import { createPayments, identify } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';
 import { signedDelivery } from '@paylink/testing';
 import express from 'express';
@@ -196,7 +198,50 @@ describe('paylink inbox replay', () => {
   });
 });
 
+describe('a replay that another delivery is quicker than', () => {
+  const keep = async (reference: string) => {
+    const { inbox } = postgresStore(pool, { inbox: true });
+    const { key } = await identify({ kind: 'payment.succeeded', reference });
+    const facts = { kind: 'payment.succeeded', reference, tenant: undefined, code: 'no' };
+    await inbox!.keep({ key, ...facts, rawBody: Buffer.from(JSON.stringify({ reference })) });
+    return () => pool.query("INSERT INTO paylink_marks VALUES (decode($1, 'hex'))", [key]);
+  };
+
+  it('is no failure although it is answered 503 in_progress', async () => {
+    const markIt = await keep('order-1');
+    const url = await serve((_req, res) => {
+      void markIt().then(() => res.writeHead(503).end('{"error":"in_progress"}'));
+    });
+    const result = await paylink(['inbox', 'replay', '--to', url], { env });
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(result.stdout).toMatch(/order-1 +503 .*in_progress\n\n1 of 1 accepted\n$/);
+  });
+
+  it('is told from a page that answers everything with 200', async () => {
+    await keep('order-1');
+    const url = await serve((_req, res) => {
+      res.setHeader('content-type', 'text/html').end('<!doctype html><title>Shop</title>');
+    });
+    const { stdout } = await paylink(['inbox', 'replay', '--to', url], { env });
+    expect(stdout).toContain('1 of 1 accepted\n1 accepted, and still in the inbox: a queue has');
+    expect(stdout).toContain('it looks like a page, as a catch-all route gives to every path');
+  });
+});
+
 describe('paylink inbox', () => {
+  it('signs for no address off this machine what only the .env of a folder names', async () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, '.env'), `DATABASE_URL=${server.url}\n`);
+    const replay = (to: string, ...more: string[]) =>
+      paylink(['inbox', 'replay', '--to', to, ...more], { cwd, env: { WEBHOOK_SECRET: SECRET } });
+    const refused = await replay('https://shop.example/webhook');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/only the \.env of this folder names\n.*--dotenv \.env/);
+    const allowed = ['--dotenv', '.env'];
+    expect((await replay('https://shop.example/webhook', ...allowed)).code).toBe(0);
+    expect((await replay('http://127.0.0.1/webhook')).code).toBe(0);
+  });
+
   it('lists and shows deliveries without their bodies', async () => {
     const shop = await openShop();
     await shop.deliver('order-1');

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import type { Inbox, KeptDelivery } from '@paylink/payments';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { adviceFor } from '../answer-advice.js';
+import { isLocalHost } from '../audit/local-host.js';
 import { EXIT, failure, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import {
@@ -19,8 +20,11 @@ import { codeOf } from '../reply.js';
 import { text, type Printable } from '../safe-text.js';
 import {
   addSecretOptions,
+  DATABASE_VARIABLE,
+  isOfProject,
   requireSecret,
   SECRET_ENVIRONMENT,
+  SECRET_VARIABLES,
   type SecretFlags,
 } from '../settings.js';
 
@@ -207,31 +211,35 @@ async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
   const url = requireTarget(flags.to);
   if (flags.tenant === '') throw usageFailure('--tenant is empty');
   const secret = await requireSecret(flags, output);
+  refuseStrangersDatabase(flags, url);
   output.hide(...secretsOf(url, {}));
   return withInbox(flags, output, async (inbox) => {
     const deliveries = await select(inbox, flags, output);
-    const refused = new Map<string, Replayed>();
-    let count = 0;
     const { rate, timeout } = flags;
-    for await (const [delivery, replayed] of replay(deliveries, {
-      inbox,
-      url,
-      secret,
-      rate,
-      timeout,
-    })) {
-      count += 1;
+    const answers = new Map<string, Replayed>();
+    const replays = replay(deliveries, { inbox, url, secret, rate, timeout });
+    for await (const [delivery, replayed] of replays) {
+      answers.set(delivery.key, replayed);
       output.table([resultOf(delivery, replayed, output)]);
       output.record({ ...recordOf(delivery), ...answerOf(replayed) });
-      if (!isAccepted(replayed)) refused.set(delivery.key, replayed);
     }
-    // Such as `in_progress`: the other delivery has succeeded by now.
-    for (const key of refused.keys()) {
-      if ((await inbox.get(key)) === undefined) refused.delete(key);
-    }
-    conclude({ total: deliveries.length, count, refused, url, output });
-    return refused.size === 0 ? EXIT.ok : EXIT.failed;
+    // Only now: after `in_progress`, the other delivery has succeeded meanwhile.
+    const listed = new Set<string>();
+    if (answers.size > 0) for await (const { key } of listedIn(inbox)) listed.add(key);
+    const open = [...answers].filter(([key]) => listed.has(key)).map(([, replayed]) => replayed);
+    conclude({ total: deliveries.length, count: answers.size, open, url, output });
+    return open.every(isAccepted) ? EXIT.ok : EXIT.failed;
   });
+}
+
+/** The .env of a cloned project could name a database whose texts a secret of elsewhere would sign. */
+function refuseStrangersDatabase({ databaseUrl }: ReplayFlags, url: URL): void {
+  const isOfStranger = databaseUrl === undefined && isOfProject(DATABASE_VARIABLE);
+  if (!isOfStranger || SECRET_VARIABLES.some(isOfProject) || isLocalHost(url.hostname)) return;
+  throw usageFailure(
+    'your secret would sign what is in a database that only the .env of this folder names',
+    'if that is right, give --database-url, or --dotenv .env',
+  );
 }
 
 async function select(
@@ -275,24 +283,31 @@ function answerOf(replayed: Replayed): object {
 
 interface Conclusion {
   readonly total: number;
+  /** How many were answered. */
   readonly count: number;
-  readonly refused: ReadonlyMap<string, Replayed>;
+  /** The answers to those that are still in the inbox. */
+  readonly open: readonly Replayed[];
   readonly url: URL;
   readonly output: Output;
 }
 
-function conclude({ total, count, refused, url, output }: Conclusion): void {
+function conclude({ total, count, open, url, output }: Conclusion): void {
   if (total === 0) return output.line('There is no failed delivery to replay.');
   const { paint } = output;
-  const accepted = count - refused.size;
+  const refused = open.filter((replayed) => !isAccepted(replayed));
+  const accepted = count - refused.length;
   const shown = accepted === total ? paint.green(accepted) : paint.red(accepted);
   output.line();
   output.line(text`${shown} of ${total} accepted`);
   if (count < total)
     output.line(text`Stopped at ${showUrl(url)}: the other ${total - count} would fail alike.`);
-  const answers = [...refused.values()].filter((each) => typeof each === 'object');
-  const advice = answers.map((each) => ('status' in each ? adviceFor(each, url) : undefined));
-  for (const line of new Set(advice)) if (line !== undefined) output.line(text`  ${line}`);
+  if (open.length > refused.length) {
+    const unhandled = `${open.length - refused.length} accepted, and still in the inbox`;
+    output.line(`${unhandled}: a queue has them, or another server answered.`);
+  }
+  const replies = open.filter((replayed) => typeof replayed === 'object' && 'status' in replayed);
+  const advice = new Set(replies.map((reply) => adviceFor(reply, url)));
+  for (const line of advice) if (line !== undefined) output.line(text`  ${line}`);
 }
 
 interface ForgetFlags extends Flags {
