@@ -36,7 +36,7 @@ describeInChromium('the demo shop in Chromium', () => {
     const { baseUrl, apiKey, payUrl, webhookSecret } = emulator;
     const paylink = createClient({ baseUrl, apiKey });
     orders = await Orders.open(db);
-    const payments = await openPayments(db, paylink);
+    const { payments } = await openPayments(db, paylink);
     const options = { orders, payments, paylink, shopUrl, payUrl, webhookSecret };
     server.on('request', createShop(options));
     closing.push(

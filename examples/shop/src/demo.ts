@@ -1,6 +1,7 @@
 /** Starts the shop and the emulated payment service, and drives purchases, frauds and faults. */
 import { parseArgs } from 'node:util';
 import { driveFrauds } from './demo/frauds.js';
+import { driveInbox } from './demo/inbox.js';
 import { driveOtherWays } from './demo/other-ways.js';
 import { drivePurchase } from './demo/purchase.js';
 import { driveRelabelled } from './demo/relabelled.js';
@@ -71,6 +72,7 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'done'> {
 
   const shop = new ShopClient(shopUrl);
   const paid = await drivePurchase(story, shop, demo);
+  await driveInbox(story, shop, demo);
   await driveOtherWays(story, shop, demo);
   const unpaid = await driveFrauds(story, shop, paid);
   await driveRelabelled(story, shop, demo, unpaid.reference);

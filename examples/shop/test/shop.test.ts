@@ -3,14 +3,15 @@ import { createHmac } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Server } from 'node:http';
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { close, listen } from '../src/listen.js';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { createClient, type PaylinkClient } from '@paylink/client';
-import type { Payments } from '@paylink/payments';
+import type { Inbox, Payments } from '@paylink/payments';
 import { Orders } from '../src/orders.js';
 import { openPayments } from '../src/payments.js';
 import { BASKET } from '../src/product.js';
+import { replayInbox } from '../src/replay-inbox.js';
 import { createShop } from '../src/shop.js';
 
 const SECRET = 'a-secret-of-the-shops-test';
@@ -22,6 +23,7 @@ let url: string;
 let emulator: Emulator;
 let paylink: PaylinkClient;
 let payments: Payments;
+let inbox: Inbox;
 
 beforeAll(async () => {
   db = new PGlite();
@@ -30,7 +32,7 @@ beforeAll(async () => {
   emulator = await startEmulator();
   const { baseUrl, apiKey, payUrl } = emulator;
   paylink = createClient({ baseUrl, apiKey });
-  payments = await openPayments(db, paylink);
+  ({ payments, inbox } = await openPayments(db, paylink));
   const options = { orders, payments, paylink, shopUrl: url, payUrl, webhookSecret: SECRET };
   server.on('request', createShop(options));
 }, 30_000);
@@ -107,6 +109,30 @@ describe('the webhook', () => {
       isPaid: true,
       credits: { count: 1, total: 15_000 },
     });
+  });
+});
+
+describe('the inbox', () => {
+  it('replays three orders whose credit was broken, and credits each once', async () => {
+    await db.query('TRUNCATE paylink_marks_inbox');
+    const references = [await order(), await order(), await order()];
+    const setCurrency = 'UPDATE orders SET currency = $2 WHERE reference = ANY ($1)';
+    await db.query(setCurrency, [references, 'EUR']);
+    for (const reference of references) {
+      expect((await notify(JSON.stringify({ reference }))).status).toBe(409);
+    }
+    const listed = async () => (await inbox.list()).map(({ reference, code }) => [reference, code]);
+    const failed = references.map((reference) => [reference, 'amount_differs']);
+    await vi.waitFor(async () => expect(await listed()).toEqual(failed));
+
+    await db.query(setCurrency, [references, 'XOF']);
+    const webhook = { url: `${url}/webhooks/payments`, secret: SECRET };
+    expect(await replayInbox(inbox, webhook)).toEqual([200, 200, 200]);
+    expect([await listed(), await replayInbox(inbox, webhook)]).toEqual([[], []]);
+    for (const reference of references) {
+      const credits = { count: 1, total: 15_000, by: 'webhook' };
+      expect(await orders.find(reference)).toMatchObject({ isPaid: true, credits });
+    }
   });
 });
 
@@ -250,6 +276,8 @@ describe('the demo', () => {
     expect(output.match(/Refused \(401\)/g)).toHaveLength(4);
     expect(output).toContain('which says: pending');
     expect(output).toMatch(/It says “Paid” after \d+ ms\. Credited/);
+    expect(output).toContain('The inbox of the shop has 3 failed deliveries, amount_differs each');
+    expect(output).toContain('The inbox is empty, and each order is credited once');
     expect(output).toContain('The schedule of the shop runs');
     expect(output.match(/acknowledged as a duplicate, and still one credit/g)).toHaveLength(2);
     expect(output).not.toContain('\u001B');

@@ -47,6 +47,13 @@ export function seconds(value: string): number {
   throw new InvalidArgumentError('It must be a number of seconds, more than 0 and at most 3600.');
 }
 
+/** For commander: an age in days or hours, as the date of that time ago. */
+export function ago(value: string): Date {
+  const [, count, unit] = /^([1-9]\d{0,4})([dh])$/.exec(value) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('It must be days or hours: 30d, 12h.');
+  return new Date(Date.now() - Number(count) * (unit === 'd' ? 86_400_000 : 3_600_000));
+}
+
 /** For commander: an option that can be given several times. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];

@@ -5,6 +5,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { emulateCommand } from './commands/emulate.js';
 import { initCommand } from './commands/init.js';
 import { listenCommand } from './commands/listen.js';
+import { inboxCommand } from './commands/inbox.js';
 import { linksCommand } from './commands/links.js';
 import { cancelCommand, failCommand, payCommand } from './commands/pay.js';
 import { paymentsCommand } from './commands/payments.js';
@@ -30,6 +31,7 @@ const COMMANDS = [
   listenCommand,
   linksCommand,
   paymentsCommand,
+  inboxCommand,
   proveCommand,
 ];
 

@@ -12,6 +12,10 @@ const COMMANDS = [
   'sign',
   'links create',
   'payments get',
+  'inbox list',
+  'inbox show',
+  'inbox replay',
+  'inbox forget',
   'prove',
 ];
 
@@ -33,7 +37,7 @@ describe('the help', () => {
   it.each(COMMANDS)('of %s has examples, variables, exit codes and --json', async (command) => {
     const help = await helpOf(command);
     expect(help).toMatch(/\nExamples:\n {2}# .*\n {2}\$ .*paylink /);
-    expect(help).toMatch(/\nEnvironment:\n {2}(PAYLINK_|WEBHOOK_)/);
+    expect(help).toMatch(/\nEnvironment:\n {2}(PAYLINK_|WEBHOOK_|DATABASE_)/);
     expect(help).toMatch(/\nExit codes:\n {2}0 {2}/);
     expect(help).toMatch(/^ +--json /m);
     expect(help).toMatch(/^ +--dotenv /m);

@@ -21,5 +21,12 @@ export type { References } from './reconcile/references.js';
 export type { ReconcileProgress, ReconcileReport } from './reconcile/report.js';
 export type { AnyEvent, KindHandler, PaymentsOptions } from './settings.js';
 export type { Settled, SettleOptions } from './settle.js';
-export type { PaymentStore, RunOptions, RunResult } from './store.js';
+export type {
+  FailedDelivery,
+  Inbox,
+  KeptDelivery,
+  PaymentStore,
+  RunOptions,
+  RunResult,
+} from './store.js';
 export { ConfigurationError, WebhookError } from '@paylink/core';

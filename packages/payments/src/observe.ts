@@ -31,7 +31,7 @@ export async function observed<Outcome extends PaymentOutcome['outcome']>(
     report({ outcome });
     return outcome;
   } catch (error) {
-    report({ outcome: 'failed', code: factsOf(error).code });
+    report({ outcome: 'failed', code: codeOf(error) });
     throw error;
   }
 }
@@ -63,6 +63,11 @@ const OURS: ReadonlySet<string> = new Set([
 export function tell<T>(hook: ((value: T) => unknown) | undefined, value: T): void {
   const call = async (): Promise<unknown> => hook?.(value);
   call().catch(() => undefined);
+}
+
+/** The code of a WebhookError, or `handler_failed`. */
+export function codeOf(error: unknown): string {
+  return factsOf(error).code;
 }
 
 function factsOf(error: unknown): { readonly code: string; readonly status: number } {

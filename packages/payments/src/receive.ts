@@ -2,6 +2,7 @@ import { check, failureOf, WebhookError } from '@paylink/core';
 import { ask, type ServicePayment } from './ask.js';
 import { creditOnce, type Credited, type Paid } from './credit.js';
 import { identify, readTenant } from './identity.js';
+import { discardFailed, keepFailed } from './inbox.js';
 import { checkSignal, withLimit } from './limits.js';
 import { observed } from './observe.js';
 import { isDone, runOnce } from './run-once.js';
@@ -43,7 +44,10 @@ export async function receive<Tx, Payment extends ServicePayment>(
       const run = { event, kind, tenant, signal: limit };
       return kind === SUCCEEDED ? credit(settings, run) : handle(settings, run);
     }),
-  );
+  ).catch((error: unknown) => {
+    keepFailed(settings, { event, kind, tenant }, error);
+    throw error;
+  });
   if (outcome !== 'in_progress') return { outcome };
   const message = 'another delivery of the same order is under way';
   throw new WebhookError('in_progress', { message });
@@ -70,7 +74,10 @@ async function credit<Tx, Payment extends ServicePayment>(
   if (await isDone(settings.store, identity)) return 'duplicate';
   signal.throwIfAborted();
   const payment = await ask(settings.clientOf, reference, { signal, tenant });
-  if (payment.status === 'failed' || payment.status === 'cancelled') return 'ignored';
+  if (payment.status === 'failed' || payment.status === 'cancelled') {
+    discardFailed(settings, identity);
+    return 'ignored';
+  }
   if (payment.status === 'pending') {
     const message = 'the service says that the payment is pending';
     throw new WebhookError('payment_pending', { message });

@@ -3,7 +3,7 @@ import type { Logger, UnrecognizedEvent } from '@paylink/core';
 import { readClient, type ClientOf, type ClientOption, type ServicePayment } from './ask.js';
 import type { Credit, CreditContext } from './credit.js';
 import type { ObservePayments } from './observe.js';
-import type { PaymentStore } from './store.js';
+import type { Inbox, PaymentStore } from './store.js';
 
 /** A verified event of any kind. The shape of its payload depends on your schemas. */
 export type AnyEvent = KnownEvent<string, unknown> | UnrecognizedEvent;
@@ -41,6 +41,8 @@ export interface PaymentsOptions<Tx, Payment extends ServicePayment> {
 export interface Settings<Tx, Payment extends ServicePayment> {
   readonly clientOf: ClientOf<Payment>;
   readonly store: PaymentStore<Tx>;
+  /** The inbox of the store. */
+  readonly inbox: Inbox | undefined;
   readonly credit: Credit<Tx, Payment>;
   readonly handlers: ReadonlyMap<string, KindHandler<Tx>>;
   readonly timeout: number;
@@ -64,12 +66,20 @@ export function readSettings<Tx, Payment extends ServicePayment>(
   return {
     clientOf: readClient(client),
     store,
+    inbox: readInbox(store),
     credit,
     handlers: readHandlers(handlers),
     timeout: readBound('timeout', timeout ?? 25_000),
     logger: readLogger(logger),
     observe,
   };
+}
+
+function readInbox({ inbox }: Pick<PaymentStore<never>, 'inbox'>): Inbox | undefined {
+  const { keep, discard } = Object(inbox) as Partial<Inbox>;
+  const isInbox = typeof keep === 'function' && typeof discard === 'function';
+  check(inbox === undefined || isInbox, 'store.inbox', 'must be an inbox, or undefined');
+  return inbox;
 }
 
 function readHandlers<Tx>(

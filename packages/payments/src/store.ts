@@ -1,7 +1,11 @@
 /** `@paylink/payments/store`: the contract of a store, and the parts that stores share. */
+import type { Inbox } from './inbox.js';
+
 export { RecentlyDone } from './kit/recently-done.js';
 export { withRetries, type Retries } from './kit/retries.js';
 export { Turns } from './kit/turns.js';
+
+export type { FailedDelivery, Inbox, KeptDelivery } from './inbox.js';
 
 /** `done`: the effect is durable. `duplicate`: it was before. `in_progress`: another run is at work. */
 export type RunResult = 'done' | 'duplicate' | 'in_progress';
@@ -31,4 +35,6 @@ export interface PaymentStore<Tx> {
    * of the store becomes 503 `store_unavailable`.
    */
   run(key: string, work: (tx: Tx) => Promise<void>, options: RunOptions): Promise<RunResult>;
+  /** Keeps deliveries that failed, so that you can send them again. */
+  readonly inbox?: Inbox | undefined;
 }

@@ -159,14 +159,15 @@ function bySelf(database: SelfRunning, name: 'query' | 'execute'): Transactional
   };
 }
 
-const STORE_OPTIONS = ['schema', 'table', 'idleTimeout', 'logger'];
+const STORE_OPTIONS = ['schema', 'table', 'inbox', 'idleTimeout', 'logger'];
 const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], driver: STORE_OPTIONS };
 const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'];
 
 /** @throws ConfigurationError that names the option */
 export function readStoreOptions(given: object, kind: Database['kind']): AnyOptions {
   const options = readOptions(given as PoolOptions<PgClient, unknown>, KNOWN[kind]);
-  const { idleTimeout = 0, isolation, tx } = options;
+  const { idleTimeout = 0, inbox = false, isolation, tx } = options;
+  check(typeof inbox === 'boolean', 'inbox', 'must be true or false');
   readBound('idleTimeout', idleTimeout, 0);
   const isIsolation = isolation === undefined || ISOLATIONS.includes(isolation);
   check(isIsolation, 'isolation', `must be one of ${ISOLATIONS.join(', ')}`);

@@ -4,7 +4,7 @@ import { FORGET_BATCH, MarkSql, type MarkTable } from './sql.js';
 import type { Transactions } from './transaction.js';
 
 /** Milliseconds for each batch: the last one reads the whole table, which can be large. */
-const FORGET_TIMEOUT = 600_000;
+export const FORGET_TIMEOUT = 600_000;
 const OLDEST_SERVER = 130_000;
 /** Reads at a time: two, so that a read on a lost connection does not hold up the others. */
 const READS_AT_ONCE = 2;
@@ -44,7 +44,8 @@ export class Marks {
     // If the table is missing, the server says so at the next statement.
     if (row === undefined) return this.#sql;
     const { schema } = row as { readonly schema: string };
-    return (this.#located = new MarkSql({ table: this.#table.table, schema }));
+    const { table, inbox } = this.#table;
+    return (this.#located = new MarkSql({ schema, table, inbox }));
   }
 
   /**
@@ -63,15 +64,19 @@ export class Marks {
 
   /** @throws ConfigurationError if the server is too old, or the database holds no transaction */
   async migrate(): Promise<void> {
+    // The inbox belongs beside the marks, wherever `search_path` finds them.
+    const sql = this.#sql.inbox === undefined ? this.#sql : await this.sql();
     // Looks first, since the role of the service often has no right to create anything.
-    const [row] = await this.#database.query(this.#sql.serverAndTable());
-    const { version, exists } = Object(row) as { version?: unknown; exists?: unknown };
+    const [row] = await this.#database.query(sql.serverAndTables());
+    const { version, exists, inbox } = Object(row) as Partial<Record<string, unknown>>;
     const isRow = typeof version === 'number' && typeof exists === 'boolean';
     check(isRow, 'query', 'must return the rows of its statement, as objects');
     const found = `leads to PostgreSQL ${Math.floor(version / 10_000)}`;
     const problem = `${found}, but the store needs PostgreSQL 13 or newer. Upgrade the server`;
     check(version >= OLDEST_SERVER, 'pool', problem);
-    await this.#database.execute(exists ? [] : this.#sql.lockedMigration());
+    const ofInbox = sql.inbox === undefined || inbox === true ? [] : [sql.inbox.migration()];
+    const missing = exists ? ofInbox : sql.migration();
+    await this.#database.execute(missing.length === 0 ? [] : sql.locked(missing));
   }
 
   /** @throws ConfigurationError if `olderThan` is not a past date */

@@ -3,7 +3,9 @@
  * driver can run them: only digests, numbers and quoted names are put in.
  */
 import { createHash } from 'node:crypto';
-import { check, readOptions } from '@paylink/core';
+import { readOptions } from '@paylink/core';
+import { InboxSql } from './inbox-sql.js';
+import { bytes, digits, identifier, text } from './literals.js';
 
 /** The table of the marks. */
 export interface MarkTable {
@@ -11,6 +13,11 @@ export interface MarkTable {
   readonly schema?: string | undefined;
   /** Default `paylink_marks`. */
   readonly table?: string | undefined;
+  /**
+   * Keeps each delivery that failed in a second table, `paylink_marks_inbox`, so that you can send
+   * it again. Default false.
+   */
+  readonly inbox?: boolean | undefined;
 }
 
 /** A transaction that has the turn of its event. */
@@ -40,15 +47,16 @@ export class MarkSql {
   readonly #table: string;
   readonly #schema: string | undefined;
   readonly #lockOfTable: bigint;
+  /** The table of the inbox, if there is one. */
+  readonly inbox: InboxSql | undefined;
 
   /** @throws ConfigurationError if PostgreSQL does not accept a name. */
-  constructor({ schema, table = 'paylink_marks' }: MarkTable) {
+  constructor({ schema, table = 'paylink_marks', inbox = false }: MarkTable) {
     this.#schema = schema === undefined ? undefined : identifier('schema', schema);
-    const parts = [
-      ...(this.#schema === undefined ? [] : [this.#schema]),
-      identifier('table', table),
-    ];
-    this.#table = parts.join('.');
+    const prefix = this.#schema === undefined ? '' : `${this.#schema}.`;
+    this.#table = prefix + identifier('table', table);
+    const ofInbox = (): string => prefix + identifier('table', `${table}_inbox`);
+    this.inbox = inbox ? new InboxSql(ofInbox(), this.#table) : undefined;
     this.#lockOfTable = createHash('sha256').update(this.#table).digest().readBigUInt64BE();
   }
 
@@ -82,9 +90,11 @@ WHERE key = ANY(ARRAY[${keys.map(bytes).join(', ')}])`;
   /** Deletes one batch and gives the number of deleted marks as `forgotten`. */
   forget(olderThan: Date): string {
     const old = `SELECT key FROM ${this.#table} WHERE done_at < '${olderThan.toISOString()}'`;
+    // Without its mark, a delivery that was handled would be listed again.
+    const deliveries = this.inbox?.deleteThoseOf('old') ?? '';
     return `WITH old AS (
-  DELETE FROM ${this.#table} WHERE key IN (${old} LIMIT ${FORGET_BATCH}) RETURNING 1
-)
+  DELETE FROM ${this.#table} WHERE key IN (${old} LIMIT ${FORGET_BATCH}) RETURNING key
+)${deliveries}
 SELECT count(*)::int AS forgotten FROM old`;
   }
 
@@ -94,20 +104,21 @@ SELECT count(*)::int AS forgotten FROM old`;
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
   }
 
-  /** Gives the server's `version` (130004 is 13.4), and whether the table `exists`. */
-  serverAndTable(): string {
+  /** Gives the server's `version` (130004 is 13.4), and whether the tables are `there`. */
+  serverAndTables(): string {
+    const inbox = this.inbox === undefined ? 'true' : `${this.inbox.found} IS NOT NULL`;
     return `SELECT current_setting('server_version_num')::int AS version,
-  ${this.#found} IS NOT NULL AS exists`;
+  ${this.#found} IS NOT NULL AS exists, ${inbox} AS inbox`;
   }
 
   /** CREATE … IF NOT EXISTS alone can fail if two sessions run it at once. */
-  lockedMigration(): string[] {
+  locked(statements: readonly string[]): string[] {
     return [
       // As text, since some drivers cannot read the type void.
       `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})::text`,
       // Opening a table makes the session see the tables that others created during the wait.
       'SELECT 1 FROM pg_namespace LIMIT 0',
-      ...this.migration(),
+      ...statements,
     ];
   }
 
@@ -118,6 +129,7 @@ JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
   key bytea PRIMARY KEY CHECK (octet_length(key) = 32),
   done_at timestamptz NOT NULL DEFAULT now()
 )`,
+      ...(this.inbox === undefined ? [] : [this.inbox.migration()]),
     ];
   }
 
@@ -137,7 +149,7 @@ JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
  * @throws ConfigurationError if PostgreSQL does not accept a name.
  */
 export function migrationSql(table: MarkTable = {}): string {
-  const statements = new MarkSql(readOptions(table, ['schema', 'table'])).migration();
+  const statements = new MarkSql(readOptions(table, ['schema', 'table', 'inbox'])).migration();
   return statements.map((statement) => `${statement};\n`).join('');
 }
 
@@ -154,37 +166,4 @@ export function endSql(by: 'terminate' | 'cancel', transaction: string): string 
   const id = BigInt.asUintN(32, BigInt(digits(transaction)));
   return `SELECT pg_${by}_backend(pid) FROM pg_locks
 WHERE locktype = 'transactionid' AND transactionid = '${id}' AND mode = 'ExclusiveLock'`;
-}
-
-/** The key or turn as it is, if it is a SHA-256 in hex. Else its SHA-256. */
-export function digestOf(value: string): string {
-  return /^[0-9a-f]{64}$/.test(value) ? value : createHash('sha256').update(value).digest('hex');
-}
-
-function digits(transaction: string | undefined): string {
-  if (transaction === undefined || !/^\d+$/.test(transaction)) {
-    throw new TypeError('the database gave no row for a statement of the store');
-  }
-  return transaction;
-}
-
-/** Half as long in the index as its digits. `sha256('payment.succeeded:order-42')` finds it. */
-function bytes(digest: string): string {
-  return `decode('${digest}', 'hex')`;
-}
-
-/** A literal that means the same whatever `standard_conforming_strings` is. */
-function text(value: string): string {
-  return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
-}
-
-function identifier(option: string, name: string): string {
-  // PostgreSQL silently cuts longer names off, and two tables would be one.
-  const isName = typeof name === 'string' && name !== '' && !name.includes('\0');
-  check(
-    isName && Buffer.byteLength(name) < 64,
-    option,
-    'must be a name of 1 to 63 bytes, unquoted',
-  );
-  return `"${name.replaceAll('"', '""')}"`;
 }

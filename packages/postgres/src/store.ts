@@ -13,9 +13,10 @@ import {
   type TransactionalDatabase,
 } from './databases.js';
 import { DriverTransactions } from './driver.js';
+import { openInbox } from './inbox.js';
+import { digestOf } from './literals.js';
 import { Marks } from './marks.js';
 import { PoolTransactions } from './pool.js';
-import { digestOf } from './sql.js';
 import { isWorthRetrying, MarkConflict, Warnings, type Transactions } from './transaction.js';
 
 /**
@@ -25,8 +26,8 @@ import { isWorthRetrying, MarkConflict, Warnings, type Transactions } from './tr
  */
 export interface PostgresStore<Tx> extends PaymentStore<Tx> {
   /**
-   * Makes the table of the marks if it is missing. Can run in many processes at once, and at every
-   * start.
+   * Makes the tables of the store if they are missing. Can run in many processes at once, and at
+   * every start.
    *
    * @throws ConfigurationError if the server is older than PostgreSQL 13, or if the database cannot
    * hold a transaction.
@@ -72,18 +73,18 @@ export function postgresStore(given: unknown, givenOptions: object = {}): Postgr
     database.kind === 'pool'
       ? new PoolTransactions(database.pool, options, warnings)
       : new DriverTransactions(database.driver, database.hasQuery, warnings);
-  return storeOn(
-    transactions as Transactions<unknown>,
-    new Marks(transactions, options),
-    idleTimeout,
-  );
+  const marks = new Marks(transactions, options);
+  return {
+    ...storeOn(transactions as Transactions<unknown>, marks, idleTimeout),
+    inbox: options.inbox === true ? openInbox(transactions, marks) : undefined,
+  };
 }
 
 function storeOn<Tx>(
   database: Transactions<Tx>,
   marks: Marks,
   idleTimeout: number,
-): PostgresStore<Tx> {
+): Omit<PostgresStore<Tx>, 'inbox'> {
   const turns = new Turns();
   const recent = new RecentlyDone();
   // The next server may be another, so nothing is remembered if losses are not seen.

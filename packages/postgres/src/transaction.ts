@@ -158,6 +158,11 @@ function sqlStates(error: unknown, depth = 0): readonly unknown[] {
   }
 }
 
+/** The codes in an error and in the errors that it wraps, each once. */
+export function codesIn(error: unknown): readonly string[] {
+  return [...new Set(sqlStates(error).filter((code) => typeof code === 'string'))];
+}
+
 /** Serialisation failure, deadlock, and Prisma's code for both. */
 const CONFLICTS: readonly unknown[] = ['40001', '40P01', 'P2034'];
 
@@ -168,8 +173,8 @@ export function isWorthRetrying(error: unknown): boolean {
 const MIGRATE = 'call `await store.migrate()` once at startup, or run the SQL of migrationSql()';
 
 const ADVICE = new Map<unknown, string>([
-  ['42P01', `the table of the marks is missing: ${MIGRATE}`],
-  ['3F000', `the schema of the marks is missing: ${MIGRATE}`],
+  ['42P01', `a table of the store is missing: ${MIGRATE}`],
+  ['3F000', `the schema of the store is missing: ${MIGRATE}`],
   ['42883', 'the server lacks a function that the store uses: it needs PostgreSQL 13 or newer'],
 ]);
 

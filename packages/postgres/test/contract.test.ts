@@ -14,12 +14,14 @@ import { Shop, silent as logger, transaction, type Tx } from './shop.js';
 let shop: Shop;
 let lite: PGlite;
 
+const options = { inbox: true, logger } as const;
 const rows = 'CREATE TABLE rows (id text)';
 beforeAll(async () => {
   shop = await Shop.open();
+  await postgresStore(shop.admin, options).migrate();
   await shop.admin.query(rows);
   lite = new PGlite();
-  await postgresStore(lite).migrate();
+  await postgresStore(lite, options).migrate();
   await lite.query(rows);
 }, 120_000);
 afterEach(() => shop.rest());
@@ -36,21 +38,25 @@ const onServer = {
   count: async (id: string) =>
     (await shop.admin.query<{ count: number }>(COUNT, [id])).rows[0]!.count,
 };
-const suite: PaymentStoreSuiteOptions = { capability: 'transactional', runner: { describe, it } };
+const suite: PaymentStoreSuiteOptions = {
+  capability: 'transactional',
+  inbox: true,
+  runner: { describe, it },
+};
 
 function test(name: string, open: () => PostgresStore<Tx>, oneAtATime = false): void {
   const create = (): CreatedStore<Tx> => ({ store: open(), other: open(), ...onServer });
   testPaymentStore(name, create, { ...suite, oneAtATime });
 }
 
-test('a store on a pool of pg', () => postgresStore(shop.pool({ max: 10 }), { logger }));
+test('a store on a pool of pg', () => postgresStore(shop.pool({ max: 10 }), options));
 test(
   'a store on a pool of one connection',
-  () => postgresStore(shop.pool({ max: 1 }), { logger }),
+  () => postgresStore(shop.pool({ max: 1 }), options),
   true,
 );
 test('a store on a pool that is serializable', () =>
-  postgresStore(shop.pool({ max: 10 }), { isolation: 'serializable', logger }));
+  postgresStore(shop.pool({ max: 10 }), { isolation: 'serializable', ...options }));
 test('a store on transactions of a driver', () => {
   const pool = shop.pool({ max: 10 });
   return postgresStore(
@@ -58,14 +64,14 @@ test('a store on transactions of a driver', () => {
       transaction: (work: (tx: PoolClient) => Promise<void>) => transaction(pool, work),
       query: async (tx, text) => (await (tx ?? pool).query<object>(text)).rows,
     },
-    { logger },
+    options,
   );
 });
 
 testPaymentStore(
   'a store on Drizzle',
   () => {
-    const open = () => postgresStore(drizzle({ client: shop.pool({ max: 10 }) }), { logger });
+    const open = () => postgresStore(drizzle({ client: shop.pool({ max: 10 }) }), options);
     const write = (tx: Pick<ReturnType<typeof drizzle>, 'execute'>, id: string) =>
       tx.execute(sql`INSERT INTO rows VALUES (${id})`);
     return { store: open(), other: open(), count: onServer.count, write };
@@ -76,8 +82,8 @@ testPaymentStore(
 testPaymentStore(
   'a store on PGlite',
   () => ({
-    store: postgresStore(lite, { logger }),
-    other: postgresStore(lite, { logger }),
+    store: postgresStore(lite, options),
+    other: postgresStore(lite, options),
     write: (tx: Pick<PGlite, 'query'>, id: string) => tx.query(INSERT, [id]),
     count: async (id) => (await lite.query<{ count: number }>(COUNT, [id])).rows[0]!.count,
   }),

@@ -5,6 +5,7 @@ export type { AuditCause, CauseId } from './audit/causes.js';
 export type { AuditOptions } from './audit/options.js';
 export type { AuditReport, AuditResult, AuditStop } from './audit/report.js';
 export type { DeliveryForms, HeaderNameOptions, InjectOptions } from './delivery-forms.js';
+export type { InboxUnderTest } from './inbox-scenarios.js';
 export {
   testPaymentStore,
   type CreatedStore,

@@ -1,19 +1,16 @@
 /** The suite that proves a payment store of your own. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { inInboxes, type InboxUnderTest } from './inbox-scenarios.js';
+import { newKey, of, PATIENCE, pause, within, type Run } from './store-steps.js';
 import { globalRunner, type TestRunner } from './test-runner.js';
 
 type Work<Tx> = (tx: Tx) => Promise<void>;
-
-interface Run {
-  readonly signal: AbortSignal;
-  readonly turn: string;
-}
 
 /** `PaymentStore` of @paylink/payments. */
 export interface StoreUnderTest<Tx = undefined> {
   isDone(key: string): Promise<boolean>;
   run(key: string, work: Work<Tx>, options: Run): Promise<'done' | 'duplicate' | 'in_progress'>;
+  readonly inbox?: InboxUnderTest | undefined;
 }
 
 /**
@@ -42,6 +39,8 @@ export interface PaymentStoreSuiteOptions {
    * on another, and each must get its turn. Default false.
    */
   readonly oneAtATime?: boolean | undefined;
+  /** The store has an inbox, which is tested too. Default false. */
+  readonly inbox?: boolean | undefined;
   /** Default: the globals `describe` and `it`. */
   readonly runner?: TestRunner | undefined;
 }
@@ -49,8 +48,6 @@ export interface PaymentStoreSuiteOptions {
 type Scenario = <Tx>(store: StoreUnderTest<Tx>) => Promise<void>;
 type LargeScenario = <Tx>(created: CreatedStore<Tx>) => Promise<void>;
 
-/** Milliseconds for each step: less than the five seconds that most runners give a test. */
-const PATIENCE = 3_000;
 /** Milliseconds to wait for an event that must not happen. */
 const A_WHILE = 60;
 
@@ -65,10 +62,14 @@ const A_WHILE = 60;
 export function testPaymentStore<Tx>(
   name: string,
   create: () => CreatedStore<Tx> | Promise<CreatedStore<Tx>>,
-  { capability, oneAtATime = false, runner }: PaymentStoreSuiteOptions,
+  { capability, oneAtATime = false, inbox = false, runner }: PaymentStoreSuiteOptions,
 ): void {
   const { describe, it } = runner ?? globalRunner('testPaymentStore');
-  const scenarios = { ...always, ...(oneAtATime ? inTurn : sideBySide) };
+  const scenarios = {
+    ...always,
+    ...(oneAtATime ? inTurn : sideBySide),
+    ...(inbox ? inInboxes : {}),
+  };
   describe(name, () => {
     for (const [title, scenario] of Object.entries(scenarios)) {
       it(title, () => withStore(create, ({ store }) => scenario(store)));
@@ -93,26 +94,8 @@ async function withStore<Tx>(
   }
 }
 
-let keys = 0;
-const session = `${process.pid} ${Date.now()} ${Math.random()}`;
-
-/** A key as payments makes it: a SHA-256 in hex, never used before. */
-function newKey(): string {
-  return createHash('sha256').update(`${session} ${++keys}`).digest('hex');
-}
-
-/** The options of one run of a key, with a signal of its own. The turn is the key's if not given. */
-function of(
-  key: string,
-  { signal, turn }: { [Name in keyof Run]?: Run[Name] | undefined } = {},
-): Run {
-  const turnOfKey = createHash('sha256').update(`turn of ${key}`).digest('hex');
-  return { signal: signal ?? new AbortController().signal, turn: turn ?? turnOfKey };
-}
 const nothing = (): Promise<void> => Promise.resolve();
 const never = (): Promise<void> => new Promise(() => undefined);
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Work that has begun when `begun` resolves, and ends when the test says so. */
 interface HeldWork {
@@ -136,20 +119,6 @@ function heldWork(): HeldWork {
     return end;
   };
   return { work, begun, finish, fail };
-}
-
-async function within<T>(step: string, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new assert.AssertionError({ message: `${step} took more than ${PATIENCE} ms` }));
-    }, PATIENCE);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** How a run ended: its result, or that it rejected. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { PGlite } from '@electric-sql/pglite';
 import { createClient, type PaylinkClient } from '@paylink/client';
 import { startEmulator, type Emulator } from '@paylink/emulator';
+import type { Inbox } from '@paylink/payments';
 import { close, listen } from '../listen.js';
 import { Orders } from '../orders.js';
 import { openPayments } from '../payments.js';
@@ -13,6 +14,10 @@ export interface RunningDemo {
   readonly emulator: Emulator;
   /** The shop's own client of the service. */
   readonly paylink: PaylinkClient;
+  /** The shop's database. */
+  readonly db: PGlite;
+  /** The failed deliveries. */
+  readonly inbox: Inbox;
   /** Runs the shop's schedule at once, and then every minute. */
   readonly startSchedule: () => void;
   close(): Promise<void>;
@@ -40,13 +45,13 @@ export async function startDemo(port: number): Promise<RunningDemo> {
     const { baseUrl, apiKey, payUrl, webhookSecret } = emulator;
     const paylink = createClient({ baseUrl, apiKey });
     const orders = await Orders.open(db);
-    const payments = await openPayments(db, paylink);
+    const { payments, inbox } = await openPayments(db, paylink);
     const options = { orders, payments, paylink, shopUrl, payUrl, webhookSecret };
     server.on('request', createShop(options));
     const schedule = (): void => {
       closing.unshift(startSchedule({ orders, payments, interval: INTERVAL }));
     };
-    return { shopUrl, emulator, paylink, startSchedule: schedule, close: closeAll };
+    return { shopUrl, emulator, paylink, db, inbox, startSchedule: schedule, close: closeAll };
   } catch (error) {
     await closeAll();
     throw error;

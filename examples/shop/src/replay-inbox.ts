@@ -1,0 +1,27 @@
+import { sign } from '@paylink/core';
+import type { Inbox } from '@paylink/payments';
+
+export interface Webhook {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/**
+ * Sends the failed deliveries to the shop's own webhook again, and gives the statuses of the answers.
+ * On a PostgreSQL server, `paylink inbox replay` does this.
+ */
+export async function replayInbox(inbox: Inbox, { url, secret }: Webhook): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const { key } of await inbox.list({ limit: 1_000 })) {
+    const delivery = await inbox.get(key);
+    // It has succeeded meanwhile.
+    if (delivery === undefined) continue;
+    const { kind, rawBody } = delivery;
+    const signature = await sign(rawBody, secret);
+    const headers = { 'X-Service-Event': kind, 'X-Service-Signature': signature };
+    const body = new Uint8Array(rawBody);
+    const { status } = await fetch(url, { method: 'POST', headers, body });
+    statuses.push(status);
+  }
+  return statuses;
+}

@@ -1,0 +1,344 @@
+import { createHash } from 'node:crypto';
+import { Command, Option } from 'commander';
+import type { Inbox, KeptDelivery } from '@paylink/payments';
+import { runs, type CommonFlags, type Run } from '../action.js';
+import { adviceFor } from '../answer-advice.js';
+import { isLocalHost } from '../audit/local-host.js';
+import { EXIT, failure, usageFailure } from '../failure.js';
+import { teach, USAGE_EXIT } from '../help.js';
+import {
+  addInboxOptions,
+  DATABASE_ENVIRONMENT,
+  listedIn,
+  withInbox,
+  type InboxFlags,
+} from '../inbox/database.js';
+import { isAccepted, replay, type Replayed } from '../inbox/replay.js';
+import { ago, requireTarget, seconds, secretsOf, showUrl, wholeNumber } from '../input.js';
+import type { Output } from '../output.js';
+import { codeOf } from '../reply.js';
+import { text, type Printable } from '../safe-text.js';
+import {
+  addSecretOptions,
+  DATABASE_VARIABLE,
+  isOfProject,
+  requireSecret,
+  SECRET_ENVIRONMENT,
+  SECRET_VARIABLES,
+  type SecretFlags,
+} from '../settings.js';
+
+interface Flags extends CommonFlags, InboxFlags {}
+
+/** `paylink inbox`: the deliveries that failed, and their way back. */
+export function inboxCommand(): Command {
+  return new Command('inbox')
+    .summary('list failed deliveries, and send them to your webhook again')
+    .description(
+      'The deliveries whose handling failed, as postgresStore(pool, { inbox: true }) keeps them. A delivery that succeeds later is no ' +
+        'longer listed.',
+    )
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(replayCommand())
+    .addCommand(forgetCommand());
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .summary('list the deliveries that failed')
+    .description('Lists the deliveries that failed, the oldest first. --json gives one a line.');
+  addInboxOptions(command);
+  runs<Flags>(command, list);
+  return teach(command, {
+    examples: [
+      ['paylink inbox list', 'DATABASE_URL says where'],
+      ['paylink inbox list --json', 'for programs'],
+    ],
+    environment: [DATABASE_ENVIRONMENT],
+    exitCodes: [
+      [0, 'listed, also if there is none'],
+      [1, 'the database gave no answer'],
+      USAGE_EXIT,
+    ],
+  });
+}
+
+async function list({ flags, output }: Run<Flags>): Promise<number> {
+  const deliveries = await withInbox(flags, output, async (inbox) => {
+    const all: KeptDelivery[] = [];
+    for await (const delivery of listedIn(inbox)) all.push(delivery);
+    return all;
+  });
+  for (const delivery of deliveries) output.record(recordOf(delivery));
+  output.table(deliveries.map((delivery) => rowOf(delivery, output)));
+  if (deliveries.length > 0) output.line();
+  output.line(
+    deliveries.length === 0
+      ? 'The inbox is empty.'
+      : `${deliveries.length} failed. paylink inbox replay --to <your webhook> sends them again.`,
+  );
+  return EXIT.ok;
+}
+
+function rowOf(
+  { reference, kind, tenant, code, attempts, ...times }: KeptDelivery,
+  output: Output,
+) {
+  return [
+    output.paint.dim(times.lastFailedAt.toISOString()),
+    output.paint.red(code),
+    `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    kind,
+    reference,
+    ...(tenant === undefined ? [] : [text`tenant ${tenant}`]),
+  ];
+}
+
+function recordOf(delivery: KeptDelivery): object {
+  const { key, kind, reference, tenant = null, code, attempts, size } = delivery;
+  const { firstFailedAt, lastFailedAt } = delivery;
+  return { key, kind, reference, tenant, code, attempts, size, firstFailedAt, lastFailedAt };
+}
+
+function showCommand(): Command {
+  const command = new Command('show')
+    .summary('show what is known about a delivery')
+    .description('Shows the deliveries of an order, or of a key. The body is never shown.')
+    .argument('<order>', 'the reference of the order, or the key that list --json gives');
+  addInboxOptions(command);
+  runs<Flags>(command, show);
+  return teach(command, {
+    examples: [
+      ['paylink inbox show order-42', 'the failed deliveries of an order'],
+      ['paylink inbox show order-42 --json', 'for programs'],
+    ],
+    environment: [DATABASE_ENVIRONMENT],
+    exitCodes: [[0, 'shown'], [1, 'there is none'], USAGE_EXIT],
+  });
+}
+
+async function show({ flags, args: [order], output }: Run<Flags>): Promise<number> {
+  const found = await withInbox(flags, output, async (inbox) => {
+    const all = [];
+    for await (const { key, reference } of listedIn(inbox)) {
+      const delivery = [key, reference].includes(order!) ? await inbox.get(key) : undefined;
+      if (delivery !== undefined) all.push(delivery);
+    }
+    return all;
+  });
+  if (found.length === 0) {
+    throw failure(
+      `there is no failed delivery of ${order!} in the inbox`,
+      'none has failed, or one has succeeded since',
+    );
+  }
+  for (const delivery of found) {
+    const digest = createHash('sha256').update(delivery.rawBody).digest('hex');
+    output.table([
+      ['Reference', delivery.reference],
+      ['Kind', delivery.kind],
+      ...(delivery.tenant === undefined ? [] : [['Tenant', delivery.tenant]]),
+      ['Code', output.paint.red(delivery.code)],
+      ['Attempts', delivery.attempts],
+      ['First failed', delivery.firstFailedAt.toISOString()],
+      ['Last failed', delivery.lastFailedAt.toISOString()],
+      ['Body', `${delivery.size} bytes, SHA-256 ${digest}`],
+      ['Key', delivery.key],
+    ]);
+    output.line();
+    output.record({ ...recordOf(delivery), sha256: digest });
+  }
+  return EXIT.ok;
+}
+
+interface ReplayFlags extends Flags, SecretFlags {
+  readonly to?: string;
+  readonly reference?: string;
+  readonly tenant?: string;
+  readonly rate: number;
+  readonly timeout: number;
+}
+
+function replayCommand(): Command {
+  const command = new Command('replay')
+    .summary('send the deliveries that failed to your webhook again')
+    .description(
+      'Signs the kept bytes and sends them to your own webhook, one at a time, the oldest first. A replay is an ordinary delivery, so ' +
+        'it cannot credit an order twice, not even if two terminals replay at once. A wrong address or secret ends it at the first ' +
+        'answer. One call has one secret: with several merchants, --tenant selects the deliveries of one.',
+    )
+    .option('--to <url>', 'your webhook')
+    .option('--reference <reference>', 'only the deliveries of this order')
+    .option(
+      '--tenant <tenant>',
+      'the deliveries of this merchant (default: those without a tenant)',
+    )
+    .option('--rate <n>', 'how many in a second at most', wholeNumber(1, 10_000), 10)
+    .addOption(
+      new Option('--timeout <seconds>', 'how long to wait for each answer')
+        .argParser(seconds)
+        .default(30_000, '30'),
+    );
+  addInboxOptions(command);
+  addSecretOptions(command);
+  runs<ReplayFlags>(command, replayAll);
+  return teach(command, {
+    examples: [
+      [
+        'paylink inbox replay --to https://shop.example/webhooks/payments',
+        'everything that failed',
+      ],
+      [
+        'paylink inbox replay --to https://shop.example/webhooks/payments --reference order-42',
+        'one order',
+      ],
+      [
+        'paylink inbox replay --to https://shop.example/webhooks/north --tenant north --rate 50',
+        'one merchant of several',
+      ],
+    ],
+    environment: [SECRET_ENVIRONMENT, DATABASE_ENVIRONMENT],
+    exitCodes: [
+      [0, 'every delivery was accepted, or handled meanwhile; or there was none'],
+      [1, 'a delivery was refused, or there was no answer'],
+      USAGE_EXIT,
+    ],
+  });
+}
+
+async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
+  const url = requireTarget(flags.to);
+  if (flags.tenant === '') throw usageFailure('--tenant is empty');
+  const secret = await requireSecret(flags, output);
+  refuseStrangersDatabase(flags, url);
+  output.hide(...secretsOf(url, {}));
+  return withInbox(flags, output, async (inbox) => {
+    const deliveries = await select(inbox, flags, output);
+    const { rate, timeout } = flags;
+    const answers = new Map<string, Replayed>();
+    const replays = replay(deliveries, { inbox, url, secret, rate, timeout });
+    for await (const [delivery, replayed] of replays) {
+      answers.set(delivery.key, replayed);
+      output.table([resultOf(delivery, replayed, output)]);
+      output.record({ ...recordOf(delivery), ...answerOf(replayed) });
+    }
+    // Only now: after `in_progress`, the other delivery has succeeded meanwhile.
+    const listed = new Set<string>();
+    if (answers.size > 0) for await (const { key } of listedIn(inbox)) listed.add(key);
+    const open = [...answers].filter(([key]) => listed.has(key)).map(([, replayed]) => replayed);
+    conclude({ total: deliveries.length, count: answers.size, open, url, output });
+    return open.every(isAccepted) ? EXIT.ok : EXIT.failed;
+  });
+}
+
+/** The .env of a cloned project could name a database whose texts a secret of elsewhere would sign. */
+function refuseStrangersDatabase({ databaseUrl }: ReplayFlags, url: URL): void {
+  const isOfStranger = databaseUrl === undefined && isOfProject(DATABASE_VARIABLE);
+  if (!isOfStranger || SECRET_VARIABLES.some(isOfProject) || isLocalHost(url.hostname)) return;
+  throw usageFailure(
+    'your secret would sign what is in a database that only the .env of this folder names',
+    'if that is right, give --database-url, or --dotenv .env',
+  );
+}
+
+async function select(
+  inbox: Inbox,
+  { reference, tenant }: ReplayFlags,
+  output: Output,
+): Promise<readonly KeptDelivery[]> {
+  const selected: KeptDelivery[] = [];
+  let ofOthers = 0;
+  for await (const delivery of listedIn(inbox)) {
+    if (reference !== undefined && delivery.reference !== reference) continue;
+    if (delivery.tenant === tenant) selected.push(delivery);
+    else ofOthers += 1;
+  }
+  if (ofOthers > 0)
+    output.note(text`${ofOthers} more are of other merchants: --tenant selects those of one`);
+  return selected;
+}
+
+function resultOf(
+  { reference }: KeptDelivery,
+  replayed: Replayed,
+  { paint }: Output,
+): readonly Printable[] {
+  if (replayed === 'handled') return [reference, paint.dim('handled meanwhile')];
+  const time = paint.dim(`${replayed.durationMs} ms`);
+  if ('error' in replayed) return [reference, paint.red('no answer'), time, replayed.error];
+  const status = isAccepted(replayed) ? paint.green(replayed.status) : paint.red(replayed.status);
+  const code = codeOf(replayed);
+  return [reference, status, time, ...(code === undefined ? [] : [code])];
+}
+
+/** Without the reply's body, which can quote the request. */
+function answerOf(replayed: Replayed): object {
+  if (replayed === 'handled') return { result: 'handled meanwhile' };
+  const { durationMs } = replayed;
+  if ('error' in replayed) return { result: 'no answer', error: replayed.error, durationMs };
+  const result = isAccepted(replayed) ? 'accepted' : 'refused';
+  return { result, status: replayed.status, reply: codeOf(replayed) ?? null, durationMs };
+}
+
+interface Conclusion {
+  readonly total: number;
+  /** How many were answered. */
+  readonly count: number;
+  /** The answers to those that are still in the inbox. */
+  readonly open: readonly Replayed[];
+  readonly url: URL;
+  readonly output: Output;
+}
+
+function conclude({ total, count, open, url, output }: Conclusion): void {
+  if (total === 0) return output.line('There is no failed delivery to replay.');
+  const { paint } = output;
+  const refused = open.filter((replayed) => !isAccepted(replayed));
+  const accepted = count - refused.length;
+  const shown = accepted === total ? paint.green(accepted) : paint.red(accepted);
+  output.line();
+  output.line(text`${shown} of ${total} accepted`);
+  if (count < total)
+    output.line(text`Stopped at ${showUrl(url)}: the other ${total - count} would fail alike.`);
+  if (open.length > refused.length) {
+    const unhandled = `${open.length - refused.length} accepted, and still in the inbox`;
+    output.line(`${unhandled}: a queue has them, or another server answered.`);
+  }
+  const replies = open.filter((replayed) => typeof replayed === 'object' && 'status' in replayed);
+  const advice = new Set(replies.map((reply) => adviceFor(reply, url)));
+  for (const line of advice) if (line !== undefined) output.line(text`  ${line}`);
+}
+
+interface ForgetFlags extends Flags {
+  readonly olderThan?: Date;
+}
+
+function forgetCommand(): Command {
+  const command = new Command('forget')
+    .summary('delete old deliveries')
+    .description(
+      'Deletes the deliveries that failed last before a date, with their bodies, whether they were handled since or not.',
+    )
+    .option('--older-than <age>', 'days or hours since the last failure: 30d, 12h', ago);
+  addInboxOptions(command);
+  runs<ForgetFlags>(command, forget);
+  return teach(command, {
+    examples: [
+      ['paylink inbox forget --older-than 30d', 'what failed last more than 30 days ago'],
+      ['paylink inbox forget --older-than 30d --json', 'for programs'],
+    ],
+    environment: [DATABASE_ENVIRONMENT],
+    exitCodes: [[0, 'deleted'], [1, 'the database gave no answer'], USAGE_EXIT],
+  });
+}
+
+async function forget({ flags, output }: Run<ForgetFlags>): Promise<number> {
+  const { olderThan } = flags;
+  if (olderThan === undefined)
+    throw usageFailure('no --older-than', 'for example --older-than 30d');
+  const forgotten = await withInbox(flags, output, (inbox) => inbox.forget({ olderThan }));
+  output.line(`${forgotten} ${forgotten === 1 ? 'delivery' : 'deliveries'} deleted`);
+  output.document({ forgotten, olderThan });
+  return EXIT.ok;
+}

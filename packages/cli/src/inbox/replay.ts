@@ -1,0 +1,58 @@
+/** Sends kept deliveries to the merchant's webhook again, one at a time. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signedDelivery } from '@paylink/testing';
+import type { Inbox, KeptDelivery } from '@paylink/payments';
+import { explainNoAnswer, post, type Answer } from '../post.js';
+import { codeOf } from '../reply.js';
+
+export interface ReplayOptions {
+  readonly inbox: Inbox;
+  readonly url: URL;
+  readonly secret: string;
+  /** Deliveries a second at most. */
+  readonly rate: number;
+  /** Milliseconds to wait for each answer. */
+  readonly timeout: number;
+}
+
+/** `handled`: another delivery of the key has succeeded meanwhile, so nothing was sent. */
+export type Replayed = 'handled' | Answer | { readonly error: string; readonly durationMs: number };
+
+/** Gives each delivery with what came of it. Ends early if every other one would fail alike. */
+export async function* replay(
+  deliveries: readonly KeptDelivery[],
+  { inbox, url, secret, rate, timeout }: ReplayOptions,
+): AsyncGenerator<readonly [KeptDelivery, Replayed], void, undefined> {
+  let next = performance.now();
+  for (const delivery of deliveries) {
+    const kept = await inbox.get(delivery.key);
+    if (kept === undefined) {
+      yield [delivery, 'handled'];
+      continue;
+    }
+    await sleep(Math.max(0, next - performance.now()));
+    const started = performance.now();
+    next = started + 1_000 / rate;
+    const signed = signedDelivery({ secret, type: kept.kind, rawBody: kept.rawBody });
+    const replayed = await post(signed.toRequest(url), timeout).catch((error: unknown) => ({
+      error: explainNoAnswer(error, url),
+      durationMs: Math.round(performance.now() - started),
+    }));
+    yield [delivery, replayed];
+    if (isHopeless(replayed)) return;
+  }
+}
+
+export function isAccepted(replayed: Replayed): boolean {
+  if (replayed === 'handled') return true;
+  return 'status' in replayed && replayed.status >= 200 && replayed.status <= 299;
+}
+
+/** Whether the fault is the address or the secret, and not this delivery. */
+function isHopeless(replayed: Replayed): boolean {
+  if (replayed === 'handled' || isAccepted(replayed)) return false;
+  if ('error' in replayed) return true;
+  const code = codeOf(replayed);
+  if (code !== undefined) return code === 'invalid_signature' || code === 'misconfigured';
+  return replayed.status < 500 && replayed.status !== 409 && replayed.status !== 429;
+}

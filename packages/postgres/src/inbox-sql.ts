@@ -1,0 +1,116 @@
+/** The SQL of the inbox. */
+import type { FailedDelivery, KeptDelivery } from '@paylink/payments/store';
+import { bytes, digestOf, text } from './literals.js';
+
+const COLUMNS = 'key, kind, reference, tenant, body, code, attempts';
+
+/** One column of JSON: drivers and ORMs differ in how they read times, bytes and long numbers. */
+const FACTS = `'key', encode(key, 'hex'), 'kind', kind, 'reference', reference, 'tenant', tenant,
+  'code', code, 'attempts', attempts, 'size', octet_length(body),
+  'first', round(extract(epoch FROM first_failed_at) * 1000),
+  'last', round(extract(epoch FROM last_failed_at) * 1000)`;
+
+export class InboxSql {
+  readonly #table: string;
+  readonly #isListed: string;
+
+  /** Both names are quoted. */
+  constructor(table: string, marks: string) {
+    this.#table = table;
+    // A success writes its mark and nothing here.
+    this.#isListed = `NOT EXISTS (SELECT FROM ${marks} m WHERE m.key = ${table}.key)`;
+  }
+
+  migration(): string {
+    return `CREATE TABLE IF NOT EXISTS ${this.#table} (
+  key bytea PRIMARY KEY CHECK (octet_length(key) = 32),
+  kind text NOT NULL,
+  reference text NOT NULL,
+  tenant text,
+  body bytea NOT NULL,
+  code text NOT NULL,
+  attempts bigint NOT NULL,
+  first_failed_at timestamptz(3) NOT NULL DEFAULT now(),
+  last_failed_at timestamptz(3) NOT NULL DEFAULT now()
+)`;
+  }
+
+  get found(): string {
+    return `to_regclass(${text(this.#table)})`;
+  }
+
+  /** Writes rows of different keys. */
+  keep(rows: readonly FailedRow[]): string {
+    const tuples = rows.map(({ values, attempts }) => `(${values}, ${attempts})`);
+    return `INSERT INTO ${this.#table} AS kept (${COLUMNS}) VALUES
+${tuples.join(',\n')}
+ON CONFLICT (key) DO UPDATE SET code = excluded.code,
+  attempts = kept.attempts + excluded.attempts, last_failed_at = excluded.last_failed_at`;
+  }
+
+  discard(key: string): string {
+    return `DELETE FROM ${this.#table} WHERE key = ${bytes(key)}`;
+  }
+
+  /** Gives a `delivery` for each row, the oldest first. */
+  list(limit: number, after: Pick<KeptDelivery, 'key' | 'firstFailedAt'> | undefined): string {
+    const isAfter =
+      after === undefined
+        ? ''
+        : `AND (first_failed_at, key) >
+  ('${after.firstFailedAt.toISOString()}'::timestamptz, ${bytes(digestOf(after.key))})`;
+    return `SELECT json_build_object(${FACTS})::text AS delivery FROM ${this.#table}
+WHERE ${this.#isListed} ${isAfter} ORDER BY first_failed_at, key LIMIT ${limit}`;
+  }
+
+  /** Gives a `delivery` with its body, or no row. */
+  get(key: string): string {
+    return `SELECT json_build_object(${FACTS}, 'body', encode(body, 'base64'))::text AS delivery
+FROM ${this.#table} WHERE key = ${bytes(key)} AND ${this.#isListed}`;
+  }
+
+  /** Gives the number of deleted rows as `forgotten`. */
+  forget(olderThan: Date): string {
+    const isOld = `last_failed_at < '${olderThan.toISOString()}'`;
+    return `WITH old AS (DELETE FROM ${this.#table} WHERE ${isOld} RETURNING 1)
+SELECT count(*)::int AS forgotten FROM old`;
+  }
+
+  /** A further part of a WITH: deletes the rows whose keys `name` has. */
+  deleteThoseOf(name: string): string {
+    return `, handled AS (DELETE FROM ${this.#table} WHERE key IN (SELECT key FROM ${name}))`;
+  }
+}
+
+/** The row of failed deliveries of one key. */
+export interface FailedRow {
+  readonly values: string;
+  readonly attempts: number;
+}
+
+/** @throws TypeError if PostgreSQL cannot hold a value */
+export function valuesOf(failed: FailedDelivery): string {
+  const { key, kind, reference, tenant, rawBody, code } = failed;
+  const owner = tenant === undefined ? 'NULL' : text(tenant);
+  const body = bytes(Buffer.from(rawBody).toString('hex'));
+  return [bytes(digestOf(key)), text(kind), text(reference), owner, body, text(code)].join(', ');
+}
+
+/** Reads the `delivery` of a row. */
+export function deliveryOf(row: unknown): KeptDelivery & { readonly body?: string } {
+  const { delivery } = row as { readonly delivery: string };
+  const { first, last, tenant, ...facts } = JSON.parse(delivery) as Fields;
+  return {
+    ...facts,
+    tenant: tenant ?? undefined,
+    firstFailedAt: new Date(first),
+    lastFailedAt: new Date(last),
+  };
+}
+
+interface Fields extends Omit<KeptDelivery, 'tenant' | 'firstFailedAt' | 'lastFailedAt'> {
+  readonly tenant: string | null;
+  readonly first: number;
+  readonly last: number;
+  readonly body?: string;
+}

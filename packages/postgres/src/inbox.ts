@@ -1,0 +1,110 @@
+/** The inbox: failed deliveries in a table beside the marks. */
+import { check, readBound, readOptions } from '@paylink/core';
+import { withRetries, type FailedDelivery, type Inbox } from '@paylink/payments/store';
+import { deliveryOf, valuesOf, type FailedRow, type InboxSql } from './inbox-sql.js';
+import { BYTES, digestOf } from './literals.js';
+import { FORGET_TIMEOUT, type Marks } from './marks.js';
+import { codesIn, isWorthRetrying, type Transactions } from './transaction.js';
+
+/** Deliveries that wait for a write that is under way: each takes memory. */
+const MOST_WAITING = 500;
+
+/** The rows of one statement, by their keys. */
+interface Batch {
+  readonly rows: Map<string, FailedRow>;
+  readonly written: Promise<void>;
+}
+
+type Database = Pick<Transactions<unknown>, 'query'>;
+
+/** @param marks whose table has an inbox */
+export function openInbox(database: Database, marks: Marks): Inbox {
+  const sql = async (): Promise<InboxSql> => (await marks.sql()).inbox!;
+  const writer = new Writer(database, sql);
+  return {
+    keep: (failed) => writer.keep(failed),
+
+    async discard(key) {
+      await database.query((await sql()).discard(digestOf(key)));
+    },
+
+    async list(options = {}) {
+      const { limit = 100, after } = readOptions(options, ['limit', 'after']);
+      readBound('limit', limit);
+      const isDelivery = after === undefined || after.firstFailedAt instanceof Date;
+      check(isDelivery, 'after', 'must be a delivery of the page before');
+      return (await database.query((await sql()).list(limit, after))).map(deliveryOf);
+    },
+
+    async get(key) {
+      const [row] = await database.query((await sql()).get(digestOf(key)));
+      if (row === undefined) return undefined;
+      const { body, ...facts } = deliveryOf(row);
+      return { ...facts, rawBody: Buffer.from(body!, 'base64') };
+    },
+
+    async forget({ olderThan }) {
+      const isPast = olderThan instanceof Date && olderThan.getTime() < Date.now();
+      check(isPast, 'olderThan', 'must be a Date in the past');
+      const statement = (await sql()).forget(olderThan);
+      const [row] = await database.query(statement, FORGET_TIMEOUT);
+      return (row as { readonly forgotten: number }).forgotten;
+    },
+  };
+}
+
+/** Writes one batch at a time, so that a flood of failures takes one connection of the pool. */
+class Writer {
+  readonly #database: Database;
+  readonly #sql: () => Promise<InboxSql>;
+  #next: Batch | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(database: Database, sql: () => Promise<InboxSql>) {
+    this.#database = database;
+    this.#sql = sql;
+  }
+
+  async keep(failed: FailedDelivery): Promise<void> {
+    // Before it waits: a row that cannot be written must not stop those of others.
+    const values = valuesOf(failed);
+    const batch = (this.#next ??= this.#open());
+    const key = digestOf(failed.key);
+    const before = batch.rows.get(key);
+    if (before === undefined && batch.rows.size === MOST_WAITING) {
+      throw new Error('the database answers too slowly: too many failed deliveries wait for it');
+    }
+    batch.rows.set(key, { values, attempts: (before?.attempts ?? 0) + 1 });
+    return batch.written;
+  }
+
+  #open(): Batch {
+    const rows: Batch['rows'] = new Map();
+    const written = this.#last.then(() => {
+      this.#next = undefined;
+      return this.#write(rows);
+    });
+    this.#last = written.catch(() => undefined);
+    return { rows, written };
+  }
+
+  async #write(rows: Batch['rows']): Promise<void> {
+    // In one order everywhere, so that two processes do not lock each other out.
+    const keys = [...rows.keys()].sort();
+    const statement = (await this.#sql()).keep(keys.map((key) => rows.get(key)!));
+    const { signal } = new AbortController();
+    try {
+      await withRetries({ signal, isWorthRetrying }, () => this.#database.query(statement));
+    } catch (error) {
+      throw withoutBody(error);
+    }
+  }
+}
+
+/** ORMs put the statement into their errors, and the statement has the body. */
+function withoutBody(error: unknown): Error {
+  const message = error instanceof Error ? error.message : 'the database failed';
+  const hasStatement = message.includes(BYTES);
+  const codes = codesIn(error).join(', ');
+  return new Error(hasStatement ? `the database refused the row (${codes})` : message);
+}
