@@ -8,7 +8,7 @@ import { signedDelivery } from '@paylink/testing';
 import express from 'express';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
+import { startPostgres, type PostgresServer } from '../../../test/servers/postgres.js';
 import { newFolder, paylink, SECRET, start, type Result } from './paylink.js';
 import { serve } from './servers.js';
 
