@@ -3,6 +3,8 @@
 export interface Lab {
   readonly what: string;
   readonly file: string;
+  /** Arguments of every form. */
+  readonly always?: readonly string[];
   readonly short: readonly string[];
   readonly long: readonly string[];
   /** Runs on what was built, as users have it, and not on the sources. */
@@ -130,24 +132,27 @@ export const LABS: Readonly<Record<string, Lab>> = {
   kills: {
     what: 'kills with SIGKILL: nothing lost, doubled or early',
     file: 'durability/main.ts',
-    short: ['kills', '--design', 'postgresStore', '--kills', '20'],
-    long: ['kills', '--kills', '1000'],
+    always: ['kills'],
+    short: ['--design', 'postgresStore', '--kills', '20'],
+    long: ['--kills', '1000'],
     isProof: true,
     count: () => '20',
   },
   duplicates: {
     what: 'notifications that come at once credit an order once',
     file: 'durability/main.ts',
-    short: ['duplicates', '--orders', '20', '--copies', '50'],
-    long: ['duplicates'],
+    always: ['duplicates'],
+    short: ['--orders', '20', '--copies', '50'],
+    long: [],
     isProof: true,
     count: () => '20',
   },
   million: {
     what: 'a million deliveries, half of them hostile',
     file: 'durability/main.ts',
-    short: ['million', '--count', '20000'],
-    long: ['million'],
+    always: ['million'],
+    short: ['--count', '20000'],
+    long: [],
   },
   hosts: {
     what: 'each host’s own build and server, attacked',

@@ -29,7 +29,7 @@ function argsOf({ short, long }: Lab): readonly string[] {
 }
 
 async function runLab(
-  { file, isBuilt = false }: Lab,
+  { file, always = [], isBuilt = false }: Lab,
   args: readonly string[],
   how: SpawnOptions,
 ): Promise<Output> {
@@ -39,7 +39,7 @@ async function runLab(
   }
   const pieces: Buffer[] = [];
   const condition = isBuilt && file.startsWith('bench/') ? [] : ['--conditions=@paylink/source'];
-  const command = [...condition, '--import', 'tsx', `lab/${file}`, ...args];
+  const command = [...condition, '--import', 'tsx', `lab/${file}`, ...always, ...args];
   const code = await run(process.execPath, command, { cwd: ROOT, ...how }, (piece) => {
     pieces.push(piece);
   });
