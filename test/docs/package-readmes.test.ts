@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { withAbsoluteLinks } from '../../scripts/readme-links.mjs';
+import { withAbsoluteLinks } from '../../scripts/publish.mjs';
 
 const root = new URL('../../', import.meta.url);
 const readmes = readdirSync(new URL('packages/', root)).map(

@@ -1,12 +1,12 @@
 /**
- * Makes the links of the packages' READMEs absolute, for a registry's page, where relative ones lead nowhere. `pnpm release:publish`
- * runs it before it publishes; in the repository and on the site the relative ones stay.
+ * Publishes the packages, as the release workflow does. Makes the links of their READMEs absolute first,
+ * because relative links lead nowhere on a registry's page.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ROOT, run } from './bootstrap.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 // A fence, a link, or a code span, whichever comes first; only the link changes.
 const LINK =
   /^(`{3,}).*?^\1$|(\[(?:`[^`]*`|[^\]`])*\]\()(?![a-z]+:|#)([^)\s]+)\)|(`+)(?!`).+?(?<!`)\4(?!`)/gms;
@@ -36,4 +36,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       withAbsoluteLinks(markdown, `packages/${name}`, `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`),
     );
   }
+  process.exitCode = await run('npx', ['changeset', 'publish']);
 }
