@@ -11,18 +11,25 @@ function fromSources(...conditions: string[]) {
   return { resolve, ssr: { resolve } };
 }
 
-/** These run what is published: tarballs, and builds by Next.js. */
+/** These run what is published: tarballs, builds by Next.js, projects that `paylink init` made. */
 const BUILT = [
   'test/packaging/**/*.test.ts',
   'test/runtimes/**/*.test.ts',
   'examples/next/test/*.test.ts',
+  'packages/cli/test/init.test.ts',
   'packages/next/test/next-15.test.ts',
   'test/docs/quick-start.test.ts',
 ];
 /** These compare times, so they run alone, after all others: what runs beside them would be measured too. */
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/fire.test.ts'];
 /** Minutes in Chromium, of killed processes and of broken apps. */
-const LONG = ['lab/**/*.test.ts', 'test/browser/**/*.test.ts', 'test/audit/**/*.test.ts'];
+const LONG = [
+  'lab/**/*.test.ts',
+  'test/browser/**/*.test.ts',
+  'test/audit/**/*.test.ts',
+  'packages/cli/test/audit.test.ts',
+  'test/adapters/process.test.ts',
+];
 /** They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to pass. */
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
 /** These look at the built site, with a configuration of their own: `pnpm docs:check`. */
