@@ -9,24 +9,28 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export const { packageManager: PNPM } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
 
-/** Installs exactly what the lockfile says, unless it lies there already. */
-export async function install() {
+/** Installs what the lockfile says, unless it lies there already: all of it, or what these packages need. */
+export async function install(names) {
   const installed = installation(ROOT);
   if (installed.isCurrent()) return;
-  await announce('Installing', ['install', '--frozen-lockfile']);
-  installed.remember();
+  const filters =
+    names === undefined ? [] : ['paylink', ...names].map((name) => `--filter=${name}`);
+  await announce('Installing', ['install', '--frozen-lockfile', ...filters]);
+  if (names === undefined) installed.remember();
 }
 
-/** Builds the packages whose sources have changed since they were built, and those that stand on them. */
-export async function build() {
-  const stale = [...builds(ROOT)].filter(([, built]) => !built.isCurrent());
+/** Builds the packages, or these alone, whose sources have changed since they were built. */
+export async function build(names) {
+  const stale = [...builds(ROOT)].filter(
+    ([name, built]) => (names?.includes(name) ?? true) && !built.isCurrent(),
+  );
   if (stale.length === 0) return;
   await announce('Building', [...stale.map(([name]) => `--filter=${name}`), 'run', 'build']);
   for (const [, built] of stale) built.remember();
 }
 
 /** Runs pnpm in the root of the checkout. Prints its output only when it fails. @throws Error then. */
-export async function pnpm(args) {
+export async function pnpm(args, onOutput = () => undefined) {
   const shell = process.platform === 'win32';
   const env = { ...process.env, CI: 'true', npm_config_update_notifier: 'false' };
   const output = [];
@@ -34,7 +38,10 @@ export async function pnpm(args) {
     'npx',
     ['-y', PNPM, ...args],
     { shell, env, stdio: ['ignore', 'pipe', 'pipe'] },
-    (chunk) => output.push(chunk),
+    (chunk) => {
+      output.push(chunk);
+      onOutput(chunk.toString());
+    },
   );
   if (code !== 0)
     throw new Error(
@@ -63,7 +70,10 @@ async function announce(name, args) {
   const started = performance.now();
   process.stdout.write(`${name}… `);
   try {
-    await pnpm(args);
+    await pnpm(args, (text) => {
+      for (const [, built] of text.matchAll(/^packages\/(\S+) build: Done$/gm))
+        process.stdout.write(`${built} `);
+    });
   } catch (error) {
     process.stdout.write('failed\n');
     throw error;
