@@ -99,7 +99,7 @@ export const RECIPE = { ts: ${quote(`${recipe()}\n`)}, js: ${quote(script)} };
 }
 
 /** A block whose first line names its file: one of examples/, or the recipe. */
-const COPY = /^```ts\n\/\/ (examples\/\S+|credit-order\.ts)\n.*?^```$/gms;
+const COPY = /^```(ts|yaml)\n(\/\/|#) (examples\/\S+|credit-order\.ts)\n.*?^```$/gms;
 
 /**
  * A document with its copies of examples and of the recipe as these are now.
@@ -107,9 +107,9 @@ const COPY = /^```ts\n\/\/ (examples\/\S+|credit-order\.ts)\n.*?^```$/gms;
  * @param {string} markdown
  */
 function withCopies(markdown) {
-  return markdown.replace(COPY, (_whole, file) => {
+  return markdown.replace(COPY, (_whole, language, mark, file) => {
     const code = file === 'credit-order.ts' ? recipe() : read(file).trim();
-    return `\`\`\`ts\n// ${file}\n${code}\n\`\`\``;
+    return `\`\`\`${language}\n${mark} ${file}\n${code}\n\`\`\``;
   });
 }
 
