@@ -362,7 +362,7 @@ await app.listen(process.env.PORT ?? 8080);
     ['Neon', { '@neondatabase/serverless': '1' }, '@neondatabase/serverless'],
     ['Kysely', { kysely: '1' }, 'pg'],
     ['Prisma', { '@prisma/client': '7' }, 'pg'],
-  ])('credits through a pool of the database of %s', async (_, dependency, module) => {
+  ])('credits through a pool of the database of %s', async (kind, dependency, module) => {
     const schema = 'datasource db {\n  provider = "postgresql"\n}\n';
     const folder = await project(
       { dependencies: { koa: '3', ...dependency } },
@@ -371,6 +371,8 @@ await app.listen(process.env.PORT ?? 8080);
     const { stdout } = await inFolder(folder, ['--dry-run']);
     expect(stdout).toContain(`+ const { Pool } = require('${module}');`);
     expect(stdout).toContain('+ const store = postgresStore(pool);');
+    const isOrm = ['Kysely', 'Prisma'].includes(kind);
+    expect(stdout.includes('// A pool beside ')).toBe(isOrm);
   });
 
   it.each([

@@ -37,7 +37,13 @@ export function paymentsFile(project: Project): string {
   const dotenv = `// The settings of your machine. In production the environment has them.
 if (existsSync('.env')) process.loadEnvFile('.env');
 `;
-  const pool = `export const pool = new Pool({ connectionString: process.env['DATABASE_URL'] });
+  const orm =
+    project.orm === undefined
+      ? ''
+      : `// A pool beside ${project.orm}, on the same database. The README of @paylink/postgres has the line that
+// credits in a transaction of ${project.orm} instead.
+`;
+  const pool = `${orm}export const pool = new Pool({ connectionString: process.env['DATABASE_URL'] });
 // Without a listener, Node exits when an idle connection breaks.
 pool.on('error', (error) => console.error('an idle connection broke', error));
 `;

@@ -29,6 +29,8 @@ export interface Project {
   readonly isTypeScript: boolean;
   readonly isModule: boolean;
   readonly database: Database;
+  /** The library beside the pool. */
+  readonly orm: string | undefined;
   readonly commands: Commands;
   readonly testRunner: TestRunner;
   /** The folder of the code: "src" or "". */
@@ -86,16 +88,8 @@ const LAMBDA_FILES = [
 ];
 
 /** These keep their data in PostgreSQL unless another driver is installed. */
-const SQL_LIBRARIES = [
-  'postgres',
-  'pg-promise',
-  '@prisma/client',
-  'drizzle-orm',
-  'kysely',
-  'knex',
-  'typeorm',
-  'sequelize',
-];
+const ORMS = ['@prisma/client', 'drizzle-orm', 'kysely', 'knex', 'typeorm', 'sequelize'];
+const SQL_LIBRARIES = [...ORMS, 'postgres', 'pg-promise'];
 const OTHER_DRIVERS = ['mysql', 'mysql2', 'mariadb', 'sqlite3', 'better-sqlite3', 'tedious'];
 
 const PARSER =
@@ -124,6 +118,7 @@ export function readProject(folder: string, wanted?: string): Project {
     isTypeScript,
     isModule: manifest.type === 'module',
     database: databaseOf(folder, dependencies),
+    orm: ORMS.find((name) => name in dependencies),
     commands: commandsOf(folder, manifest),
     testRunner: (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? 'node:test',
     source: has('src') ? 'src' : '',
