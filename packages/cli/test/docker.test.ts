@@ -82,7 +82,7 @@ it('credits in a network of containers, whose names are no loopback', async () =
       detached: true,
       env: {
         PATH: process.env['PATH'],
-        NODE_OPTIONS: `--import=${at('docker-names.mjs')}`,
+        NODE_OPTIONS: `--import=${new URL('./docker-names.mjs', import.meta.url).href}`,
         TEST_ADDRESSES: JSON.stringify(addresses),
         ...environment,
       } as unknown as NodeJS.ProcessEnv,

@@ -211,7 +211,7 @@ describe('paylink init', () => {
   );
 
   it('adds missing lines, prints no secret, and changes nothing at the second run', async () => {
-    const env = 'WEBHOOK_SECRET=mine-and-kept-0123456789\n# a comment';
+    const env = 'WEBHOOK_SECRET=mine-and-kept-0123456789\nSHOP_URL=\n# a comment';
     const folder = await project(
       { dependencies: { express: '5' }, scripts: { start: 'node .' } },
       { '.env': env, '.gitignore': 'dist\n' },
@@ -220,6 +220,7 @@ describe('paylink init', () => {
     const written = await readFile(join(folder, '.env'), 'utf8');
     expect(written.startsWith(`${env}\nPAYLINK_API_KEY=sk_live_`)).toBe(true);
     expect(written).toContain('PAYLINK_BASE_URL=');
+    expect(written).toContain('SHOP_URL=http://localhost:3000\n');
     expect((await stat(join(folder, '.env'))).mode & 0o777).toBe(0o600);
     expect(stdout).not.toContain('sk_live_');
     expect(await readFile(join(folder, '.gitignore'), 'utf8')).toBe('dist\n.env\n');

@@ -114,7 +114,7 @@ function environment({ folder, database, port }: Project): PlannedFile {
       ? {}
       : { DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/postgres' }),
   };
-  const missing = Object.entries(wanted).filter(([name]) => known[name] === undefined);
+  const missing = Object.entries(wanted).filter(([name]) => !known[name]);
   const lines = missing.map(([name, value]) => `${name}=${value}\n`).join('');
   return { path: '.env', before, after: joined(before, lines), isSecret: true, overwrites: false };
 }
