@@ -16,9 +16,9 @@ const BUILT = [
   'test/packaging/**/*.test.ts',
   'test/runtimes/**/*.test.ts',
   'examples/next/test/*.test.ts',
-  'packages/cli/test/init.test.ts',
+  'packages/cli/test/{docker,init}.test.ts',
   'packages/next/test/next-15.test.ts',
-  'test/docs/quick-start.test.ts',
+  'test/docs/{lambda,quick-start,testing}.test.ts',
 ];
 /** These compare times, so they run alone, after all others: what runs beside them would be measured too. */
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/fire.test.ts'];

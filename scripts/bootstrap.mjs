@@ -8,18 +8,24 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export const { packageManager: PNPM } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
 
-/** Installs exactly what the lockfile says. */
-export function install() {
-  return announce('Installing', ['install', '--frozen-lockfile']);
+/** Installs exactly what the lockfile says: everything, or the needs of these packages. */
+export function install(names) {
+  const filters = names?.map((name) => `--filter=${name}`) ?? [];
+  const root = names === undefined ? [] : ['--filter=paylink'];
+  return announce('Installing', ['install', '--frozen-lockfile', ...root, ...filters]);
 }
 
-/** Builds every package. */
-export function build() {
-  return announce('Building', ['run', 'build']);
+/** Builds every package, or these. */
+export function build(names) {
+  const filters = names?.map((name) => `--filter=${name}`) ?? [
+    '--recursive',
+    '--filter=./packages/*',
+  ];
+  return announce('Building', [...filters, 'run', 'build']);
 }
 
 /** Runs pnpm in the root of the checkout. Prints its output only when it fails. @throws Error then. */
-export async function pnpm(args) {
+export async function pnpm(args, onOutput = () => undefined) {
   const shell = process.platform === 'win32';
   const env = { ...process.env, CI: 'true', npm_config_update_notifier: 'false' };
   const output = [];
@@ -27,7 +33,10 @@ export async function pnpm(args) {
     'npx',
     ['-y', PNPM, ...args],
     { shell, env, stdio: ['ignore', 'pipe', 'pipe'] },
-    (chunk) => output.push(chunk),
+    (chunk) => {
+      output.push(chunk);
+      onOutput(chunk.toString());
+    },
   );
   if (code !== 0)
     throw new Error(
@@ -64,7 +73,10 @@ async function announce(name, args) {
   const started = performance.now();
   process.stdout.write(`${name}… `);
   try {
-    await pnpm(args);
+    await pnpm(args, (text) => {
+      for (const [, built] of text.matchAll(/^packages\/(\S+) build: Done$/gm))
+        process.stdout.write(`${built} `);
+    });
   } catch (error) {
     process.stdout.write('failed\n');
     throw error;

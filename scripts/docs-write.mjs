@@ -1,7 +1,7 @@
 /**
  * Writes the generated parts of the documents: the quick starts from docs/.vitepress/quick-start, the
- * copies of the recipe and of examples, and docs/attacks.md. `--check` changes nothing, and exits with
- * 1 if a file differs.
+ * copies of the recipe (also that of `paylink init`) and of examples, and docs/attacks.md. `--check`
+ * changes nothing, and exits with 1 if a file differs.
  *
  *     node scripts/docs-write.mjs [--check]
  */
@@ -9,6 +9,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import typescript from 'typescript';
 import { attacksPage } from './attacks-page.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -82,8 +83,23 @@ function quickStart(locale, host) {
   return fill(readFileSync(join(SOURCES, `${locale}.md`), 'utf8'), values);
 }
 
+/** The module that gives the recipe to `paylink init`, in TypeScript and in JavaScript. */
+async function recipeModule() {
+  const { outputText } = typescript.transpileModule(recipe(), {
+    compilerOptions: { target: typescript.ScriptTarget.ES2022 },
+  });
+  const config = await resolveConfig(join(ROOT, 'README.md'));
+  // The compiler drops empty lines.
+  const spaced = outputText.replace(/^(?=const FIND|\/\*\*)/gm, '\n');
+  const script = await format(spaced, { ...config, parser: 'babel' });
+  const quote = (/** @type {string} */ text) => `\`${text.replace(/[\\`]|\$\{/g, '\\$&')}\``;
+  return `// Generated from examples/shop/src/credit-order.ts by \`node scripts/docs-write.mjs\`.
+export const RECIPE = { ts: ${quote(`${recipe()}\n`)}, js: ${quote(script)} };
+`;
+}
+
 /** A block whose first line names its file: one of examples/, or the recipe. */
-const COPY = /^```ts\n\/\/ (examples\/\S+|credit-order\.ts)\n.*?^```$/gms;
+const COPY = /^```(ts|yaml)\n(\/\/|#) (examples\/\S+|credit-order\.ts)\n.*?^```$/gms;
 
 /**
  * A document with its copies of examples and of the recipe as these are now.
@@ -91,9 +107,9 @@ const COPY = /^```ts\n\/\/ (examples\/\S+|credit-order\.ts)\n.*?^```$/gms;
  * @param {string} markdown
  */
 function withCopies(markdown) {
-  return markdown.replace(COPY, (_whole, file) => {
+  return markdown.replace(COPY, (_whole, language, mark, file) => {
     const code = file === 'credit-order.ts' ? recipe() : read(file).trim();
-    return `\`\`\`ts\n// ${file}\n${code}\n\`\`\``;
+    return `\`\`\`${language}\n${mark} ${file}\n${code}\n\`\`\``;
   });
 }
 
@@ -118,6 +134,10 @@ export async function generated() {
     files.set(`docs/start/${file}`, await pretty(quickStart('en', host)));
     files.set(`docs/fr/start/${file}`, await pretty(quickStart('fr', host)));
   }
+  files.set(
+    'packages/cli/src/init/recipe.ts',
+    await format(await recipeModule(), { ...config, parser: 'typescript' }),
+  );
   files.set('docs/attacks.md', await pretty(attacksPage()));
   for (const path of DOCUMENTS.filter(
     (each) => each.endsWith('.md') && each !== 'docs/attacks.md',

@@ -20,22 +20,21 @@ export function publishedPackages() {
 }
 
 /**
- * Packs every package into a folder, as publishing would, and gives the path of each tarball by the package's name.
+ * Packs the packages into a folder, as publishing would, and gives the path of each tarball by the package's name.
  *
  * @param {string} destination
+ * @param {readonly string[]} [names] all by default
  * @returns {Record<string, string>}
  * @throws when a package is not built: it would be packed all the same, with nothing in it.
  */
-export function packAll(destination) {
-  const unbuilt = [...publishedPackages()].filter(
-    ([, folder]) => !existsSync(join(folder, 'dist')),
-  );
-  if (unbuilt.length > 0) throw new Error(`not built: ${unbuilt.map(([name]) => name).join(', ')}`);
+export function packAll(destination, names = [...publishedPackages().keys()]) {
+  const packages = publishedPackages();
+  const unbuilt = names.filter((name) => !existsSync(join(packages.get(name), 'dist')));
+  if (unbuilt.length > 0) throw new Error(`not built: ${unbuilt.join(', ')}`);
   // Scripts write to the output that the list is read from.
   const args = [
     '--recursive',
-    '--filter',
-    './packages/*',
+    ...names.map((name) => `--filter=${name}`),
     '--config.ignore-scripts=true',
     'pack',
     '--json',
@@ -46,7 +45,7 @@ export function packAll(destination) {
     maxBuffer: 16 * 1024 * 1024,
   });
   return Object.fromEntries(
-    JSON.parse(packed.toString()).map(({ name, filename }) => [name, filename]),
+    [JSON.parse(packed.toString())].flat().map(({ name, filename }) => [name, filename]),
   );
 }
 
@@ -70,4 +69,33 @@ export function withItsOwn(names) {
   };
   for (const name of names) add(name);
   return [...found].sort();
+}
+
+/** These serve a merchant's machine and tests. A server that takes payments needs none of them. */
+const DEVELOPMENT = ['cli', 'emulator', 'testing'].map((name) => `@paylink/${name}`);
+
+/**
+ * The lines that install packages from their tarballs into an app, those for development as such.
+ *
+ * @param {readonly string[]} names
+ * @param {Record<string, string>} tarballs
+ * @returns {string[]} a line for npm, and one for pnpm
+ */
+export function installLines(names, tarballs) {
+  const runtime = withItsOwn(names.filter((name) => !DEVELOPMENT.includes(name)));
+  const development = withItsOwn(names).filter((name) => !runtime.includes(name));
+  const add = (command, list) =>
+    list.length === 0 ? [] : [[command, ...list.map((name) => tarballs[name])].join(' ')];
+  // pnpm looks for the dependencies of a tarball in the registry, unless an override says where they are.
+  const overrides = JSON.stringify(
+    Object.fromEntries(withItsOwn(names).map((name) => [name, `file:${tarballs[name]}`])),
+  );
+  return [
+    [...add('npm install', runtime), ...add('npm install --save-dev', development)],
+    [
+      `pnpm config set --location=project --json overrides '${overrides}'`,
+      ...add('pnpm add', runtime),
+      ...add('pnpm add --save-dev', development),
+    ],
+  ].map((commands) => commands.join(' && '));
 }

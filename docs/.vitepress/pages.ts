@@ -39,6 +39,7 @@ export const GROUPS: readonly Group[] = [
     pages: [
       'going-live',
       'testing',
+      'docker',
       'serverless',
       'queues',
       'observability',

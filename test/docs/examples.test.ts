@@ -32,15 +32,15 @@ function shownFiles(path: string): [string, string][] {
   return Array.from(blocks, ([, file, code]) => [file!, code!]);
 }
 
-/**
- * The other TypeScript examples of a document, by the path of a file that stands beside it. Those of a quick start are one project: each has
- * the name in its first line, and may import the others.
- */
+/** Whether the blocks of a page are one project, named by their first lines. */
+const isProject = (path: string): boolean => /\/docs\/(?:start\/|testing\.md$)/.test(path);
+
+/** The other TypeScript examples of a document, by the path of a file that stands beside it. */
 function examples(path: string): [string, string][] {
   const blocks = readFileSync(path, 'utf8').matchAll(/^```(tsx?)\n(?!\/\/ examples\/)(.*?)^```/gms);
   const project = join(dirname(path), `.${basename(path)}`);
   return Array.from(blocks, ([, language, code], index) => {
-    const title = dirname(path).endsWith('/start') ? /^\/\/ (\S+)\n/.exec(code!)?.[1] : undefined;
+    const title = isProject(path) ? /^\/\/ (\S+)\n/.exec(code!)?.[1] : undefined;
     const file =
       title === undefined
         ? join(dirname(path), `.${index}.example.${language}`)

@@ -1,1 +1,1 @@
-export { packAll, publishedPackages, withItsOwn } from '../../scripts/pack.mjs';
+export { installLines, packAll, publishedPackages, withItsOwn } from '../../scripts/pack.mjs';

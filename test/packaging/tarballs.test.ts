@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packAll, publishedPackages } from './pack.js';
+import { installLines, packAll, publishedPackages } from './pack.js';
 
 interface Doors {
   readonly bin?: object;
@@ -67,6 +67,23 @@ describe('the tarballs', () => {
       );
     },
   );
+
+  it('install by the lines of pack:all, those for development as such', () => {
+    const app = mkdtempSync(join(folder, 'app-'));
+    writeFileSync(join(app, 'package.json'), '{}');
+    const [npm, pnpm] = installLines(['@paylink/koa', '@paylink/testing'], tarballs);
+    const quiet = { npm_config_audit: 'false', npm_config_prefer_offline: 'true' };
+    execFileSync('bash', ['-ec', npm!], { cwd: app, env: { ...process.env, ...quiet } });
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync(join(app, 'package.json'), 'utf8'),
+    ) as Record<string, object>;
+    expect(Object.keys(dependencies!)).toEqual(
+      ['core', 'koa', 'node'].map((name) => `@paylink/${name}`),
+    );
+    expect(Object.keys(devDependencies!)).toEqual(['@paylink/testing']);
+    expect(pnpm).toMatch(/ && pnpm add \S+core\S+ \S+koa\S+ \S+node\S+ && /);
+    expect(pnpm).toMatch(/ && pnpm add --save-dev \S+testing\S+$/);
+  }, 60_000);
 });
 
 describe('npm pack', () => {

@@ -1,15 +1,20 @@
 import { check, readBound, readOptions } from '@paylink/core';
-import { readBaseUrl } from './address.js';
+import { readAllowHttp, readBaseUrl } from './address.js';
 import { readApiKey } from './api-key.js';
 
 /** The part of `fetch` that the client uses. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface ClientOptions {
-  /** The service's address, up to and without `/v1`. https; http only to this machine. */
+  /** The service's address, up to and without `/v1`. https; http only to this machine, or see `allowHttp`. */
   readonly baseUrl: string | undefined;
   /** The secret API key, `sk_live_<id>.<secret>`. From the server's configuration, never from client code. */
   readonly apiKey: string | undefined;
+  /**
+   * Hosts that `baseUrl` may name with `http:`, such as the emulator in another container. The API key and the answers
+   * travel unencrypted. Does not count in production. Default: none.
+   */
+  readonly allowHttp?: readonly string[] | undefined;
   /** How the key is sent: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */
   readonly authentication?: 'bearer' | 'x-api-key' | undefined;
   /** Default: the global `fetch`, as it is at the time of the call. */
@@ -24,6 +29,7 @@ export interface ClientOptions {
 
 export interface Settings {
   readonly baseUrl: string;
+  readonly allowHttp: readonly string[];
   readonly apiKey: string;
   readonly authentication: 'bearer' | 'x-api-key';
   readonly fetch: FetchLike;
@@ -32,7 +38,16 @@ export interface Settings {
   readonly deadline: number;
 }
 
-const OPTIONS = ['baseUrl', 'apiKey', 'authentication', 'fetch', 'timeout', 'retries', 'deadline'];
+const OPTIONS = [
+  'baseUrl',
+  'allowHttp',
+  'apiKey',
+  'authentication',
+  'fetch',
+  'timeout',
+  'retries',
+  'deadline',
+];
 
 /** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
 export function readSettings(options: ClientOptions): Settings {
@@ -49,8 +64,10 @@ export function readSettings(options: ClientOptions): Settings {
     'must be a function like the global fetch',
   );
   readBound('timeout', timeout);
+  const allowHttp = readAllowHttp(own.allowHttp);
   return {
-    baseUrl: readBaseUrl(own.baseUrl),
+    baseUrl: readBaseUrl(own.baseUrl, allowHttp),
+    allowHttp,
     apiKey: readApiKey(own.apiKey),
     authentication,
     fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),

@@ -1,5 +1,5 @@
 import type { Settings } from './options.js';
-import { isLoopback } from './address.js';
+import { mayBeHttp } from './address.js';
 import { PaylinkError, type PaylinkErrorCode, type PaylinkErrorDetails } from './errors.js';
 import type { CheckedLink } from './link.js';
 
@@ -64,7 +64,7 @@ const STATUSES: ReadonlySet<string> = new Set<PaymentStatus>([
 export function readPaymentLink(
   reply: unknown,
   asked: CheckedLink,
-  { baseUrl }: Pick<Settings, 'baseUrl'>,
+  settings: Pick<Settings, 'baseUrl' | 'allowHttp'>,
   idempotencyKey: string,
 ): PaymentLink {
   const answer = new Answer(reply, { status: 201, idempotencyKey, mayHaveCreated: true });
@@ -73,7 +73,8 @@ export function readPaymentLink(
   const amount = answer.amount();
   if (asked.amount !== undefined && amount !== asked.amount) answer.contradicts('amount');
   const url = answer.text('url');
-  if (!isSafePage(url, baseUrl)) answer.fails('has a `url` that is not https', 'response_mismatch');
+  if (!isSafePage(url, settings))
+    answer.fails('has a `url` that is not https', 'response_mismatch');
   const { status } = answer.status();
   if (status !== 'pending') refuseUsedLink(status, idempotencyKey);
   return Object.freeze({
@@ -114,13 +115,18 @@ export function readPayment(reply: unknown, asked: string): Payment {
   });
 }
 
-/** Customers are sent to https only; to http where page and service are on this machine, as with the emulator. */
-function isSafePage(text: string, baseUrl: string): boolean {
+/** Whether the page is https, or page and service may both be http, as with the emulator. */
+function isSafePage(
+  text: string,
+  { baseUrl, allowHttp }: Pick<Settings, 'baseUrl' | 'allowHttp'>,
+): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   return (
     url.protocol === 'https:' ||
-    (url.protocol === 'http:' && isLoopback(url) && isLoopback(new URL(baseUrl)))
+    (url.protocol === 'http:' &&
+      mayBeHttp(url, allowHttp) &&
+      mayBeHttp(new URL(baseUrl), allowHttp))
   );
 }
 

@@ -16,6 +16,26 @@ beforeEach(() => start());
 afterEach(() => emulator.close());
 
 describe('against the emulator', () => {
+  it('takes the pay page of an emulator on a host of allowHttp, and of no other', async () => {
+    const remote = await startEmulator({ port: false, payUrl: 'http://pay.example' });
+    const of = (...allowHttp: string[]): PaylinkClient =>
+      createClient({
+        baseUrl: 'http://emulator:4010/api',
+        apiKey: remote.apiKey,
+        allowHttp: ['emulator', ...allowHttp],
+        fetch: (url, init) =>
+          remote.fetch(new Request(url.replace('emulator:4010', 'localhost'), init)),
+      });
+    const link = (reference: string) => ({ amount: 500, reference, single_use: true });
+    expect((await of('pay.example').createPaymentLink(link('order-1'))).url).toMatch(
+      /^http:\/\/pay\.example/,
+    );
+    expect(await failure(of().createPaymentLink(link('order-2')))).toMatchObject({
+      code: 'response_mismatch',
+    });
+    await remote.close();
+  });
+
   it.each(['bearer', 'x-api-key'] as const)(
     'creates a link and reads its payment, with the key as %s',
     async (authentication) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConfigurationError, createClient } from '../src/index.js';
 import { refuseBrowser } from '../src/browser-guard.js';
 import { API_KEY, failure } from './raw-server.js';
@@ -56,6 +56,35 @@ describe('createClient', () => {
     'file:///etc/passwd',
   ])('refuses %s, where the API key would go over the wire as it is (L08)', (baseUrl) => {
     expect(configurationFault(() => createClient({ ...good, baseUrl })).option).toBe('baseUrl');
+  });
+
+  it('takes http to a host of allowHttp alone, and not in production (L08)', () => {
+    const make = (baseUrl: string, allowHttp?: readonly string[]) => () =>
+      createClient({ ...good, baseUrl, allowHttp });
+    const emulator = 'http://emulator:4010/api';
+    expect(make(emulator, ['emulator'])).not.toThrow();
+    expect(make('http://10.0.0.1/api', ['10.0.0.1'])).not.toThrow();
+    expect(configurationFault(make(emulator)).message).toMatch(/outside production.*allowHttp/);
+    expect(configurationFault(make(emulator, ['emu', 'emulator.example'])).option).toBe('baseUrl');
+    expect(configurationFault(make('ftp://emulator/api', ['emulator'])).option).toBe('baseUrl');
+    vi.stubEnv('NODE_ENV', 'production');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(configurationFault(make(emulator, ['emulator'])).message).toMatch(/https in production/);
+    expect(make(good.baseUrl, ['emulator'])).not.toThrow();
+    expect(make('http://127.0.0.1:4010/api', ['emulator'])).not.toThrow();
+  });
+
+  it.each([
+    ['emulator'],
+    [[42]],
+    [['']],
+    [['emulator:4010']],
+    [['http://emulator']],
+    [['EMULATOR']],
+    [['emulator/']],
+  ])('refuses %j as allowHttp', (allowHttp) => {
+    const options = { ...good, allowHttp: allowHttp as string[] };
+    expect(configurationFault(() => createClient(options)).option).toBe('allowHttp');
   });
 
   it.each([

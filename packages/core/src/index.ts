@@ -10,6 +10,7 @@ export {
   WebhookError,
   type WebhookErrorOptions,
 } from './errors.js';
+export { isProduction } from './environment.js';
 export type { KnownEvent, UnrecognizedEvent, WebhookEvent, WebhookPayload } from './event.js';
 export type { EventReceiver, Handled, Handler, HandlerContext, Handlers } from './handlers.js';
 export { hostError } from './host-error.js';

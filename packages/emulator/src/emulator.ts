@@ -118,6 +118,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const settings = await readOptions(options);
   const { assumed, random, target } = settings;
   const server = await listen(settings);
+  const payUrl = settings.payUrl ?? server.origin;
   const store = await openStore(settings.state, server);
   const changes = new Changes();
   const streams = new LiveStreams(changes);
@@ -134,7 +135,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     assumed,
     random,
     store,
-    payUrl: server.origin,
+    payUrl,
     onChange,
     onSuccess: (link) => {
       outbox?.post(
@@ -148,7 +149,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const app = new Hono();
   app.use(async (c, next) => {
     if (!isMeant(c.req.raw, settings))
-      return c.text('This emulator does not answer to that host.\n', 421);
+      return c.text(
+        'This emulator does not answer to that host. --host <name> --allow-remote sets its name.\n',
+        421,
+      );
     return next();
   });
   app.route(
@@ -197,8 +201,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
   return hideSecrets({
     baseUrl: `${server.origin}/api`,
-    payUrl: server.origin,
-    dashboardUrl: `${server.origin}/dashboard`,
+    payUrl,
+    dashboardUrl: `${payUrl}/dashboard`,
     apiKey: settings.apiKey,
     webhookSecret: settings.webhookSecret,
     fetch,
@@ -264,8 +268,9 @@ async function openStore(path: string | undefined, server: Listening): Promise<S
   }
 }
 
-function isMeant(request: Request, { allowRemote, host }: Settings): boolean {
-  return allowRemote ? asksForAddressOr(host, request) : asksForLoopback(request);
+function isMeant(request: Request, { allowRemote, host, payUrl }: Settings): boolean {
+  const names = [host, ...(payUrl === undefined ? [] : [new URL(payUrl).hostname])];
+  return allowRemote ? asksForAddressOr(names, request) : asksForLoopback(request);
 }
 
 /** Keeps the two secrets out of a log of the whole object; by their names they can be read. */

@@ -11,6 +11,11 @@ export interface EmulatorOptions {
   readonly port?: number | false | undefined;
   /** `localhost` or a loopback address, unless `allowRemote`. Default `127.0.0.1`. */
   readonly host?: string | undefined;
+  /**
+   * The origin at which browsers reach the pay pages and the dashboard, such as `http://localhost:4010` if a container
+   * publishes the port. Default: the address that it listens on.
+   */
+  readonly payUrl?: string | undefined;
   /** `sk_live_<id>.<secret>`. Default: a new one, given back as `apiKey`. */
   readonly apiKey?: string | undefined;
   readonly webhook?:
@@ -44,6 +49,7 @@ export interface EmulatorOptions {
 export interface Settings {
   readonly port: number | false;
   readonly host: string;
+  readonly payUrl: string | undefined;
   readonly allowRemote: boolean;
   readonly apiKey: string;
   readonly allowHosts: readonly string[];
@@ -58,6 +64,7 @@ export interface Settings {
 const OPTIONS = [
   'port',
   'host',
+  'payUrl',
   'apiKey',
   'webhook',
   'allowRemote',
@@ -100,6 +107,7 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   return {
     port,
     host,
+    payUrl: readPayUrl(options.payUrl),
     allowRemote,
     apiKey,
     allowHosts,
@@ -127,6 +135,15 @@ function refuseUnknown(options: object, known: readonly string[], prefix: string
 
 function isPort(port: unknown): boolean {
   return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
+}
+
+function readPayUrl(payUrl: unknown): string | undefined {
+  if (payUrl === undefined) return undefined;
+  if (typeof payUrl === 'string' && /^https?:/.test(payUrl) && URL.canParse(payUrl)) {
+    const { origin, href } = new URL(payUrl);
+    if (href === `${origin}/`) return origin;
+  }
+  throw new ConfigurationError('payUrl', 'must be an origin, such as http://localhost:4010');
 }
 
 function readState(state: unknown): string | undefined {

@@ -77,6 +77,8 @@ describe('startEmulator', () => {
     ['a host with a path', { allowHosts: ['a.example/x'] }, 'allowHosts'],
     ['a host that is a URL', { allowHosts: ['http://a.example'] }, 'allowHosts'],
     ['a host that is empty', { allowHosts: [''] }, 'allowHosts'],
+    ['a pay page below a path', { payUrl: 'http://localhost:4010/pay' }, 'payUrl'],
+    ['a pay page without a scheme', { payUrl: 'localhost:4010' }, 'payUrl'],
     ['a host that is no text', { allowHosts: [1] } as unknown as EmulatorOptions, 'allowHosts'],
     [
       'a webhook on a host beside those allowed (M03)',
@@ -169,6 +171,19 @@ describe('startEmulator', () => {
     expect(await statusFor('127.0.0.1.evil.example')).toBe(421);
     const named = await start({ host: 'LOCALHOST', allowRemote: true });
     expect((await named.fetch(new Request('http://localhost/dashboard'))).status).toBe(200);
+  });
+
+  it('gives out pay pages at another origin, and answers to its name (M01)', async () => {
+    const payUrl = 'http://pay.shop.example:4010';
+    const emulator = await start({ host: '0.0.0.0', allowRemote: true, payUrl });
+    expect(emulator).toMatchObject({ payUrl, dashboardUrl: `${payUrl}/dashboard` });
+    expect(emulator.baseUrl).not.toContain('pay.shop.example');
+    const { url } = await emulator.createLink({ amount: 500, reference: 'order-1' });
+    expect(url.startsWith(`${payUrl}/link/`)).toBe(true);
+    expect((await emulator.fetch(new Request(url))).status).toBe(200);
+    expect(await (await emulator.fetch(new Request(`${payUrl}/dashboard`))).text()).toContain(
+      `${payUrl}/link/`,
+    );
   });
 
   it('sends to another host that is allowed, by whatever its name resolves to (M03)', async () => {

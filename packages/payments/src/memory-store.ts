@@ -1,4 +1,4 @@
-import { readBound, readLogger, readOptions, withinBounds } from '@paylink/core';
+import { isProduction, readBound, readLogger, readOptions, withinBounds } from '@paylink/core';
 import { Turns } from './kit/turns.js';
 import type { PaymentStore } from './store.js';
 
@@ -38,12 +38,4 @@ export function memoryStore(options: MemoryStoreOptions = {}): PaymentStore<unde
       });
     },
   };
-}
-
-function isProduction(): boolean {
-  try {
-    return process.env['NODE_ENV'] === 'production';
-  } catch {
-    return true; // A runtime without `process` does not say.
-  }
 }

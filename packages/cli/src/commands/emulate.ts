@@ -35,6 +35,7 @@ import {
 interface Flags extends CommonFlags, SecretFlags, ApiKeyFlags {
   readonly port: number;
   readonly host?: string;
+  readonly payUrl?: string;
   readonly webhook?: string;
   readonly allowHost?: readonly string[];
   readonly allowRemote?: boolean;
@@ -60,6 +61,7 @@ export function emulateCommand(): Command {
       DEFAULT_PORT,
     )
     .option('--host <host>', 'the address that it listens on (default: 127.0.0.1)')
+    .option('--pay-url <url>', 'where browsers reach it, if not at that address')
     .option('--webhook <url>', 'where notifications go: your own server')
     .option(
       '--allow-host <host>',
@@ -173,6 +175,7 @@ async function start(
     apiKey: apiKey?.value ?? kept.apiKey,
     webhook: { url, secret: secret?.value ?? kept.webhookSecret },
     ...(flags.host === undefined ? {} : { host: flags.host }),
+    ...(flags.payUrl === undefined ? {} : { payUrl: flags.payUrl }),
     ...(flags.allowHost === undefined ? {} : { allowHosts: flags.allowHost }),
     ...(flags.allowRemote === undefined ? {} : { allowRemote: true }),
     ...(flags.state === undefined ? {} : { state: flags.state }),
@@ -189,6 +192,7 @@ async function start(
 const FLAGS: Record<string, string> = {
   port: '--port',
   host: '--host',
+  payUrl: '--pay-url',
   'webhook.url': '--webhook',
   'webhook.secret': '--secret',
   allowHosts: '--allow-host',

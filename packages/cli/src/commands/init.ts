@@ -5,6 +5,8 @@ import { runs, type CommonFlags, type Run } from '../action.js';
 import { EXIT, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { diffLines } from '../init/diff.js';
+import { refuseLinksOut } from '../init/inside.js';
+import { nextSteps } from '../init/next-steps.js';
 import { planOf, type PlannedFile } from '../init/plan.js';
 import { FRAMEWORKS, readProject } from '../init/project.js';
 import type { Output } from '../output.js';
@@ -17,13 +19,14 @@ interface Flags extends CommonFlags {
   readonly dryRun?: boolean;
 }
 
-/** `paylink init`: the webhook, its test and the emulator in a project that is there. */
+/** `paylink init`: adds the webhook, the credit, their test and the emulator to a project. */
 export function initCommand(): Command {
   const command = new Command('init')
-    .summary('add the webhook, its test and the emulator to your project')
+    .summary('add the webhook, the credit, their test and the emulator to your project')
     .description(
-      'Finds the framework of the project in this folder, and writes the webhook, a test beside it, the lines of .env that are missing, ' +
-        'and a script that starts the emulator. It shows what it would change, and asks. Nothing is installed.',
+      'Finds the framework and the database of the project in this folder. Writes the webhook, ' +
+        'the credit that runs once, the return page, a test, the lines that .env lacks, and a script ' +
+        'that starts the emulator. It shows the changes, and asks. Nothing is installed.',
     )
     .option(
       '--framework <name>',
@@ -39,8 +42,8 @@ export function initCommand(): Command {
     ],
     environment: [
       [
-        'WEBHOOK_SECRET, PAYLINK_API_KEY, PAYLINK_BASE_URL',
-        'what .env gets where it lacks them; not read',
+        'WEBHOOK_SECRET, PAYLINK_API_KEY, PAYLINK_BASE_URL, SHOP_URL, DATABASE_URL',
+        'written to .env if they are missing there; not read',
       ],
     ],
     exitCodes: [
@@ -54,9 +57,12 @@ export function initCommand(): Command {
 
 async function init({ flags, output }: Run<Flags>): Promise<number> {
   const project = readProject(process.cwd(), flags.framework);
-  const { files, next } = planOf(project);
+  const { files, names } = planOf(project);
+  for (const { path } of files) refuseLinksOut(project.folder, path);
+  const next = nextSteps(project, names);
   const language = project.isTypeScript ? 'TypeScript' : 'JavaScript';
-  output.line(text`${output.paint.bold(project.framework)}, ${language}`);
+  const store = project.database === 'memory' ? 'no PostgreSQL' : 'PostgreSQL';
+  output.line(text`${output.paint.bold(project.framework)}, ${language}, ${store}`);
   output.line();
   for (const file of files) show(file, output);
   if (flags.dryRun !== true) {
@@ -75,6 +81,7 @@ async function init({ flags, output }: Run<Flags>): Promise<number> {
   for (const line of next) output.line(text`  ${line}`);
   output.document({
     framework: project.framework,
+    database: project.database,
     written: flags.dryRun !== true,
     files: files.map(({ path, overwrites }) => ({ path, overwrites })),
     next,
@@ -108,6 +115,7 @@ async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
 }
 
 async function write(folder: string, { path, after, isSecret }: PlannedFile): Promise<void> {
+  refuseLinksOut(folder, path);
   const file = join(folder, path);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, after);

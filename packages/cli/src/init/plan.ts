@@ -1,10 +1,14 @@
-/** Which files `paylink init` writes, and how each differs from what is there. */
+/** Which files `paylink init` writes, and how each differs from the file that is there. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, posix } from 'node:path';
 import { parseEnv } from 'node:util';
-import { HOSTS, isEsm, PATH, routeFile, testFile, webhookFile } from './templates.js';
+import { isIgnoredByGit } from './git.js';
+import { HOSTS, NEXT_ROUTES, WEBHOOK } from './hosts.js';
+import { creditFile, MIGRATION, ordersFile, paymentsFile } from './money.js';
 import type { Project } from './project.js';
+import { render, type Style } from './render.js';
+import { testFile } from './test-file.js';
 
 export interface PlannedFile {
   /** Inside the project, with slashes. */
@@ -18,41 +22,78 @@ export interface PlannedFile {
 }
 
 export interface Plan {
+  /** The files that change. */
   readonly files: readonly PlannedFile[];
-  /** What is left for the user, a line each. */
-  readonly next: readonly string[];
+  readonly names: CodeFiles;
+}
+
+/** The paths of the files that the user has to know. */
+export interface CodeFiles {
+  readonly payments: string;
+  readonly credit: string;
+  readonly orders: string;
+  readonly test: string;
+  readonly migration: string;
 }
 
 export function planOf(project: Project): Plan {
-  const { framework, isTypeScript, isModule, source, folder } = project;
-  const extension = isTypeScript ? 'ts' : framework.startsWith('next') && !isModule ? 'mjs' : 'js';
-  const isNext = framework === 'next-app' || framework === 'next-pages';
-  const code = [source, isNext ? 'lib' : ''].filter((part) => part !== '').join('/');
-  const inCode = (name: string): string => (code === '' ? name : `${code}/${name}`);
-  const whole = (path: string, after: string): PlannedFile => {
-    const before = read(folder, path);
+  const { framework, folder, database } = project;
+  const style = styleOf(project);
+  const extension = extensionOf(project);
+  const code = [project.source, framework.startsWith('next') ? 'lib' : ''];
+  const inCode = (name: string): string => posix.join(...code, `${name}.${extension}`);
+  const whole = (path: string, template: string): PlannedFile => {
+    const [before, after] = [read(folder, path), render(template, style)];
     return { path, before, after, overwrites: before !== undefined && before !== after };
   };
-  // Nest's own projects look for `.spec.ts`.
-  const test = inCode(`payment-webhook.${framework === 'nest' ? 'spec' : 'test'}.${extension}`);
-  const files = [
-    whole(inCode(`payment-webhook.${extension}`), webhookFile(project)),
-    whole(
-      test,
-      testFile(project, './payment-webhook').replace(
-        'payment-webhook.js',
-        extension === 'mjs' ? 'payment-webhook.mjs' : 'payment-webhook.js',
-      ),
-    ),
-    ...(isNext ? [nextRoute(project, inCode('payment-webhook'), extension, whole)] : []),
-    environment(folder),
-    ignored(folder),
-    manifest(project, isNext ? `http://localhost:3000/api${PATH}` : `http://localhost:3000${PATH}`),
-  ];
-  return {
-    files: files.filter(({ before, after }) => before !== after),
-    next: nextSteps(project, test),
+  const names: CodeFiles = {
+    payments: inCode('payments'),
+    credit: inCode('credit-order'),
+    orders: inCode('payment-orders'),
+    // Nest's own projects look for `.spec.ts`.
+    test: inCode(`payment-webhook.${framework === 'nest' ? 'spec' : 'test'}`),
+    migration: inCode('migrate-payments'),
   };
+  const files = [
+    whole(names.payments, paymentsFile(project)),
+    whole(names.credit, creditFile(project)),
+    whole(names.orders, ordersFile(project)),
+    ...(database === 'memory' ? [] : [whole(names.migration, MIGRATION)]),
+    whole(inCode('payment-webhook'), HOSTS[framework].routes),
+    ...nextRoutes(project).map(([path, template]) => whole(path, template)),
+    whole(names.test, testFile(project)),
+    environment(project),
+    ignored(folder),
+    manifest(project),
+  ];
+  return { files: files.filter(({ before, after }) => before !== after), names };
+}
+
+function extensionOf({ isTypeScript, isModule, framework }: Project): string {
+  if (isTypeScript) return 'ts';
+  return framework.startsWith('next') && !isModule ? 'mjs' : 'js';
+}
+
+function styleOf(project: Project): Style {
+  const { isTypeScript, isModule, framework } = project;
+  const isNext = framework.startsWith('next');
+  const isEsm = isTypeScript || isModule || isNext;
+  // TypeScript for CommonJS, and the bundler of Next.js, find a file without its ending.
+  const needsEnding = isTypeScript ? isModule && !isNext : isEsm;
+  const ending = isTypeScript ? '.js' : `.${extensionOf(project)}`;
+  return { isTypeScript, isEsm, ending: needsEnding ? ending : '' };
+}
+
+function nextRoutes({
+  framework,
+  source,
+  isTypeScript,
+}: Project): (readonly [path: string, template: string])[] {
+  if (framework !== 'next-app' && framework !== 'next-pages') return [];
+  return Object.entries(NEXT_ROUTES[framework]).map(([route, template]) => {
+    const path = posix.join(source, `${route}.${isTypeScript ? 'ts' : 'js'}`);
+    return [path, template(posix.relative(posix.dirname(path), posix.join(source, 'lib')))];
+  });
 }
 
 function read(folder: string, path: string): string | undefined {
@@ -60,47 +101,30 @@ function read(folder: string, path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-function nextRoute(
-  { framework, source }: Project,
-  module: string,
-  extension: string,
-  whole: (path: string, after: string) => PlannedFile,
-): PlannedFile {
-  const root = source === '' ? '' : `${source}/`;
-  const isApp = framework === 'next-app';
-  const path = isApp
-    ? `${root}app/api${PATH}/route.${extension === 'mjs' ? 'js' : extension}`
-    : `${root}pages/api${PATH}.${extension === 'mjs' ? 'js' : extension}`;
-  const from = relative(join('/', path, '..'), join('/', module)).replaceAll('\\', '/');
-  const target = extension === 'mjs' ? `${from}.mjs` : from;
-  return whole(path, routeFile(isApp ? 'next-app' : 'next-pages', target));
-}
-
-/** Lines that are missing are added; those that are there stay as they are. */
-function environment(folder: string): PlannedFile {
+/** Lines that are missing are added. Lines that are there stay as they are. */
+function environment({ folder, database, port }: Project): PlannedFile {
   const before = read(folder, '.env');
   const known = parseEnv(before ?? '');
   const wanted = {
     WEBHOOK_SECRET: randomBytes(32).toString('hex'),
     PAYLINK_API_KEY: `sk_live_${randomBytes(6).toString('hex')}.${randomBytes(24).toString('hex')}`,
     PAYLINK_BASE_URL: 'http://127.0.0.1:4010/api',
+    SHOP_URL: `http://localhost:${port}`,
+    ...(database === 'memory'
+      ? {}
+      : { DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/postgres' }),
   };
-  const missing = Object.entries(wanted).filter(([name]) => known[name] === undefined);
+  const missing = Object.entries(wanted).filter(([name]) => !known[name]);
   const lines = missing.map(([name, value]) => `${name}=${value}\n`).join('');
   return { path: '.env', before, after: joined(before, lines), isSecret: true, overwrites: false };
 }
 
 function ignored(folder: string): PlannedFile {
   const before = read(folder, '.gitignore');
-  const isIgnored = (before ?? '')
-    .split(/\r?\n/)
-    .some((line) => /^\/?\.env(\*|)?$/.test(line.trim()));
-  return {
-    path: '.gitignore',
-    before,
-    after: isIgnored ? before! : joined(before, '.env\n'),
-    overwrites: false,
-  };
+  const isIgnored =
+    isIgnoredByGit(folder, '.env') ?? (before ?? '').split(/\r?\n/).includes('.env');
+  const after = isIgnored ? (before ?? '') : joined(before, '.env\n');
+  return { path: '.gitignore', before: before ?? '', after, overwrites: false };
 }
 
 function joined(before: string | undefined, lines: string): string {
@@ -108,16 +132,22 @@ function joined(before: string | undefined, lines: string): string {
   return lines === '' ? before : `${before}${before.endsWith('\n') ? '' : '\n'}${lines}`;
 }
 
-const SCRIPT = 'payments';
+export const SCRIPT = 'payments';
 
-function manifest({ folder, manifest: { scripts } }: Project, webhook: string): PlannedFile {
+export function webhookUrl({ framework, prefix, port }: Project): string {
+  const api = framework.startsWith('next') ? '/api' : prefix;
+  return `http://localhost:${port}${api}${WEBHOOK}`;
+}
+
+function manifest(project: Project): PlannedFile {
+  const { folder, manifest: known } = project;
   const before = read(folder, 'package.json')!;
-  if (scripts?.[SCRIPT] !== undefined)
+  if (known.scripts?.[SCRIPT] !== undefined)
     return { path: 'package.json', before, after: before, overwrites: false };
   const parsed = JSON.parse(before) as { scripts?: Record<string, string> };
   parsed.scripts = {
     ...parsed.scripts,
-    [SCRIPT]: `paylink emulate --dotenv .env --webhook ${webhook}`,
+    [SCRIPT]: `paylink emulate --dotenv .env --webhook ${webhookUrl(project)}`,
   };
   const indent = /^([ \t]+)"/m.exec(before)?.[1] ?? '  ';
   return {
@@ -126,38 +156,4 @@ function manifest({ folder, manifest: { scripts } }: Project, webhook: string): 
     after: `${JSON.stringify(parsed, undefined, indent)}\n`,
     overwrites: false,
   };
-}
-
-function nextSteps(project: Project, test: string): string[] {
-  const { framework, install, installDev, isTypeScript, testRunner } = project;
-  const { dependencies, devDependencies } = project.manifest;
-  const known = { ...dependencies, ...devDependencies };
-  const absent = (names: readonly string[]): string[] => names.filter((name) => !(name in known));
-  const { from, mount } = HOSTS[framework];
-  const door = from[1].split('/').slice(0, 2).join('/');
-  const needsTsx = isTypeScript && testRunner === 'node:test';
-  const runtime = absent([door]);
-  const development = absent([
-    '@paylink/testing',
-    '@paylink/cli',
-    ...(needsTsx ? ['tsx'] : []),
-    ...(isTypeScript ? ['@types/node'] : []),
-    ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
-  ]);
-  // Without it jest takes ES modules for CommonJS. An option of npx works in every shell, and NODE_OPTIONS=… does not.
-  const asModules =
-    isTypeScript || !isEsm(project) ? '' : '--node-options=--experimental-vm-modules ';
-  // The file is named: on its own node --test of Node 20 finds no TypeScript, runs nothing and ends with 0.
-  const run = {
-    vitest: `npx vitest run ${test}`,
-    jest: `npx ${asModules}jest ${test}`,
-    'node:test': `node ${needsTsx ? '--import tsx ' : ''}--test ${test}`,
-  }[testRunner];
-  return [
-    ...(runtime.length > 0 ? [`${install} ${runtime.join(' ')}`] : []),
-    ...(development.length > 0 ? [`${installDev} ${development.join(' ')}`] : []),
-    ...(mount === '' ? ['write how an order is credited in the route'] : [mount]),
-    run,
-    `npm run ${SCRIPT}`,
-  ];
 }

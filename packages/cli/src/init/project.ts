@@ -1,7 +1,9 @@
-/** What a project is, as far as its files show. */
+/** Reads from the files of a project what `paylink init` must know. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { usageFailure } from '../failure.js';
+import { findInSources, type Finding } from './sources.js';
+import { packagesBelow } from './workspace.js';
 
 export const FRAMEWORKS = [
   'express',
@@ -18,18 +20,29 @@ export type Framework = (typeof FRAMEWORKS)[number];
 
 export type TestRunner = 'vitest' | 'jest' | 'node:test';
 
+/** The package whose `Pool` the store gets, or `memory` if the project has no PostgreSQL. */
+export type Database = 'pg' | '@neondatabase/serverless' | 'memory';
+
 export interface Project {
   readonly folder: string;
   readonly framework: Framework;
   readonly isTypeScript: boolean;
   readonly isModule: boolean;
-  /** The line that installs packages, without their names. */
-  readonly install: string;
-  readonly installDev: string;
+  readonly database: Database;
+  /** The library beside the pool. */
+  readonly orm: string | undefined;
+  readonly commands: Commands;
   readonly testRunner: TestRunner;
-  /** Where code is: "src" or "". */
+  /** The folder of the code: "src" or "". */
   readonly source: string;
   readonly manifest: Manifest;
+  /** The first line that mounts a body parser for all routes. */
+  readonly parser: Finding | undefined;
+  /** Nest: the line that creates the application, if it does not keep the raw body. */
+  readonly withoutRawBody: Finding | undefined;
+  /** Nest: the prefix of all routes, as `/api`. */
+  readonly prefix: string;
+  readonly port: string;
 }
 
 export interface Manifest {
@@ -37,14 +50,32 @@ export interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly packageManager?: string;
 }
 
-const INSTALL = {
-  npm: ['npm install', 'npm install --save-dev'],
-  pnpm: ['pnpm add', 'pnpm add -D'],
-  yarn: ['yarn add', 'yarn add -D'],
-  bun: ['bun add', 'bun add -d'],
+/** The commands of the package manager, each without the names that follow. */
+export interface Commands {
+  readonly install: string;
+  readonly installDev: string;
+  readonly run: string;
+  /** Runs the command of an installed package. */
+  readonly exec: string;
+}
+
+const COMMANDS = {
+  npm: ['npm install', 'npm install --save-dev', 'npm run', 'npx'],
+  pnpm: ['pnpm add', 'pnpm add -D', 'pnpm', 'pnpm exec'],
+  yarn: ['yarn add', 'yarn add -D', 'yarn', 'yarn'],
+  bun: ['bun add', 'bun add -d', 'bun run', 'bunx'],
 } as const;
+
+const LOCKFILES = [
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+  ['package-lock.json', 'npm'],
+] as const;
 
 /** What SAM and the Serverless Framework keep in a project's folder. */
 const LAMBDA_FILES = [
@@ -56,22 +87,20 @@ const LAMBDA_FILES = [
   'serverless.ts',
 ];
 
-/** @throws Failure where the folder has no package.json, or does not show which framework is meant. */
+/** These keep their data in PostgreSQL unless another driver is installed. */
+const ORMS = ['@prisma/client', 'drizzle-orm', 'kysely', 'knex', 'typeorm', 'sequelize'];
+const SQL_LIBRARIES = [...ORMS, 'postgres', 'pg-promise'];
+const OTHER_DRIVERS = ['mysql', 'mysql2', 'mariadb', 'sqlite3', 'better-sqlite3', 'tedious'];
+
+const PARSER =
+  /\.use\(\s*(?:(?:express|bodyParser)\.)?(?:json|urlencoded|raw|text|bodyParser|koaBody|koaBodyParser)\(/;
+
+/** @throws Failure if the folder has no package.json, or does not show which framework is meant. */
 export function readProject(folder: string, wanted?: string): Project {
   const has = (...names: string[]): boolean => names.some((name) => existsSync(join(folder, name)));
   const manifest = readManifest(folder);
   const dependencies = { ...manifest.devDependencies, ...manifest.dependencies };
-  const [install, installDev] =
-    INSTALL[
-      has('pnpm-lock.yaml')
-        ? 'pnpm'
-        : has('yarn.lock')
-          ? 'yarn'
-          : has('bun.lock', 'bun.lockb')
-            ? 'bun'
-            : 'npm'
-    ];
-  const framework = frameworkOf(dependencies, has, wanted);
+  const framework = frameworkOf(folder, dependencies, has, wanted);
   const isTypeScript = has('tsconfig.json');
   if (framework === 'nest' && !isTypeScript) {
     throw usageFailure(
@@ -79,17 +108,60 @@ export function readProject(folder: string, wanted?: string): Project {
       'the controller for Nest is written in TypeScript, with decorators',
     );
   }
+  const find = (pattern: RegExp): Finding | undefined => findInSources(folder, pattern);
+  const isNest = framework === 'nest';
+  const created = isNest ? find(/NestFactory\.create\(/) : undefined;
   return {
     folder,
     manifest,
     framework,
     isTypeScript,
     isModule: manifest.type === 'module',
-    install,
-    installDev,
+    database: databaseOf(folder, dependencies),
+    orm: ORMS.find((name) => name in dependencies),
+    commands: commandsOf(folder, manifest),
     testRunner: (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? 'node:test',
     source: has('src') ? 'src' : '',
+    parser: ['express', 'koa', 'nest'].includes(framework) ? find(PARSER) : undefined,
+    withoutRawBody: find(/rawBody:\s*true/) === undefined ? created : undefined,
+    prefix: isNest ? prefixOf(find(/setGlobalPrefix\(\s*['"`]([^'"`]+)['"`]/)) : '',
+    port:
+      find(/\.listen\(\s*(?:\{[^}]*port:\s*)?(?:process\.env\W+PORT\W+)?(\d{2,5})/)?.group ??
+      '3000',
   };
+}
+
+function prefixOf(found: Finding | undefined): string {
+  const prefix = found?.group?.replace(/^\/+|\/+$/g, '') ?? '';
+  return prefix === '' ? '' : `/${prefix}`;
+}
+
+/** The package manager of the folder, or of the monorepo above it. */
+function commandsOf(folder: string, { packageManager }: Manifest): Commands {
+  const named = LOCKFILES.find(([, name]) => packageManager?.startsWith(`${name}@`));
+  const [, name] = named ?? lockfileAt(folder) ?? ['', 'npm'];
+  const [install, installDev, run, exec] = COMMANDS[name];
+  return { install, installDev, run, exec };
+}
+
+function lockfileAt(folder: string): (typeof LOCKFILES)[number] | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const found = LOCKFILES.find(([file]) => existsSync(join(at, file)));
+    // A lockfile above the repository belongs to something else.
+    if (found !== undefined || at === dirname(at) || existsSync(join(at, '.git'))) return found;
+  }
+}
+
+function databaseOf(folder: string, dependencies: Readonly<Record<string, string>>): Database {
+  if ('pg' in dependencies) return 'pg';
+  if ('@neondatabase/serverless' in dependencies) return '@neondatabase/serverless';
+  const schema = join(folder, 'prisma/schema.prisma');
+  if (existsSync(schema)) {
+    const isPostgres = /provider\s*=\s*"(?:postgresql|postgres|cockroachdb)"/;
+    return isPostgres.test(readFileSync(schema, 'utf8')) ? 'pg' : 'memory';
+  }
+  const hasAny = (names: readonly string[]): boolean => names.some((name) => name in dependencies);
+  return hasAny(SQL_LIBRARIES) && !hasAny(OTHER_DRIVERS) ? 'pg' : 'memory';
 }
 
 function readManifest(folder: string): Manifest {
@@ -105,6 +177,7 @@ function readManifest(folder: string): Manifest {
 }
 
 function frameworkOf(
+  folder: string,
   dependencies: Readonly<Record<string, string>>,
   has: (...names: string[]) => boolean,
   wanted: string | undefined,
@@ -120,14 +193,16 @@ function frameworkOf(
   }
   if ('next' in dependencies || has('next.config.js', 'next.config.mjs', 'next.config.ts'))
     return next;
-  // It brings Express or Fastify along.
+  // Nest depends on Express or Fastify.
   if ('@nestjs/core' in dependencies) return 'nest';
-  const found = (['express', 'fastify', 'koa', 'hono'] as const).filter(
-    (name) => name in dependencies,
-  );
+  const found = serversIn(dependencies);
   if (found.length === 1) return found[0]!;
   if (found.length === 0 && ('@types/aws-lambda' in dependencies || has(...LAMBDA_FILES)))
     return 'lambda';
+  if (found.length === 0) {
+    const packages = packagesBelow(folder);
+    if (packages !== undefined) throw rootOfMonorepo(folder, packages);
+  }
   const reason =
     found.length === 0
       ? 'package.json names no framework that this command knows'
@@ -135,5 +210,23 @@ function frameworkOf(
   throw usageFailure(
     reason,
     `say which: --framework ${(found.length === 0 ? FRAMEWORKS : found).join('|')}`,
+  );
+}
+
+function serversIn(dependencies: Readonly<Record<string, string>>): Framework[] {
+  return (['express', 'fastify', 'koa', 'hono'] as const).filter((name) => name in dependencies);
+}
+
+function rootOfMonorepo(folder: string, packages: readonly string[]): Error {
+  const servers = packages.filter((path) => {
+    const { dependencies = {}, devDependencies = {} } = readManifest(join(folder, path));
+    const all = { ...dependencies, ...devDependencies };
+    return 'next' in all || '@nestjs/core' in all || serversIn(all).length > 0;
+  });
+  return usageFailure(
+    'this folder is the root of a monorepo',
+    ...(servers.length === 0
+      ? ['run it in the folder of your server, with --framework']
+      : servers.map((path) => `cd ${path} && paylink init`)),
   );
 }

@@ -18,14 +18,14 @@ export function isFromOwnPage(request: Request): boolean {
   return origin === null || origin === hostOf(request)?.origin;
 }
 
-/** The same where other machines may ask: an address cannot be rebound, and the configured name is expected. */
-export function asksForAddressOr(configured: string, request: Request): boolean {
+/** The same where other machines may ask: an address cannot be rebound, and the configured names are expected. */
+export function asksForAddressOr(configured: readonly string[], request: Request): boolean {
   const hostname = hostOf(request)?.hostname;
   if (hostname === undefined) return false;
   return (
     isLoopbackHost(hostname) ||
     isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 ||
-    hostname === configured.toLowerCase()
+    configured.some((name) => name.toLowerCase() === hostname)
   );
 }
 

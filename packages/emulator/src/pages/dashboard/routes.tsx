@@ -208,7 +208,7 @@ function overview(
   const props = {
     language: languageOf(c),
     baseUrl,
-    payUrl: baseUrl.replace(/\/api$/, ''),
+    payUrl: settings.payUrl ?? baseUrl.replace(/\/api$/, ''),
     webhookUrl: settings.target?.url.href,
     counts: countByStatus(links),
     owed: outbox?.countPending() ?? 0,

@@ -1,0 +1,19 @@
+import { execFileSync } from 'node:child_process';
+
+/** Whether git ignores the path in the folder. Undefined without a repository, or without git. */
+export function isIgnoredByGit(folder: string, path: string): boolean | undefined {
+  return ask(folder, ['check-ignore', '--quiet', '--no-index', path]);
+}
+
+export function isTrackedByGit(folder: string, path: string): boolean {
+  return ask(folder, ['ls-files', '--error-unmatch', path]) === true;
+}
+
+function ask(folder: string, args: readonly string[]): boolean | undefined {
+  try {
+    execFileSync('git', args, { cwd: folder, stdio: 'ignore' });
+    return true;
+  } catch (error) {
+    return (error as { readonly status?: number | null }).status === 1 ? false : undefined;
+  }
+}

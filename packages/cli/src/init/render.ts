@@ -1,0 +1,28 @@
+/** Turns the text of a template, TypeScript in ES modules, into what a project uses. */
+export interface Style {
+  readonly isTypeScript: boolean;
+  readonly isEsm: boolean;
+  /** The ending of imported files of the project: "", ".js" or ".mjs". */
+  readonly ending: string;
+}
+
+export function render(template: string, { isTypeScript, isEsm, ending }: Style): string {
+  const text = template
+    .replace(/‹([^›]*)›/g, isTypeScript ? '$1' : '')
+    .replace(/((?:from |import\()')(\.[^']*)'/g, `$1$2${ending}'`);
+  if (isTypeScript) return text;
+  const script = text.replace(/process\.env\['(\w+)'\]/g, 'process.env.$1');
+  return isEsm ? script : asCommonJs(script);
+}
+
+const EXPORTED = /^export (?=(?:async )?(?:const|function) (\w+))/gm;
+
+function asCommonJs(code: string): string {
+  const exported = Array.from(code.matchAll(EXPORTED), ([, name]) => name!);
+  const body = code
+    .replace(/^import (.*) from ('.*');$/gm, 'const $1 = require($2);')
+    .replace(/^import ('.*');$/gm, 'require($1);')
+    .replace(/await import\(/g, 'require(')
+    .replace(EXPORTED, '');
+  return exported.length === 0 ? body : `${body}\nmodule.exports = { ${exported.join(', ')} };\n`;
+}
