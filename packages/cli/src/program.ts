@@ -9,6 +9,7 @@ import { linksCommand } from './commands/links.js';
 import { cancelCommand, failCommand, payCommand } from './commands/pay.js';
 import { paymentsCommand } from './commands/payments.js';
 import { proveCommand } from './commands/prove.js';
+import { reconcileCommand } from './commands/reconcile.js';
 import { signCommand } from './commands/sign.js';
 import { triggerCommand } from './commands/trigger.js';
 import { createPaint, wantsColor } from './paint.js';
@@ -30,6 +31,7 @@ const COMMANDS = [
   listenCommand,
   linksCommand,
   paymentsCommand,
+  reconcileCommand,
   proveCommand,
 ];
 

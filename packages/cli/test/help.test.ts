@@ -12,6 +12,7 @@ const COMMANDS = [
   'sign',
   'links create',
   'payments get',
+  'reconcile',
   'prove',
 ];
 
