@@ -68,7 +68,7 @@ export async function openShop(emulation: EmulatorOptions = {}) {
     emulator,
     env,
     folder,
-    /** Inserts an order, then creates its link. */
+    /** Inserts an order, then creates its link. The notification of a paid one goes out. */
     async order(reference: string, { isPaid = true, amount = 15_000 } = {}): Promise<string> {
       const sql = "INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, 'XOF')";
       await pool.query(sql, [reference, amount]);
