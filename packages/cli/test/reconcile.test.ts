@@ -6,9 +6,9 @@ import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emu
 import { postgresStore } from '@paylink/postgres';
 import { build } from 'esbuild';
 import { Pool } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
-import type { RunReport } from '../src/reconcile/run.js';
+import { runOnce, type RunReport } from '../src/reconcile/run.js';
 import { startService } from './prove/service.js';
 import { newFolder, paylink, start, type Result } from './paylink.js';
 
@@ -230,6 +230,35 @@ describe('a run', () => {
     expect((await paylink(args, { env })).code).toBe(0);
     expect(await paidOrders()).toEqual(references);
   });
+});
+
+it('a run whose query hangs ends a minute after its deadline, so that it keeps no lock', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const onError = vi.fn();
+  let isLocked = true;
+  const running = runOnce({
+    shop: {
+      payments: { reconcile: vi.fn() },
+      unpaidReferences: () => new Promise(() => undefined),
+    },
+    tenant: undefined,
+    cursor: undefined,
+    deadline: 600_000,
+    concurrency: 4,
+    signal: new AbortController().signal,
+    alone: (work) => work().finally(() => (isLocked = false)),
+    onError,
+    onProgress: () => undefined,
+  });
+  await vi.advanceTimersByTimeAsync(659_000);
+  expect(isLocked).toBe(true);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await running).toMatchObject({ result: 'failed' });
+  expect(onError.mock.calls).toMatchObject([
+    [{ message: expect.stringContaining('in the minute after its deadline') as string }],
+  ]);
+  expect(isLocked).toBe(false);
 });
 
 describe('two runs at a time', () => {

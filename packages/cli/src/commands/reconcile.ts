@@ -1,6 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
+import { withinBounds } from '@paylink/core';
 import type { ReconcileReport } from '@paylink/payments';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { findDatabase } from '../database.js';
@@ -35,6 +35,9 @@ const EXITS: Readonly<Record<Result, number>> = {
   key_refused: EXIT.keyRefused,
   stopped: INTERRUPTED,
 };
+
+/** Milliseconds for `close` of the module. */
+const CLOSING = 5_000;
 
 /** A service that is down fails every order: nobody reads ten thousand lines of that. */
 const MOST_ERROR_LINES = 20;
@@ -87,8 +90,6 @@ export function reconcileCommand(): Command {
 
 async function run({ flags, output }: Run<Flags>): Promise<number> {
   const stop = new AbortController();
-  // Every order that is under way listens.
-  setMaxListeners(0, stop.signal);
   void untilStopped().then(() => stop.abort());
   let shop: ShopModule | undefined;
   try {
@@ -102,9 +103,16 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
     shop = await loadShop(flags.module);
     return await runAgain(shop, alone, flags, output, stop.signal);
   } finally {
-    await Promise.resolve(shop?.close?.()).catch(() => undefined);
+    await close(shop, output);
     endSoon();
   }
+}
+
+async function close(shop: ShopModule | undefined, output: Output): Promise<void> {
+  const closing = async (): Promise<unknown> => shop?.close?.();
+  await withinBounds(closing(), { milliseconds: CLOSING }).catch((error: unknown) => {
+    output.error(`close() of the module failed: ${String(error)}`);
+  });
 }
 
 type Alone = (work: () => Promise<ReconcileReport>) => Promise<ReconcileReport | undefined>;

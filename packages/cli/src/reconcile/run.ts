@@ -1,4 +1,5 @@
 /** One run of a schedule: what it did, for the log, the health file and programs. */
+import { setMaxListeners } from 'node:events';
 import { withinBounds } from '@paylink/core';
 import type { Failed, ReconcileProgress, ReconcileReport, References } from '@paylink/payments';
 import { messageOf } from '../database.js';
@@ -46,8 +47,16 @@ export interface RunOptions {
   readonly onProgress: (progress: ReconcileProgress) => void;
 }
 
+/** Milliseconds after the deadline for the questions and the credits that are under way. */
+const GRACE = 60_000;
+
 /** @throws Failure if `unpaidReferences` returns no references, or a setting is wrong */
-export async function runOnce({ alone, onError, ...options }: RunOptions): Promise<RunReport> {
+export async function runOnce({
+  alone,
+  onError,
+  signal,
+  ...options
+}: RunOptions): Promise<RunReport> {
   const started = performance.now();
   const errors: RunError[] = [];
   const add = (error: RunError): void => {
@@ -69,22 +78,37 @@ export async function runOnce({ alone, onError, ...options }: RunOptions): Promi
     errors,
     cursor: report === undefined ? (known?.cursor ?? options.cursor) : report.cursor,
   });
+  const limit = new AbortController();
+  const stop = (): void => limit.abort(signal.reason);
+  setMaxListeners(0, limit.signal);
+  signal.addEventListener('abort', stop);
   try {
-    const report = await alone(() =>
-      reconcileWith({ ...options, onProgress }, ({ reference, error }) =>
+    signal.throwIfAborted();
+    const running = alone(() =>
+      reconcileWith({ ...options, signal: limit.signal, onProgress }, ({ reference, error }) =>
         add({ reference, ...factsOf(error) }),
       ),
     );
+    // A query of the merchant that hangs would keep the lock for ever.
+    const report = await withinBounds(running, {
+      milliseconds: options.deadline + GRACE,
+      reason: () => {
+        limit.abort(new Error('the run did not end in the minute after its deadline'));
+        return limit.signal.reason as unknown;
+      },
+    });
     if (report === undefined) return ended('skipped');
     for (const reference of report.repeated) add({ reference, ...REPEATED });
     if (report.keyRefused) return ended('key_refused', report);
     const isDone = errors.length === 0 && report.notAsked.length === 0;
     return ended(isDone ? 'done' : 'incomplete', report);
   } catch (error) {
-    if (options.signal.aborted) return ended('stopped');
+    if (signal.aborted) return ended('stopped');
     if (isConfigurationError(error) || isUsageFailure(error)) throw error;
     add(factsOf(error));
     return ended('failed');
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 
