@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { withinBounds } from '@paylink/core';
 import type { ReconcileReport } from '@paylink/payments';
 import { runs, type CommonFlags, type Run } from '../action.js';
@@ -58,7 +58,11 @@ export function reconcileCommand(): Command {
     .option('--state <file>', 'keeps the cursor, so that the next run starts where one was cut off')
     .option('--health <file>', 'keeps the time and the result of the last run, as JSON')
     .option('--tenant <tenant>', 'the merchant whose orders these are')
-    .option('--deadline <time>', 'start no order after this time (default: 10m)', duration, 600_000)
+    .addOption(
+      new Option('--deadline <time>', 'start no order after this time')
+        .argParser(duration)
+        .default(600_000, '10m'),
+    )
     .option('--concurrency <n>', 'orders at a time', wholeNumber(1, 100), 4)
     .option(
       '--no-lock',

@@ -1,7 +1,12 @@
 /** One run of a schedule: what it did, for the log, the health file and programs. */
 import { setMaxListeners } from 'node:events';
 import { withinBounds } from '@paylink/core';
-import type { Failed, ReconcileProgress, ReconcileReport, References } from '@paylink/payments';
+import type {
+  FailedOrder,
+  ReconcileProgress,
+  ReconcileReport,
+  References,
+} from '@paylink/payments';
 import { messageOf } from '../database.js';
 import { isConfigurationError, isUsageFailure, usageFailure } from '../failure.js';
 import type { ShopModule } from './module.js';
@@ -118,7 +123,7 @@ type Reconciling = Omit<RunOptions, 'alone' | 'onError'>;
 
 async function reconcileWith(
   { shop, tenant, signal, ...options }: Reconciling,
-  onError: (failed: Failed) => void,
+  onError: (failed: FailedOrder) => void,
 ): Promise<ReconcileReport> {
   const asking = async (): Promise<References> => shop.unpaidReferences(tenant);
   const references = await withinBounds(asking(), { signals: [signal] });

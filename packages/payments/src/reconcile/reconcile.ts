@@ -11,7 +11,7 @@ import { RateLimit } from './rate-limit.js';
 import { checkReferences, inOrder, readCursor, type Item, type References } from './references.js';
 import {
   Report,
-  type Failed,
+  type FailedOrder,
   type ReconcileProgress,
   type ReconcileReport,
   type Result,
@@ -23,7 +23,7 @@ export interface ReconcileOptions {
   /** Called at most once a second, if a pause begins, and at the end. */
   readonly onProgress?: ((progress: ReconcileProgress) => unknown) | undefined;
   /** Called for each error as it comes. The payments log nothing then. */
-  readonly onError?: ((failed: Failed) => unknown) | undefined;
+  readonly onError?: ((failed: FailedOrder) => unknown) | undefined;
   /** References at a time, 1 to 100. Default 4. */
   readonly concurrency?: number | undefined;
   /** Milliseconds for the run with its pauses. No reference starts afterwards. Default 600,000. */

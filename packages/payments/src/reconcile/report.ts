@@ -15,7 +15,7 @@ export interface ReconcileProgress {
 }
 
 /** A reference whose order was not credited, and why. */
-export interface Failed {
+export interface FailedOrder {
   readonly reference: string;
   readonly error: unknown;
 }
@@ -34,7 +34,7 @@ export interface ReconcileReport {
   readonly failed: readonly string[];
   readonly cancelled: readonly string[];
   /** Not credited: an error of `credit`, the store or the client. */
-  readonly errors: readonly Failed[];
+  readonly errors: readonly FailedOrder[];
   /** Given again: two orders have one reference, and one payment cannot pay both. */
   readonly repeated: readonly string[];
   /** Not reached before the deadline or a refused key: all of an array, else those read. */
@@ -62,7 +62,7 @@ export class Report {
     repeated: [],
     notAsked: [],
   };
-  readonly #errors: Failed[] = [];
+  readonly #errors: FailedOrder[] = [];
   readonly #underWay = new Set<Item>();
   #total = 0;
 
