@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { startPostgres, type PostgresServer } from '../../../test/engines/postgres.js';
 import { runOnce, type RunReport } from '../src/reconcile/run.js';
 import { startService } from './prove/service.js';
-import { newFolder, paylink, start, type Result } from './paylink.js';
+import { API_KEY, newFolder, paylink, SECRET, start, type Result } from './paylink.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const MODULE = at(`../.cache/payments-${process.pid}.mjs`);
@@ -366,6 +366,30 @@ describe('a schedule', () => {
     service.goOn();
     expect((await paylink(ARGS, { env: service.env })).stdout).toContain('credited 50');
   });
+});
+
+it('a secret in an error of the merchant is not printed (J01)', async () => {
+  const env = {
+    PAYLINK_API_KEY: API_KEY,
+    WEBHOOK_SECRET: SECRET,
+    DATABASE_URL: 'postgres://shop:a-password-of-the-books@127.0.0.1:1/shop',
+  };
+  const module = join(newFolder(), 'payments.mjs');
+  writeFileSync(
+    module,
+    `export const payments = { reconcile() {} };
+    export const unpaidReferences = () => {
+      const { PAYLINK_API_KEY, WEBHOOK_SECRET, DATABASE_URL } = process.env;
+      throw new Error([PAYLINK_API_KEY, WEBHOOK_SECRET, DATABASE_URL].join(' '));
+    };`,
+  );
+  for (const more of [[], ['--json']]) {
+    const args = ['reconcile', '--module', module, '--no-lock', ...more];
+    const { code, stdout, stderr } = await paylink(args, { env });
+    expect(code).toBe(1);
+    expect(`${stdout}${stderr}`).toContain('[hidden] [hidden] [hidden]');
+    expect(`${stdout}${stderr}`).not.toContain('a-password-of-the-books');
+  }
 });
 
 describe('a module or an option that is wrong', () => {

@@ -13,7 +13,12 @@ import { runAlone } from '../reconcile/lock.js';
 import { loadShop, type ShopModule } from '../reconcile/module.js';
 import { runOnce, type Result, type RunError, type RunReport } from '../reconcile/run.js';
 import { text } from '../safe-text.js';
-import { API_ENVIRONMENT, API_KEY_VARIABLE, DATABASE_VARIABLE } from '../settings.js';
+import {
+  API_ENVIRONMENT,
+  API_KEY_VARIABLE,
+  DATABASE_VARIABLE,
+  SECRET_VARIABLES,
+} from '../settings.js';
 import { untilStopped } from '../until-stopped.js';
 
 interface Flags extends CommonFlags {
@@ -102,7 +107,7 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
     if (flags.tenant === '') throw usageFailure('--tenant is empty');
     if (flags.state !== undefined) checkFolder(flags.state, '--state');
     if (flags.health !== undefined) checkFolder(flags.health, '--health');
-    output.hide(process.env[API_KEY_VARIABLE]);
+    for (const name of [API_KEY_VARIABLE, ...SECRET_VARIABLES]) output.hide(process.env[name]);
     const alone = chooseLock(flags, output, stop.signal);
     shop = await loadShop(flags.module);
     return await runAgain(shop, alone, flags, output, stop.signal);
@@ -122,8 +127,8 @@ async function close(shop: ShopModule | undefined, output: Output): Promise<void
 type Alone = (work: () => Promise<ReconcileReport>) => Promise<ReconcileReport | undefined>;
 
 function chooseLock({ lock, tenant = '' }: Flags, output: Output, signal: AbortSignal): Alone {
-  const address = lock ? findDatabase(undefined, output) : undefined;
-  if (address !== undefined && /^postgres(ql)?:/.test(address.url))
+  const address = findDatabase(undefined, output);
+  if (lock && address !== undefined && /^postgres(ql)?:/.test(address.url))
     return (work) => runAlone(address, `paylink reconcile ${tenant}`, signal, work);
   if (lock) {
     output.note(
