@@ -29,6 +29,6 @@ async function generatePrismaClient() {
 }
 
 // TypeScript 7 checks everything in seconds. ESLint, typedoc and tsup need the API of 5.9.
-const tsc = join(ROOT, 'node_modules', 'typescript7', 'bin', 'tsc');
+const tsc = join(ROOT, 'scripts', 'node_modules', 'typescript7', 'bin', 'tsc');
 process.exitCode =
   (await generatePrismaClient()) || (await run(process.execPath, [tsc, '--noEmit']));

@@ -38,6 +38,7 @@ export const GROUPS: readonly Group[] = [
     text: { en: 'Guides', fr: 'Guides' },
     pages: [
       'going-live',
+      'schedule',
       'testing',
       'docker',
       'serverless',

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
 import { startPostgres, type PostgresServer } from '../servers/postgres.js';
 import { startRedis, withoutRedis, type RedisServer } from '../servers/redis.js';
-import { blockOf, runBlock, runServer, serve } from './blocks.js';
+import { blockOf, ordersTable, runBlock, runServer, serve } from './blocks.js';
 
 type Tx = Pick<PoolClient, 'query'>;
 
@@ -22,10 +22,6 @@ const RECIPE = await readFile(
   new URL('../../examples/shop/src/credit-order.ts', import.meta.url),
   'utf8',
 );
-/** The table of orders of a quick start. */
-const [, ORDERS] = /await pool\.query\(`(CREATE TABLE IF NOT EXISTS orders[^`]*)`\)/.exec(
-  await blockOf('docs/start/express.md', 'CREATE TABLE'),
-)!;
 /** Ends a wait that hangs. */
 const SOON = { timeout: 20_000 };
 
@@ -49,7 +45,7 @@ describe('a block of a page, on PostgreSQL', () => {
     pool = new Pool({ connectionString: server.url });
     store = postgresStore(pool);
     await store.migrate();
-    await pool.query(ORDERS!);
+    await pool.query(await ordersTable());
     emulator = await startEmulator();
     paylink = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
   }, 60_000);
@@ -266,20 +262,6 @@ describe('a block of a page, on PostgreSQL', () => {
     });
     await run({ rawBody: rawBody.toString('base64'), headers });
     expect([await isCredited(reference), await isCredited(another)]).toEqual([true, false]);
-  });
-
-  it('credits what no notification told of, and keeps the cursor: docs/going-live.md', async () => {
-    await pool.query(await blockOf('docs/going-live.md', 'CREATE TABLE reconcile_cursor'));
-    const { reconcileOrders } = (await runBlock(
-      await blockOf('docs/going-live.md', 'reconcileOrders'),
-    )) as {
-      reconcileOrders(pool: Pool, payments: Payments): Promise<void>;
-    };
-    const [paid, unpaid] = [await order(), await order(false)];
-    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
-    await reconcileOrders(pool, ownPayments());
-    expect(log).toHaveBeenCalledWith(expect.stringContaining('errors 0, not asked 0'));
-    expect([await isCredited(paid), await isCredited(unpaid)]).toEqual([true, false]);
   });
 
   it('is a whole app that credits in three ways: README.md', async () => {

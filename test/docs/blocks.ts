@@ -19,6 +19,12 @@ export async function blockOf(page: string, containing: string): Promise<string>
   return found[0]!;
 }
 
+/** The table of orders of a quick start. */
+export async function ordersTable(): Promise<string> {
+  const block = await blockOf('docs/start/express.md', 'CREATE TABLE');
+  return /await pool\.query\(`(CREATE TABLE IF NOT EXISTS orders[^`]*)`\)/.exec(block)![1]!;
+}
+
 /** What a block of TypeScript runs with. */
 export interface Surroundings {
   /** Functions that the block only declares: they are the reader's own. */

@@ -4,3 +4,4 @@ import type { Pool } from 'pg';
 
 export declare const payments: Payments;
 export declare const pool: Pool;
+export declare function unpaidReferences(): Promise<string[]>;

@@ -1,8 +1,6 @@
-/** The shell's lines of the pages, run by a shell as they stand there: `npx paylink` and `npx @paylink/cli` are the command from its sources. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** The shell's lines of the pages, run by a shell as they stand there. */
 import { writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { RequestListener } from 'node:http';
 import { createClient } from '@paylink/client';
 import { startEmulator } from '@paylink/emulator';
@@ -10,8 +8,9 @@ import { paymentWebhook } from '@paylink/express';
 import { signedDelivery } from '@paylink/testing';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { COMMAND, newFolder } from '../../packages/cli/test/paylink.js';
+import { newFolder } from '../../packages/cli/test/paylink.js';
 import { blockOf, serve } from './blocks.js';
+import { run, start } from './shell.js';
 
 const SECRET = 'the secret of the portal';
 
@@ -34,59 +33,6 @@ async function openShop({ order = 'paid' }: { order?: 'paid' | 'pending' | 'none
     `WEBHOOK_SECRET="${SECRET}"\nPAYLINK_BASE_URL=${emulator.baseUrl}\nPAYLINK_API_KEY=${emulator.apiKey}\n`,
   );
   return { url, folder, credited };
-}
-
-/** Starts a line as its reader would, on a shop that stands where the page's does. */
-function start(
-  line: string,
-  url: string,
-  folder: string,
-  env: Readonly<Record<string, string>> = {},
-) {
-  const runs = `exec "${process.execPath}" "${COMMAND}" "$@"\n`;
-  writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\n${runs}`, { mode: 0o755 });
-  writeFileSync(join(folder, 'paylink'), `#!/bin/sh\n${runs}`, { mode: 0o755 });
-  const command = line.replace(
-    /https?:\/\/(?:your-shop\.example|localhost:3000)\/webhooks\/payments/,
-    url,
-  );
-  const path = [folder, dirname(process.execPath), process.env['PATH']].join(delimiter);
-  // A group of its own, so that the command ends with the shell.
-  // One pipe for both, as a terminal has it: of two, either may come first.
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', `exec 2>&1\n${command}`], {
-    cwd: folder,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { PATH: path, ...env } as unknown as NodeJS.ProcessEnv,
-  });
-  let output = '';
-  child.stdout.on('data', (piece: Buffer) => (output += piece.toString()));
-  const closed = once(child, 'close').then(([code]) => code as number | null);
-  onTestFinished(() => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
-  });
-  return {
-    output: () => output,
-    closed,
-    async until(pattern: RegExp): Promise<RegExpExecArray> {
-      for (;;) {
-        const match = pattern.exec(output);
-        if (match !== null) return match;
-        const next = await Promise.race([once(child.stdout, 'data'), closed.then(() => 'closed')]);
-        if (next === 'closed' && !pattern.test(output))
-          throw new Error(`it ended without ${pattern}: ${output}`);
-      }
-    },
-    end: () => process.kill(-child.pid!, 'SIGTERM'),
-  };
-}
-
-async function run(
-  ...args: Parameters<typeof start>
-): Promise<{ code: number | null; output: string }> {
-  const running = start(...args);
-  const code = await running.closed;
-  return { code, output: running.output() };
 }
 
 const linesOf = async (page: string, containing: string): Promise<string[]> =>

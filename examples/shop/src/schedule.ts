@@ -11,7 +11,8 @@ export interface ScheduleOptions {
 
 /**
  * Reconciles the unpaid orders at once and then again and again: a notification may never come, and
- * the customer may never come back. Returns a function that stops the schedule.
+ * the customer may never come back. Returns a function that stops the schedule. A shop with a
+ * server for its database runs `paylink reconcile` instead.
  */
 export function startSchedule({
   orders,
@@ -30,7 +31,7 @@ export function startSchedule({
     while (!signal.aborted) {
       // A run that fails must not be the last: the database may be away for a moment.
       await run().catch((error: unknown) => {
-        if (!signal.aborted) console.error('[shop] reconcile failed:', error);
+        if (!signal.aborted) console.error(`[shop] reconcile failed: ${String(error)}`);
       });
       await sleep(interval, undefined, { signal }).catch(() => undefined);
     }

@@ -1,5 +1,5 @@
 /** What the exit codes mean; every command's help lists them. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, keyRefused: 3 } as const;
 
 /** As shells count a command that Ctrl-C ended: 128 and the number of SIGINT. */
 export const INTERRUPTED = 130;
@@ -20,6 +20,10 @@ export class Failure extends Error {
 /** The command line or a setting is wrong; nothing was done. */
 export function usageFailure(message: string, ...fixes: (string | undefined)[]): Failure {
   return new Failure(EXIT.usage, message, fixes);
+}
+
+export function isUsageFailure(error: unknown): boolean {
+  return error instanceof Failure && error.exitCode === EXIT.usage;
 }
 
 /** It was tried, and did not go well. */

@@ -54,6 +54,17 @@ export function ago(value: string): Date {
   return new Date(Date.now() - Number(count) * (unit === 'd' ? 86_400_000 : 3_600_000));
 }
 
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** For commander: a time such as 30s, 5m or 1h, as milliseconds. */
+export function duration(value: string): number {
+  const [, number, unit] = /^(\d{1,6})([smh])$/.exec(value) ?? [];
+  const milliseconds = Number(number) * (UNITS[unit!] ?? NaN);
+  // 24 days are the longest that a timer can be set for.
+  if (milliseconds > 0 && milliseconds < 2 ** 31) return milliseconds;
+  throw new InvalidArgumentError('It must be a time such as 30s, 5m or 1h, at most 24 days.');
+}
+
 /** For commander: an option that can be given several times. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];

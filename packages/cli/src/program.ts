@@ -10,6 +10,7 @@ import { linksCommand } from './commands/links.js';
 import { cancelCommand, failCommand, payCommand } from './commands/pay.js';
 import { paymentsCommand } from './commands/payments.js';
 import { proveCommand } from './commands/prove.js';
+import { reconcileCommand } from './commands/reconcile.js';
 import { signCommand } from './commands/sign.js';
 import { triggerCommand } from './commands/trigger.js';
 import { createPaint, wantsColor } from './paint.js';
@@ -32,6 +33,7 @@ const COMMANDS = [
   linksCommand,
   paymentsCommand,
   inboxCommand,
+  reconcileCommand,
   proveCommand,
 ];
 

@@ -16,6 +16,7 @@ const COMMANDS = [
   'inbox show',
   'inbox replay',
   'inbox forget',
+  'reconcile',
   'prove',
 ];
 

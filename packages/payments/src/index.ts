@@ -18,7 +18,7 @@ export {
 } from './reconcile/read-payments.js';
 export type { ReconcileOptions } from './reconcile/reconcile.js';
 export type { References } from './reconcile/references.js';
-export type { ReconcileProgress, ReconcileReport } from './reconcile/report.js';
+export type { FailedOrder, ReconcileProgress, ReconcileReport } from './reconcile/report.js';
 export type { AnyEvent, KindHandler, PaymentsOptions } from './settings.js';
 export type { Settled, SettleOptions } from './settle.js';
 export type {

@@ -28,7 +28,8 @@ export interface Payments {
   settle(reference: string, options?: SettleOptions): Promise<Settled>;
   /**
    * Asks the service for each unpaid order, and credits those that are paid. An order that fails
-   * does not stop the others. If the service refuses by its rate limit, all orders wait.
+   * does not stop the others. If the service refuses by its rate limit, all orders wait. If it
+   * refuses the key with 401, the run ends.
    *
    * @throws ConfigurationError, the reason of the signal, or the error of `references`
    */

@@ -39,6 +39,7 @@ describe('reconcile', () => {
       cancelled: ['cancelled'],
       repeated: [],
       notAsked: [],
+      keyRefused: false,
       cursor: undefined,
       errors: expect.arrayContaining([
         { reference: 'refunded', error: unavailable },
@@ -69,6 +70,43 @@ describe('reconcile', () => {
       ]);
       expect(credit).not.toHaveBeenCalled();
     }
+  });
+
+  it('ends at a refused key, and asks nothing more', async () => {
+    const client = service((reference) =>
+      reference === 'r-0' ? Object.assign(new Error('refused'), { status: 401 }) : {},
+    );
+    const { reconcile } = paymentsWith({ client });
+    for (const asked of [references(50), new Set(references(50))]) {
+      client.getPayment.mockClear();
+      const report = await reconcile(asked, { concurrency: 1, cursor: '0:r-0' });
+      expect(report).toMatchObject({ keyRefused: true, credited: [], cursor: '1:r-1' });
+      expect(report.errors).toMatchObject([{ reference: 'r-0' }]);
+      expect(client.getPayment).toHaveBeenCalledOnce();
+    }
+  });
+
+  it('tells of each error as it comes, and logs none then', async () => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const { reconcile, credit } = paymentsWith({ logger });
+    const broken = new Error('no such table');
+    credit.mockRejectedValue(broken);
+    const onError = vi.fn();
+    await reconcile(['r', ''], { onError });
+    expect(onError.mock.calls).toEqual(
+      expect.arrayContaining([
+        [{ reference: 'r', error: broken }],
+        [
+          {
+            reference: '',
+            error: expect.objectContaining({ code: 'invalid_reference' }) as object,
+          },
+        ],
+      ]),
+    );
+    expect(logger.error).not.toHaveBeenCalled();
+    await reconcile(['r']);
+    expect(logger.error).toHaveBeenCalledOnce();
   });
 
   it('asks neither the store nor the client for a value that is no reference', async () => {

@@ -21,14 +21,20 @@ export class RateLimit {
   readonly #pace: Pace;
   #until = 0;
   #refusals = 0;
+  #keyRefused = false;
 
   constructor(pace: Pace) {
     this.#pace = pace;
   }
 
-  /** Whether the run ends before the pause does. */
+  /** Whether nothing is asked any more: the run ends before the pause, or the key is refused. */
   get isOver(): boolean {
-    return Math.max(performance.now(), this.#until) >= this.#pace.end;
+    return this.#keyRefused || Math.max(performance.now(), this.#until) >= this.#pace.end;
+  }
+
+  /** Whether the service has refused the key of the client. */
+  get keyRefused(): boolean {
+    return this.#keyRefused;
   }
 
   /**
@@ -51,6 +57,8 @@ export class RateLimit {
         return answer;
       } catch (error) {
         const { cause } = Object(error) as { readonly cause?: unknown };
+        // The service would refuse every other question too, and may lock the account.
+        this.#keyRefused ||= isOfKey(error) || isOfKey(cause);
         const isRefused = this.#refused(error) || this.#refused(cause);
         if (!isRefused || refusals === mostRefusals) throw error;
       }
@@ -81,6 +89,11 @@ interface Refusal {
   readonly code?: unknown;
   /** Milliseconds. */
   readonly retryAfter?: unknown;
+}
+
+function isOfKey(error: unknown): boolean {
+  const { status, code } = Object(error) as Refusal;
+  return status === 401 || code === 'unauthorized';
 }
 
 function isDelay(retryAfter: unknown): retryAfter is number {

@@ -1,4 +1,4 @@
-import { check, readBound, readOptions, withinBounds } from '@paylink/core';
+import { check, readBound, readOptions, withinBounds, type Logger } from '@paylink/core';
 import { ask, type ServicePayment } from '../ask.js';
 import type { Paid } from '../credit.js';
 import { creditNow } from '../credit-now.js';
@@ -9,13 +9,21 @@ import { isDone } from '../run-once.js';
 import { SUCCEEDED, type Settings } from '../settings.js';
 import { RateLimit } from './rate-limit.js';
 import { checkReferences, inOrder, readCursor, type Item, type References } from './references.js';
-import { Report, type ReconcileProgress, type ReconcileReport, type Result } from './report.js';
+import {
+  Report,
+  type FailedOrder,
+  type ReconcileProgress,
+  type ReconcileReport,
+  type Result,
+} from './report.js';
 
 export interface ReconcileOptions {
   /** `cursor` of the last report or progress. Without it, a run starts at random in an array. */
   readonly cursor?: string | undefined;
   /** Called at most once a second, if a pause begins, and at the end. */
   readonly onProgress?: ((progress: ReconcileProgress) => unknown) | undefined;
+  /** Called for each error as it comes. The payments log nothing then. */
+  readonly onError?: ((failed: FailedOrder) => unknown) | undefined;
   /** References at a time, 1 to 100. Default 4. */
   readonly concurrency?: number | undefined;
   /** Milliseconds for the run with its pauses. No reference starts afterwards. Default 600,000. */
@@ -26,7 +34,8 @@ export interface ReconcileOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const NAMES = ['cursor', 'onProgress', 'concurrency', 'deadline', 'tenant', 'signal'];
+const NAMES = ['cursor', 'onProgress', 'onError', 'concurrency', 'deadline', 'tenant', 'signal'];
+const SILENT: Logger = { warn: () => undefined, error: () => undefined };
 
 /** Milliseconds between two calls of `onProgress`. */
 const PROGRESS_INTERVAL = 1_000;
@@ -38,10 +47,11 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
   options: ReconcileOptions = {},
 ): Promise<ReconcileReport> {
   const own = readOptions(options, NAMES);
-  const { onProgress, signal, concurrency = 4, deadline = 600_000 } = own;
+  const { onProgress, onError, signal, concurrency = 4, deadline = 600_000 } = own;
   checkReferences(references);
-  const isHook = onProgress === undefined || typeof onProgress === 'function';
-  check(isHook, 'onProgress', 'must be a function');
+  for (const [name, hook] of Object.entries({ onProgress, onError })) {
+    check(hook === undefined || typeof hook === 'function', name, 'must be a function');
+  }
   checkSignal(signal);
   const places = readBound('concurrency', concurrency, 1, 100);
   const end = performance.now() + readBound('deadline', deadline);
@@ -55,6 +65,8 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
     tell(onProgress, report.progress(total, pause));
   };
   const limit = new RateLimit({ end, signal, mostRefusals: 5, onPause: tellProgress });
+  const steps = { tenant, signal, limit };
+  const quiet = onError === undefined ? settings : { ...settings, logger: SILENT };
   const seen = new Set<string>();
   const items = inOrder(references, readCursor(own.cursor));
   const work = async (item: Item): Promise<void> => {
@@ -62,15 +74,18 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
     const isRepeated = seen.size === seen.add(item.reference).size;
     const result = isRepeated
       ? 'repeated'
-      : await resultOf(settings, item.reference, { tenant, signal, limit }).catch(asError);
+      : await resultOf(quiet, item.reference, steps).catch(asError);
     report.end(item, result);
+    // Once the run is ended, every question under way fails.
+    if (typeof result === 'object' && signal?.aborted !== true)
+      tell(onError, { reference: item.reference, ...result });
     if (performance.now() - told >= PROGRESS_INTERVAL) tellProgress();
   };
   // The rest of an array is known. Otherwise the cursor needs the first that was not asked.
   const isEnough = (): boolean => total === undefined && report.isIncomplete;
   await inParallel(items, { places, signal, isEnough }, work);
   tellProgress();
-  return report.lists();
+  return report.lists(limit.keyRefused);
 }
 
 interface Steps {

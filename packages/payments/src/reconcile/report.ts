@@ -14,6 +14,12 @@ export interface ReconcileProgress {
   readonly cursor: string | undefined;
 }
 
+/** A reference whose order was not credited, and why. */
+export interface FailedOrder {
+  readonly reference: string;
+  readonly error: unknown;
+}
+
 /** What the run found. Each reference is in one of the lists. */
 export interface ReconcileReport {
   /** References that were read. */
@@ -28,11 +34,13 @@ export interface ReconcileReport {
   readonly failed: readonly string[];
   readonly cancelled: readonly string[];
   /** Not credited: an error of `credit`, the store or the client. */
-  readonly errors: readonly { readonly reference: string; readonly error: unknown }[];
+  readonly errors: readonly FailedOrder[];
   /** Given again: two orders have one reference, and one payment cannot pay both. */
   readonly repeated: readonly string[];
-  /** Not reached by the deadline or within the rate limit: all of an array, else those read. */
+  /** Not reached before the deadline or a refused key: all of an array, else those read. */
   readonly notAsked: readonly string[];
+  /** The service refused the key with 401, so the run ended. */
+  readonly keyRefused: boolean;
   /** Store it, and give it to the next run. Undefined if every reference was asked. */
   readonly cursor: string | undefined;
 }
@@ -40,7 +48,7 @@ export interface ReconcileReport {
 /** How a reference ended: the list that it belongs to, or its error. */
 export type Result = keyof Lists | { readonly error: unknown };
 
-type Lists = Omit<ReconcileReport, 'total' | 'errors' | 'cursor'>;
+type Lists = Omit<ReconcileReport, 'total' | 'errors' | 'keyRefused' | 'cursor'>;
 
 /** The lists of a report as they grow. */
 export class Report {
@@ -54,7 +62,7 @@ export class Report {
     repeated: [],
     notAsked: [],
   };
-  readonly #errors: { readonly reference: string; readonly error: unknown }[] = [];
+  readonly #errors: FailedOrder[] = [];
   readonly #underWay = new Set<Item>();
   #total = 0;
 
@@ -85,12 +93,13 @@ export class Report {
     };
   }
 
-  lists(): ReconcileReport {
+  lists(keyRefused: boolean): ReconcileReport {
     const lists = Object.entries(this.#lists).map(([name, items]) => {
       return [name, items.map(({ reference }) => reference)] as const;
     });
     const named = Object.fromEntries(lists) as unknown as Lists;
-    return { total: this.#total, ...named, errors: this.#errors, cursor: this.#cursor() };
+    const cursor = this.#cursor();
+    return { total: this.#total, ...named, errors: this.#errors, keyRefused, cursor };
   }
 
   /** Before every reference that has not ended. */

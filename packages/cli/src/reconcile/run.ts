@@ -1,0 +1,173 @@
+/** One run of a schedule: what it did, for the log, the health file and programs. */
+import { setMaxListeners } from 'node:events';
+import { withinBounds } from '@paylink/core';
+import type {
+  FailedOrder,
+  ReconcileProgress,
+  ReconcileReport,
+  References,
+} from '@paylink/payments';
+import { messageOf } from '../database.js';
+import { isConfigurationError, isUsageFailure, usageFailure } from '../failure.js';
+import type { ShopModule } from './module.js';
+
+/**
+ * `incomplete`: an order was not read, or not credited. `failed`: the run could not start or go on.
+ * `skipped`: another run has the lock.
+ */
+export type Result = 'done' | 'incomplete' | 'key_refused' | 'failed' | 'stopped' | 'skipped';
+
+export interface RunError {
+  /** Missing if the whole run failed. */
+  readonly reference?: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface RunReport {
+  /** When the run ended. */
+  readonly time: string;
+  readonly durationMs: number;
+  readonly result: Result;
+  /** Of a run that did not come to its end, those that are known. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly credited: readonly string[];
+  /** Unpaid, although they have a mark. */
+  readonly duplicates: readonly string[];
+  readonly errors: readonly RunError[];
+  /** Where the next run starts. Undefined if every order was read. */
+  readonly cursor: string | undefined;
+}
+
+export interface RunOptions {
+  readonly shop: ShopModule;
+  readonly tenant: string | undefined;
+  readonly cursor: string | undefined;
+  readonly deadline: number;
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  /** Runs the work under the lock. Gives undefined if another run has the lock. */
+  readonly alone: (work: () => Promise<ReconcileReport>) => Promise<ReconcileReport | undefined>;
+  readonly onError: (error: RunError) => void;
+  readonly onProgress: (progress: ReconcileProgress) => void;
+}
+
+/** Milliseconds after the deadline for the questions and the credits that are under way. */
+const GRACE = 60_000;
+
+/** @throws Failure if `unpaidReferences` returns no references, or a setting is wrong */
+export async function runOnce({
+  alone,
+  onError,
+  signal,
+  ...options
+}: RunOptions): Promise<RunReport> {
+  const started = performance.now();
+  const errors: RunError[] = [];
+  const add = (error: RunError): void => {
+    errors.push(error);
+    onError(error);
+  };
+  let known: ReconcileProgress | undefined;
+  const onProgress = (progress: ReconcileProgress): void => {
+    known = progress;
+    options.onProgress(progress);
+  };
+  const ended = (result: Result, report?: ReconcileReport): RunReport => ({
+    time: new Date().toISOString(),
+    durationMs: Math.round(performance.now() - started),
+    result,
+    counts: report === undefined ? countsOf(known) : countLists(report),
+    credited: report?.credited ?? [],
+    duplicates: report?.duplicates ?? [],
+    errors,
+    cursor: report === undefined ? (known?.cursor ?? options.cursor) : report.cursor,
+  });
+  const limit = new AbortController();
+  const stop = (): void => limit.abort(signal.reason);
+  setMaxListeners(0, limit.signal);
+  signal.addEventListener('abort', stop);
+  try {
+    signal.throwIfAborted();
+    const running = alone(() =>
+      reconcileWith({ ...options, signal: limit.signal, onProgress }, ({ reference, error }) =>
+        add({ reference, ...factsOf(error) }),
+      ),
+    );
+    // A query of the merchant that hangs would keep the lock for ever.
+    const report = await withinBounds(running, {
+      milliseconds: options.deadline + GRACE,
+      reason: () => {
+        limit.abort(new Error('the run did not end in the minute after its deadline'));
+        return limit.signal.reason as unknown;
+      },
+    });
+    if (report === undefined) return ended('skipped');
+    for (const reference of report.repeated) add({ reference, ...REPEATED });
+    if (report.keyRefused) return ended('key_refused', report);
+    const isDone = errors.length === 0 && report.notAsked.length === 0;
+    return ended(isDone ? 'done' : 'incomplete', report);
+  } catch (error) {
+    if (signal.aborted) return ended('stopped');
+    if (isConfigurationError(error) || isUsageFailure(error)) throw error;
+    add(factsOf(error));
+    return ended('failed');
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const REPEATED = { code: 'repeated', message: 'two orders have this reference' };
+
+type Reconciling = Omit<RunOptions, 'alone' | 'onError'>;
+
+async function reconcileWith(
+  { shop, tenant, signal, ...options }: Reconciling,
+  onError: (failed: FailedOrder) => void,
+): Promise<ReconcileReport> {
+  const asking = async (): Promise<References> => shop.unpaidReferences(tenant);
+  const references = await withinBounds(asking(), { signals: [signal] });
+  if (Array.isArray(references) && references.some((each) => typeof each !== 'string')) {
+    throw usageFailure(
+      'unpaidReferences() must return strings',
+      'of rows, return rows.map(({ reference }) => reference)',
+    );
+  }
+  return shop.payments.reconcile(references, { ...options, tenant, signal, onError });
+}
+
+const LISTS = [
+  'credited',
+  'duplicates',
+  'inProgress',
+  'pending',
+  'failed',
+  'cancelled',
+  'errors',
+  'repeated',
+  'notAsked',
+] as const satisfies readonly (keyof ReconcileReport)[];
+
+function countLists(report: ReconcileReport): Readonly<Record<string, number>> {
+  const lengths = LISTS.map((name) => [name, report[name].length] as const);
+  return { read: report.total - report.notAsked.length, ...Object.fromEntries(lengths) };
+}
+
+function countsOf(progress: ReconcileProgress | undefined): Readonly<Record<string, number>> {
+  const { ended = 0, credited = 0, errors = 0 } = progress ?? {};
+  return { read: ended, credited, errors };
+}
+
+const LONGEST_MESSAGE = 300;
+
+/** On one line, with the reason behind it, and without its stack. */
+function factsOf(error: unknown): Pick<RunError, 'code' | 'message'> {
+  if (!(error instanceof Error)) return { code: 'error', message: String(error) };
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+  const reasons = [messageOf(error), cause instanceof Error ? messageOf(cause) : ''];
+  const message = reasons.filter((reason) => reason !== '').join(': ');
+  return {
+    code: typeof code === 'string' ? code : error.name,
+    message: message.replace(/\s+/g, ' ').slice(0, LONGEST_MESSAGE),
+  };
+}

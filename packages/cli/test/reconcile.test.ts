@@ -1,0 +1,443 @@
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
+import { postgresStore } from '@paylink/postgres';
+import { build } from 'esbuild';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startPostgres, type PostgresServer } from '../../../test/servers/postgres.js';
+import { runOnce, type RunReport } from '../src/reconcile/run.js';
+import { startService } from './prove/service.js';
+import { API_KEY, newFolder, paylink, SECRET, start, type Result } from './paylink.js';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const MODULE = at(`../.cache/payments-${process.pid}.mjs`);
+const ARGS = ['reconcile', '--module', MODULE];
+
+let server: PostgresServer;
+let pool: Pool;
+
+beforeAll(async () => {
+  await build({
+    entryPoints: [at('reconcile/payments.ts')],
+    outfile: MODULE,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['@paylink/source', 'module'],
+    external: ['pg'],
+  });
+  server = await startPostgres({ fsync: 'off' });
+  pool = new Pool({ connectionString: server.url });
+  await postgresStore(pool).migrate();
+  await pool.query(`CREATE TABLE orders (
+    reference text PRIMARY KEY, amount bigint NOT NULL, currency text NOT NULL DEFAULT 'XOF',
+    created_at timestamptz NOT NULL DEFAULT now(), paid_at timestamptz)`);
+});
+afterAll(async () => {
+  await pool.end();
+  await server.close();
+  await rm(MODULE);
+});
+beforeEach(() => pool.query('TRUNCATE orders, paylink_marks'));
+
+/** Inserts orders whose references count up, of 100 each. */
+async function insertOrders(count: number): Promise<string[]> {
+  const references = Array.from({ length: count }, (_, n) => `order-${String(n).padStart(5, '0')}`);
+  await pool.query('INSERT INTO orders (reference, amount) SELECT unnest($1::text[]), 100', [
+    references,
+  ]);
+  return references;
+}
+
+async function paidOrders(): Promise<string[]> {
+  const { rows } = await pool.query<{ reference: string }>(
+    'SELECT reference FROM orders WHERE paid_at IS NOT NULL ORDER BY reference',
+  );
+  return rows.map(({ reference }) => reference);
+}
+
+async function openEmulator(assumed: EmulatorOptions['assumed'] = {}) {
+  const emulator = await startEmulator({ assumed: { linksKept: 20_000, ...assumed } });
+  onTestFinished(() => emulator.close());
+  return { emulator, env: environmentOf(emulator) };
+}
+
+const environmentOf = ({ baseUrl, apiKey }: Pick<Emulator, 'baseUrl' | 'apiKey'>) => ({
+  PAYLINK_BASE_URL: baseUrl,
+  PAYLINK_API_KEY: apiKey,
+  DATABASE_URL: server.url,
+});
+
+/** Links for orders, of which some are paid. */
+async function pay(emulator: Emulator, references: readonly string[], paid: readonly string[]) {
+  for (const reference of references) await emulator.createLink({ amount: 100, reference });
+  for (const reference of paid) await emulator.pay(reference);
+}
+
+/** A service that holds its answers until it is told to go on. */
+async function openStuckService() {
+  let goOn!: () => void;
+  let isAsked!: () => void;
+  const free = new Promise<void>((resolve) => (goOn = resolve));
+  const asked = new Promise<void>((resolve) => (isAsked = resolve));
+  const service = await startService(async () => {
+    isAsked();
+    await free;
+    return 'success';
+  });
+  return {
+    env: { ...service.env, DATABASE_URL: server.url },
+    references: service.asked,
+    asked,
+    goOn,
+  };
+}
+
+/** A module that is the merchant's but for some exports. */
+function moduleWith(exports: string): string {
+  const path = join(newFolder(), 'payments.mjs');
+  writeFileSync(path, `export * from ${JSON.stringify(MODULE)};\n${exports}\n`);
+  return path;
+}
+
+const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
+const recordsOf = ({ stdout }: Pick<Result, 'stdout'>): RunReport[] =>
+  linesOf(stdout).map((line) => JSON.parse(line) as RunReport);
+const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+
+describe('a run', () => {
+  it('credits the paid orders once, in one line, and ends although the pool is open', async () => {
+    const { emulator, env } = await openEmulator();
+    const references = await insertOrders(5);
+    await pay(emulator, references, references.slice(0, 2));
+    const first = await paylink(ARGS, { env });
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toMatch(
+      /^\d{4}-\S+Z done: read 5 orders in \d+\.\d s: credited 2, pending 3\n$/,
+    );
+    expect(await paidOrders()).toEqual(references.slice(0, 2));
+    const second = await paylink(ARGS, { env });
+    expect(second.stdout).toMatch(/done: read 3 orders in .* credited 0, pending 3\n$/);
+  });
+
+  it('prints JSON for programs, and calls close() of the module', async () => {
+    const { emulator, env } = await openEmulator();
+    const references = await insertOrders(2);
+    await pay(emulator, references, references.slice(0, 1));
+    const module = moduleWith('export const close = () => console.error("closed");');
+    const result = await paylink(['reconcile', '--module', module, '--json'], { env });
+    expect(result).toMatchObject({ code: 0, stderr: 'closed\n' });
+    expect(recordsOf(result)).toMatchObject([
+      {
+        result: 'done',
+        counts: { read: 2, credited: 1, pending: 1, errors: 0, notAsked: 0 },
+        credited: ['order-00000'],
+        errors: [],
+      },
+    ]);
+  });
+
+  it('prints one line for each error and no stack, ends with 1, and credits the others', async () => {
+    const { emulator, env } = await openEmulator();
+    const references = await insertOrders(5);
+    await pay(emulator, references.slice(0, 4), references.slice(0, 4));
+    await pool.query("UPDATE orders SET amount = 50 WHERE reference = 'order-00001'");
+    const { code, stdout, stderr } = await paylink(ARGS, { env });
+    expect(code).toBe(1);
+    expect(linesOf(stderr).sort()).toEqual([
+      expect.stringMatching(/^error: order-00001: amount_differs: /),
+      expect.stringMatching(/^error: order-00004: confirm_unavailable: .*\(?404/),
+    ]);
+    expect(stdout).toMatch(/ incomplete: read 5 orders in .*: credited 3, errors 2\n$/);
+    expect(await paidOrders()).toHaveLength(3);
+  });
+
+  it('prints twenty lines and a count if the service is down for every order', async () => {
+    await insertOrders(60);
+    const env = environmentOf({ baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_a.bcdefghi' });
+    const { code, stdout, stderr } = await paylink([...ARGS, '--concurrency', '60'], { env });
+    expect(code).toBe(1);
+    expect(linesOf(stderr)).toHaveLength(21);
+    expect(stderr).toMatch(/\nerror: 40 more orders failed; --json lists them all\n$/);
+    expect(linesOf(stdout)).toHaveLength(1);
+  });
+
+  it('stops at a refused key after a few questions, with 3, and credits with the right one', async () => {
+    const { emulator, env } = await openEmulator();
+    const references = await insertOrders(200);
+    await pay(emulator, references, references.slice(0, 3));
+    const health = join(newFolder(), 'health.json');
+    const args = [...ARGS, '--every', '1s', '--health', health];
+    const key = 'sk_live_4f1c2a.abf7158809cf4f3c762e7160f38b4da5';
+    const refused = await paylink(args, { env: { ...env, PAYLINK_API_KEY: key } });
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain('error: the service refused the API key (401)\n');
+    expect(refused.stdout).toMatch(/ key_refused: read \d orders .* not asked 19\d\n$/);
+    expect(emulator.requests().length).toBeLessThanOrEqual(4);
+    expect(readJson(health)).toMatchObject({ result: 'key_refused' });
+    expect((await paylink(ARGS, { env })).code).toBe(0);
+    expect(await paidOrders()).toHaveLength(3);
+  });
+
+  it('reads 10,000 orders through a rate limit, and credits the paid ones', async () => {
+    const { emulator, env } = await openEmulator({ rateLimit: { requests: 3_000, seconds: 1 } });
+    const references = await insertOrders(10_000);
+    const paid = references.filter((_, n) => n % 100 === 0);
+    await pay(emulator, references, paid);
+    const args = [...ARGS, '--concurrency', '16'];
+    const { code, stdout, stderr } = await paylink(args, { env });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/done: read 10000 orders in .*: credited 100, pending 9900\n$/);
+    expect(await paidOrders()).toEqual(paid);
+  }, 120_000);
+
+  it('cut off by its deadline keeps a cursor, and the next run starts there', async () => {
+    const limited = await openEmulator({ rateLimit: { requests: 100, seconds: 60 } });
+    const references = await insertOrders(250);
+    await pay(limited.emulator, references, []);
+    const state = join(newFolder(), 'cursor.json');
+    writeFileSync(state, '{"cursor":"0:order-00000"}');
+    // One at a time: of four, the refused one need not be the last.
+    const args = [...ARGS, '--state', state, '--concurrency', '1'];
+    // The pause would outlast the deadline, so the run ends at once.
+    const first = await paylink([...args, '--deadline', '30s', '--json'], limited);
+    expect(first.code).toBe(1);
+    const [{ counts, cursor }] = recordsOf(first) as [RunReport];
+    expect(counts).toMatchObject({ read: 100, notAsked: 150 });
+    expect(cursor).toBe('100:order-00100');
+    expect(readJson(state)).toEqual({ cursor });
+
+    const { emulator, env } = await openEmulator();
+    await pay(emulator, references, references.slice(-1));
+    expect((await paylink(args, { env })).code).toBe(0);
+    expect(emulator.requests()[0]!.path).toContain('order-00100');
+    expect(readJson(state)).toEqual({});
+    expect(await paidOrders()).toEqual(references.slice(-1));
+  });
+
+  it('takes references as they are read, and says why if that fails', async () => {
+    const { emulator, env } = await openEmulator();
+    const references = await insertOrders(1);
+    await pay(emulator, references, references);
+    const module = moduleWith(`export async function* unpaidReferences(tenant) {
+      yield 'order-00000';
+      if (tenant === 'acme') throw new Error('the connection broke\\nin the middle');
+    }`);
+    const args = ['reconcile', '--module', module, '--no-lock'];
+    expect((await paylink([...args, '--tenant', 'acme'], { env })).stderr).toBe(
+      'error: the run failed: Error: the connection broke in the middle\n',
+    );
+    expect((await paylink(args, { env })).code).toBe(0);
+    expect(await paidOrders()).toEqual(references);
+  });
+});
+
+it('a run whose query hangs ends a minute after its deadline, so that it keeps no lock', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const onError = vi.fn();
+  let isLocked = true;
+  const running = runOnce({
+    shop: {
+      payments: { reconcile: vi.fn() },
+      unpaidReferences: () => new Promise(() => undefined),
+    },
+    tenant: undefined,
+    cursor: undefined,
+    deadline: 600_000,
+    concurrency: 4,
+    signal: new AbortController().signal,
+    alone: (work) => work().finally(() => (isLocked = false)),
+    onError,
+    onProgress: () => undefined,
+  });
+  await vi.advanceTimersByTimeAsync(659_000);
+  expect(isLocked).toBe(true);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await running).toMatchObject({ result: 'failed' });
+  expect(onError.mock.calls).toMatchObject([
+    [{ message: expect.stringContaining('in the minute after its deadline') as string }],
+  ]);
+  expect(isLocked).toBe(false);
+});
+
+describe('two runs at a time', () => {
+  it('do not overlap, and a run that was killed leaves no lock', async () => {
+    const service = await openStuckService();
+    await insertOrders(1);
+    const first = start(ARGS, service.env);
+    await service.asked;
+    const second = await paylink(ARGS, { env: service.env });
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(second.stdout).toMatch(/Z skipped: another run is at work\n$/);
+    expect(service.references).toHaveLength(1);
+
+    first.child.kill('SIGKILL');
+    await first.result();
+    service.goOn();
+    // The server notices the closed connection in a moment.
+    await expect
+      .poll(async () => (await paylink(ARGS, { env: service.env })).stdout)
+      .toMatch(/ done: .*credited 1\n$/);
+    expect(await paidOrders()).toHaveLength(1);
+  });
+
+  it('of two merchants are both at work', async () => {
+    const service = await openStuckService();
+    await insertOrders(1);
+    const first = start([...ARGS, '--tenant', 'acme'], service.env);
+    await service.asked;
+    service.goOn();
+    const second = await paylink([...ARGS, '--tenant', 'globex'], { env: service.env });
+    expect(second.stdout).not.toContain('skipped');
+    expect((await first.result()).code).toBe(0);
+  });
+
+  it('overlap without a database, which the log says once, and credit once', async () => {
+    const service = await openStuckService();
+    await insertOrders(1);
+    const module = moduleWith('');
+    const { DATABASE_URL, ...env } = service.env;
+    const args = ['reconcile', '--module', module, '--json'];
+    const url = new URL(DATABASE_URL);
+    const others = { ...env, PGHOST: url.hostname, PGPORT: url.port, PGUSER: url.username };
+    const two = [start(args, others), start(args, others)];
+    await expect.poll(() => service.references.length).toBe(2);
+    service.goOn();
+    const results = await Promise.all(two.map((each) => each.result()));
+    for (const { code, stderr } of results) {
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/^DATABASE_URL names no PostgreSQL, so two runs can overlap\..*\n$/);
+    }
+    const credited = results.flatMap((result) =>
+      recordsOf(result).flatMap((each) => each.credited),
+    );
+    expect(credited).toEqual(['order-00000']);
+  });
+});
+
+describe('a schedule', () => {
+  it('runs again and again, keeps its health, and ends with 0 at SIGTERM', async () => {
+    const { emulator, env } = await openEmulator();
+    const [first, second] = await insertOrders(2);
+    await pay(emulator, [first!, second!], [first!]);
+    const health = join(newFolder(), 'health.json');
+    const running = start([...ARGS, '--every', '1s', '--health', health], env);
+    await running.until(/done: read 2 orders in .*: credited 1, pending 1\n/);
+    expect(readJson(health)).toMatchObject({ result: 'done', counts: { read: 2, credited: 1 } });
+    await emulator.pay(second!);
+    await running.until(/done: read 1 orders in .*: credited 1\n/);
+    running.child.kill('SIGTERM');
+    expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
+    expect(await paidOrders()).toEqual([first, second]);
+  });
+
+  it('goes on after a run that failed, because the database may be away for a moment', async () => {
+    const { emulator, env } = await openEmulator();
+    const references = await insertOrders(1);
+    await pay(emulator, references, references);
+    const module = moduleWith(`import { unpaidReferences as unpaid } from ${JSON.stringify(MODULE)};
+      let runs = 0;
+      export const unpaidReferences = () => {
+        if (++runs === 1) throw new Error('the database is away');
+        return unpaid();
+      };`);
+    const running = start(['reconcile', '--module', module, '--every', '1s'], env);
+    await running.until(/ failed: [^]* done: .*credited 1\n/);
+    running.child.kill('SIGTERM');
+    expect(await running.result()).toMatchObject({
+      code: 0,
+      stderr: 'error: the run failed: Error: the database is away\n',
+    });
+  });
+
+  it.each([
+    [['--every', '5m'], 0],
+    [[], 130],
+  ])('with %j ends at SIGTERM in the middle of a run, with %i', async (more, code) => {
+    const service = await openStuckService();
+    await insertOrders(50);
+    const running = start([...ARGS, ...more], service.env);
+    await service.asked;
+    running.child.kill('SIGTERM');
+    const result = await running.result();
+    expect(result).toMatchObject({ code, stderr: '' });
+    expect(result.stdout).toMatch(/ stopped: read 0 orders in .*: credited 0\n$/);
+    service.goOn();
+    expect((await paylink(ARGS, { env: service.env })).stdout).toContain('credited 50');
+  });
+});
+
+it('a secret in an error of the merchant is not printed (J01)', async () => {
+  const env = {
+    PAYLINK_API_KEY: API_KEY,
+    WEBHOOK_SECRET: SECRET,
+    DATABASE_URL: 'postgres://shop:a-password-of-the-books@127.0.0.1:1/shop',
+  };
+  const module = join(newFolder(), 'payments.mjs');
+  writeFileSync(
+    module,
+    `export const payments = { reconcile() {} };
+    export const unpaidReferences = () => {
+      const { PAYLINK_API_KEY, WEBHOOK_SECRET, DATABASE_URL } = process.env;
+      throw new Error([PAYLINK_API_KEY, WEBHOOK_SECRET, DATABASE_URL].join(' '));
+    };`,
+  );
+  for (const more of [[], ['--json']]) {
+    const args = ['reconcile', '--module', module, '--no-lock', ...more];
+    const { code, stdout, stderr } = await paylink(args, { env });
+    expect(code).toBe(1);
+    expect(`${stdout}${stderr}`).toContain('[hidden] [hidden] [hidden]');
+    expect(`${stdout}${stderr}`).not.toContain('a-password-of-the-books');
+  }
+});
+
+describe('a module or an option that is wrong', () => {
+  it.each([
+    ['no file', [], 'no --module'],
+    ['a file that is not there', ['--module', 'none.js'], 'there is no file none.js'],
+    ['another format', ['--module', MODULE, '--every', 'often'], 'a time such as 30s, 5m or 1h'],
+    ['no folder', ['--module', MODULE, '--state', 'none/a'], '--state: there is no folder none'],
+  ])('ends with 2 and names the fault: %s', async (_, args, message) => {
+    const result = await paylink(['reconcile', ...args]);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain(message);
+    expect(result.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it.each([
+    ['export const payments = {};', 'does not export payments'],
+    ['export const unpaidReferences = [];', 'does not export unpaidReferences()'],
+    ["throw new Error('a fault of the module');", 'cannot be loaded: a fault of the module'],
+    ["export const unpaidReferences = () => [{ reference: 'a' }];", 'must return strings'],
+    ['export const unpaidReferences = () => 7;', 'references must be an iterable'],
+  ])('ends with 2 also with --every: %s', async (exports, message) => {
+    const module = moduleWith(exports);
+    const env = environmentOf({ baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_a.bcdefghi' });
+    const result = await paylink(['reconcile', '--module', module, '--every', '1s'], { env });
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain(message);
+    expect(result.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('of TypeScript is loaded by tsx if the folder has it, and otherwise the error says so', async () => {
+    const folder = newFolder();
+    const env = environmentOf({ baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_a.bcdefghi' });
+    writeFileSync(
+      join(folder, 'payments.ts'),
+      `enum No { orders }
+      export const payments = { reconcile: async () => ({}) as never };
+      export function unpaidReferences(): string[] { throw new Error(No[0]); }`,
+    );
+    const args = ['reconcile', '--module', 'payments.ts'];
+    const without = await paylink(args, { env, cwd: folder });
+    expect(without.code).toBe(2);
+    expect(without.stderr).toContain('npm install --save-dev tsx');
+    symlinkSync(at('../../../test/node_modules'), join(folder, 'node_modules'));
+    const result = await paylink(args, { env, cwd: folder });
+    expect(result).toMatchObject({ code: 1, stderr: 'error: the run failed: Error: orders\n' });
+  });
+});
