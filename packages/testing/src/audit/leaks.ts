@@ -78,6 +78,6 @@ function leak(
     severity,
     cause,
     title: did,
-    detail: `in ${found.length} replies, the first to: ${found[0]!}`,
+    detail: `in ${found.length} replies, first in ${found[0]!}`,
   };
 }
