@@ -30,6 +30,13 @@ describe('docs/hosts.md', () => {
     expect(reasons.sort()).toEqual([...new Set(known)].sort());
   });
 
+  it('has the figures of the home page', () => {
+    const tried = cellsOf(betweenMarks(page, 'tried')).map(([, , , attacks]) => attacks);
+    const home = readFileSync(join(root, 'docs/index.md'), 'utf8');
+    expect(new Set(tried).size).toBe(1);
+    expect(home).toContain(`${tried[0]!} attacks on each of ${tried.length} hosts`);
+  });
+
   it('shows the file of each host that matters, as it is compiled and attacked', () => {
     expect(betweenMarks(page, 'merchant').trim()).toBe(merchantCode());
     expect(betweenMarks(page, 'sections').trim()).toBe(sections());
