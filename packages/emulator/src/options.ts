@@ -15,7 +15,7 @@ export interface EmulatorOptions {
   readonly apiKey?: string | undefined;
   readonly webhook?:
     | {
-        /** Where notifications go: http or https on this machine, or on one of `allowHosts`. Without it none are sent. */
+        /** The address for notifications: http or https on this machine, or on one of `allowHosts`. Without it none are sent. */
         readonly url?: string | undefined;
         /** Default: a new one, given back as `webhookSecret`. */
         readonly secret?: string | undefined;
@@ -37,7 +37,7 @@ export interface EmulatorOptions {
    * emulator at a time uses it. Default: memory only.
    */
   readonly state?: string | undefined;
-  /** What the contract leaves open: each choice of the emulator is a switch here. */
+  /** The open points of the contract: each choice of the emulator is a switch here. */
   readonly assumed?: AssumedOptions | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface ApiRequest {
   /** The path and the query, as they were sent. */
   readonly path: string;
   readonly idempotencyKey?: string;
-  /** The body as UTF-8, its first 4,096 bytes; only where the API read it. */
+  /** The first 4,096 bytes of the body as UTF-8, if the API read it. */
   readonly body?: string;
   /** The reference of the path or the body. */
   readonly reference?: string;
@@ -20,7 +20,7 @@ export interface ApiRequest {
   readonly message?: string;
 }
 
-/** What the endpoints tell the log about a request. */
+/** Facts about a request, from the endpoints to the log. */
 export interface LoggedVariables {
   body?: Uint8Array;
   reference?: string;

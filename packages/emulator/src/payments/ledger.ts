@@ -206,7 +206,8 @@ export class Ledger {
 
   #entry(token: string): Entry {
     const entry = this.#byToken.get(token);
-    if (entry === undefined) throw new ServiceError('not_found', 'there is no such payment link');
+    if (entry === undefined)
+      throw new ServiceError('not_found', 'this payment link does not exist');
     return entry;
   }
 

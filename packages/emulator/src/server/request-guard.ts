@@ -8,7 +8,7 @@ export function asksForLoopback(request: Request): boolean {
 }
 
 /**
- * Whether a form was sent from our own page. A browser always says where a form comes from; a program that says nothing has
+ * Whether a form was sent from our own page. A browser always states the origin of a form. A program without an origin has
  * no customer's session to abuse.
  */
 export function isFromOwnPage(request: Request): boolean {

@@ -10,7 +10,7 @@ import {
 import { ConfigurationError } from '@paylink/core';
 
 /**
- * Two emulators that write one file would each lose what the other writes. The lock of a dead
+ * Two emulators that write one file would each lose the other's writes. The lock of a dead
  * process counts for nothing. It appears with its content, and a dead one is moved away before it
  * is looked at again, since another emulator may be starting at the same time.
  */
@@ -70,7 +70,7 @@ function refuseIfHeld(file: string, lock = file): void {
   if (owner === process.pid ? isOfThisProcess(file) : isAlive(owner)) {
     throw new ConfigurationError(
       'state',
-      `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`,
+      `is in use by another emulator, process ${owner}. If that is wrong, delete ${lock}`,
     );
   }
 }

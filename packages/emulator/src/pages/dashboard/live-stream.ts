@@ -1,7 +1,7 @@
 import { clearInterval, setInterval } from 'node:timers';
 import type { Changes } from './changes.js';
 
-// Each holds a connection; a browser opens six to one host at most, so this is several browsers.
+// Each holds a connection. A browser opens at most six to one host, so this is several browsers.
 const MOST_STREAMS = 32;
 // Often enough that a proxy does not take the connection for dead.
 const HEARTBEAT = 15_000;

@@ -48,7 +48,7 @@ export function createHostedPage(ledger: Ledger): Hono {
     if (page === null || !/^[0-9a-f-]{36}$/.test(page)) return message(c, 'refused', 400);
     const entered = form.get('amount') ?? '';
     const amount = readAmount(link.price, entered);
-    // A page that was sent before keeps its outcome, whatever amount comes with it.
+    // A page that was sent before keeps its outcome, also with another amount.
     if (amount === undefined)
       return ledger.isPayable(link) ? payPage(c, link, entered) : seeOther(c, pathOf(link));
     if (ledger.pay(link.token, amount, page) === 'refused') return seeOther(c, pathOf(link));
