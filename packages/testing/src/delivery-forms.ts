@@ -1,7 +1,7 @@
 /** One delivery in the forms in which tests send one. */
 import { isUtf8 } from 'node:buffer';
 
-/** What Fastify's `inject` takes. */
+/** The argument of Fastify's `inject`. */
 export interface InjectOptions {
   readonly method: 'POST';
   readonly url: string;

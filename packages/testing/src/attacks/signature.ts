@@ -1,4 +1,4 @@
-/** Section A of the table: the signature header; and the weak secrets of section B. */
+/** Section A of the table, the signature header, and the weak secrets of section B. */
 import { createHash } from 'node:crypto';
 import { TEST_SECRET } from '../signed-delivery.js';
 import {

@@ -33,7 +33,7 @@ const genuine: Verdict = {
   severity: 'medium',
   fault: 'refuses_genuine',
   advice:
-    'The contract names no Content-Type and none of these headers, so none may decide: take the body as raw bytes whatever they say, and keep parsers off this route.',
+    'The contract names no Content-Type and none of these headers, so none may decide. Always take the body as raw bytes, and keep parsers off this route.',
 };
 const tooLarge: Verdict = {
   category: 'invalid',

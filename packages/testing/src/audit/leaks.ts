@@ -1,4 +1,4 @@
-/** What no reply of a whole audit may hold. */
+/** Secrets that no reply of an audit may contain. */
 import type { Material, Severity } from '../attacks/attack.js';
 import type { CauseId } from './causes.js';
 import type { AuditSession } from './session.js';

@@ -1,4 +1,4 @@
-/** What an audit can be given. */
+/** The options of an audit. */
 import type { Sign } from '../attacks/attack.js';
 import type { HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret } from '../signed-delivery.js';
@@ -7,7 +7,7 @@ import type { AuditResult } from './report.js';
 export interface AuditOptions {
   /** The address of the receiver, `http:` or `https:`. */
   readonly url: string | URL;
-  /** The receiver's webhook secret; a string stands for its UTF-8 bytes. */
+  /** The receiver's webhook secret. A string stands for its UTF-8 bytes. */
   readonly secret: string | Uint8Array;
   /**
    * The order of the genuine deliveries. **They reach the merchant's code**, a few hundred times: name an order of your tests, which may
@@ -17,7 +17,7 @@ export interface AuditOptions {
   readonly reference?: string | readonly string[] | undefined;
   /**
    * How often an order was credited, as the merchant's own books say. With it duplicates, replays, unknown orders, unpaid events and a
-   * lost reply are judged by what they credit; without it the report says that they were not.
+   * lost reply are judged by their credits. Without it the report says that they were not judged.
    */
   readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
   /**
@@ -31,7 +31,7 @@ export interface AuditOptions {
   readonly confirm?: boolean | undefined;
   /** Other names of the two headers, as the receiver's option of the same name. */
   readonly headers?: HeaderNameOptions | undefined;
-  /** The value of the signature header, for a receiver of another service; its own spelling is then not attacked. */
+  /** The value of the signature header, for a receiver of another service. Its spelling is then not attacked. */
   readonly sign?: Sign | undefined;
   /** More headers of every request: for a tunnel or a gateway in front of the receiver. A `Host` replaces that of `url`. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
@@ -41,7 +41,7 @@ export interface AuditOptions {
    */
   readonly timeout?: number | undefined;
   /**
-   * Milliseconds for the connection and the answer to the first delivery; the audit stops where there is none. Default 1,500, within
+   * Milliseconds for the connection and the answer to the first delivery. Without an answer the audit stops. Default 1,500, within
    * which a receiver that runs answers.
    */
   readonly firstAnswer?: number | undefined;
@@ -49,7 +49,7 @@ export interface AuditOptions {
   readonly concurrency?: number | undefined;
   /** Ends the audit, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the audit, which then resolves with a report of what is known. */
+  /** Ends the audit, which then resolves with an incomplete report. */
   readonly stop?: AbortSignal | undefined;
   /** Called with each result as it comes. */
   readonly onResult?: ((result: AuditResult) => void) | undefined;
