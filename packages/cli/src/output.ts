@@ -6,7 +6,7 @@ import { safeJson, text, toSafe, type Printable, type SafeText } from './safe-te
 const HIDEABLE = 8;
 
 /**
- * What a command writes: results to stdout, messages to stderr. Under --json stdout holds JSON and nothing else.
+ * The output of a command: results to stdout, messages to stderr. With --json, stdout holds only JSON.
  */
 export class Output {
   readonly paint: Paint;

@@ -1,4 +1,4 @@
-/** Real deliveries as files: what arrived, byte for byte, to be replayed later. */
+/** Real deliveries as files, byte for byte, for later replays. */
 import { randomBytes } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -79,5 +79,5 @@ export async function readRecorded(path: string): Promise<RecordedDelivery> {
   } catch {
     // No JSON: refused below, as JSON of another form is.
   }
-  throw usageFailure(`--replay: ${path} is no delivery that paylink listen has recorded`);
+  throw usageFailure(`--replay: ${path} is not a recording of paylink listen`);
 }

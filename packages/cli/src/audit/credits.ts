@@ -42,7 +42,7 @@ function fromAddress(address: string): Ask {
   };
 }
 
-/** No shell: the reference is one argument, whatever is in it. */
+/** Without a shell, so that any reference stays one argument. */
 function fromCommand([program = '', ...words]: readonly string[]): Ask {
   return (reference) =>
     new Promise((resolve, reject) => {

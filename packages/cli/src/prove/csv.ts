@@ -78,7 +78,7 @@ export async function* readCsv<Column extends string>(
     );
 }
 
-/** The parser's own message quotes what it has read. */
+/** The parser's own message quotes its input. */
 function plainly(error: CsvError): string {
   const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
   return `${error.code.replace(/^CSV_/, '').toLowerCase().replaceAll('_', ' ')}${line}`;

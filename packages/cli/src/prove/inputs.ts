@@ -1,4 +1,4 @@
-/** Where the books are, and how their rows are brought together. */
+/** The sources of the books, and the join of their rows. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify } from '@paylink/payments';
@@ -23,7 +23,7 @@ export const PAYMENT_SUCCEEDED = 'payment.succeeded';
 // The folder can hold files of the user's, such as with `--state .`, and a folder of this name is deleted.
 const ROWS = '.paylink-prove-rows';
 
-/** A query, or the path of a CSV file; `-` is stdin. */
+/** A query, or the path of a CSV file. `-` is stdin. */
 export type Input = { readonly query: string } | { readonly path: string };
 
 export interface Inputs {

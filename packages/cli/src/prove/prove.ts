@@ -10,7 +10,7 @@ import { nameOfRun, type BooksRead, type StateFolder } from './state.js';
 export interface ProveOptions {
   readonly source: BookSource;
   readonly state: StateFolder;
-  /** What this run is about: another one does not go on with its state. */
+  /** The identity of this run: another run does not continue its state. */
   readonly settings: unknown;
   readonly ask: Ask;
   /** There unless `ask` is none. */

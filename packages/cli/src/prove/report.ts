@@ -1,4 +1,4 @@
-/** What a run found: for people, as JSON, and as CSV. */
+/** The findings of a run: for people, as JSON, and as CSV. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { usageFailure } from '../failure.js';
@@ -33,7 +33,7 @@ export async function showProof(
   const { paint } = output;
   const { books, stopped, verdicts } = proof;
   if (stopped !== undefined) {
-    output.line(text`${paint.red('stopped')}  ${stopped}: what is known so far`);
+    output.line(text`${paint.red('stopped')}  ${stopped}. The findings so far:`);
     output.line();
   }
   if (books === undefined) {
