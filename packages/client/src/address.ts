@@ -37,7 +37,7 @@ export function readBaseUrl(baseUrl: unknown): string {
   check(
     url.protocol === 'https:' || isLoopback(url),
     'baseUrl',
-    'must be https, since the API key is sent there; http only to localhost, 127.0.0.0/8 or [::1]',
+    'must be https, since the API key is sent there. http is allowed to localhost, 127.0.0.0/8 or [::1]',
   );
   const address = url.origin + url.pathname.replace(/\/+$/, '');
   check(!address.endsWith('/v1'), 'baseUrl', 'must end before /v1, which is added to it');

@@ -37,14 +37,14 @@ export interface PaylinkClient {
   /**
    * Creates a payment link. Retries send the same key and the same bytes.
    *
-   * @throws PaylinkError; `invalid_link` before anything is sent; `link_already_used` if the service returns an earlier link
+   * @throws PaylinkError, such as `invalid_link` before anything is sent, or `link_already_used` if the service returns an earlier link
    * whose payment is no longer pending.
    */
   readonly createPaymentLink: (
     link: PaymentLinkRequest,
     options?: CreatePaymentLinkOptions,
   ) => Promise<PaymentLink>;
-  /** Reads the payment of a reference. @throws PaylinkError; `not_found` where the service says 404. */
+  /** Reads the payment of a reference. @throws PaylinkError, such as `not_found` if the service says 404. */
   readonly getPayment: (reference: string, options?: GetPaymentOptions) => Promise<Payment>;
 }
 

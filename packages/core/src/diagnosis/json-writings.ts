@@ -50,14 +50,14 @@ export async function* writings(
   const sorted = await flatten(parsed, true, budget);
   if (unsorted === undefined || sorted === undefined) return false;
 
-  // Most values have no whole number, nothing to escape, or sorted keys: what makes them no different is not tried.
+  // Most values have no whole number, nothing to escape, or sorted keys: a change without an effect is not tried.
   const isSorted = unsorted.every(({ text }, index) => text === sorted[index]!.text);
   const hasInteger = unsorted.some(({ kind }) => kind === 'integer');
   const texts = unsorted.filter(({ kind }) => kind === 'text').map(({ text }) => text);
   const orders = isSorted ? [unsorted] : [unsorted, sorted];
   const floats = new Set([false, hasInteger]);
   const escapes = await distinctEscapes(texts, budget);
-  // Indented four deep a text grows to five times its length at most; what grows more is nested to cost time.
+  // Indented four deep a text grows to five times its length at most. A text that grows more is nested to cost time.
   const space = new Uint8Array(6 * length + 4_096);
   let complete = true;
   for (const end of ['', '\n']) {
@@ -98,7 +98,7 @@ async function distinctEscapes(
 /** A bracket, a value that has none, or a piece of a text or key. */
 interface Item {
   readonly depth: number;
-  /** What is written in front of it: behind its key a colon, behind another item a comma and a line, behind a bracket a line. */
+  /** The text in front of it: behind its key a colon, behind another item a comma and a line, behind a bracket a line. */
   readonly before: 'colon' | 'comma' | 'line' | undefined;
   readonly text: string;
   readonly kind: 'text' | 'integer' | undefined;
