@@ -21,7 +21,7 @@ const RULES = [
   [/\b(whoever|whatever|whichever)\b/i, 'name the actor or the thing'],
   [/(^|[,;:.] |\b(and|or|but|of|to|from|with|is|that) )what\b/i, 'name the thing, not "what"'],
   [/(^|[;:.] |\b(and|or|but|of|to|from) )where\b/i, 'say "if", or name the place, not "where"'],
-  [/\b(is|are|was|were) no\b/i, 'negate the verb, not the noun'],
+  [/\b(is|are|was|were) no\b(?! longer)/i, 'negate the verb, not the noun'],
   [/([;:](\s|$).*){2}/, 'use one colon or semicolon'],
 ];
 

@@ -15,7 +15,7 @@ export interface LoggedAttempt {
   readonly status?: number;
   /** The code of a reply of Paylink. */
   readonly code?: string;
-  /** Why there was no answer. */
+  /** Why no answer came. */
   readonly error?: string;
   readonly durationMs: number;
   readonly acknowledged: boolean;

@@ -1,6 +1,6 @@
 /**
- * Text for a terminal. Text from outside (a reference, a URL, a server's reply) could hold escape sequences that move the
- * cursor, recolour, or turn the reading direction, and so show a text that was never sent. Here everything is escaped unless this program
+ * Text for a terminal. Text from outside (a reference, a URL, a server's reply) can hold escape sequences, which move the
+ * cursor, recolour, or turn the reading direction. A reader would then see a text that was never sent. Here everything is escaped unless this program
  * itself styled it, and the types tell the two apart.
  */
 import stringWidth from 'string-width';

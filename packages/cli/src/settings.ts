@@ -82,7 +82,7 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
     DATABASE_VARIABLE,
   ]) {
     if (process.env[name] || !values[name]) continue;
-    // The environment's secret goes before the file's, whichever of the two names it has.
+    // The environment's secret goes before the file's, under either name.
     if (isSecretGiven && (SECRET_VARIABLES as readonly string[]).includes(name)) continue;
     process.env[name] = values[name];
     if (path === undefined) fromProject.add(name);

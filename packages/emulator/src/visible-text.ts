@@ -1,6 +1,6 @@
 /**
  * Makes text from outside safe to show. A reference or a reply can hold invisible control characters, which move a terminal's cursor
- * or turn a page's direction of writing, so that a person reads a text that was never sent.
+ * or turn a page's direction of writing. A person would then read a text that was never sent.
  */
 
 // The joiners are part of how Persian, Indic scripts and emoji are written, and affect their neighbours only.

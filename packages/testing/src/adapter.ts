@@ -57,7 +57,7 @@ function craftFor(reference: string): Craft {
  *
  * @param listen starts a server with the adapter, for each test
  * @param runner default: the globals `describe` and `it`
- * @throws TypeError when no runner is given and there are no such globals.
+ * @throws TypeError without a runner and without such globals.
  */
 export function testAdapter(
   name: string,

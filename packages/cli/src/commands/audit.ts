@@ -56,7 +56,7 @@ export function auditCommand(): Command {
     .option('--to <url>', 'the address of the webhook')
     .option(
       '--reference <reference>',
-      'the order of the genuine notifications: one that may be credited (default: paylink-audit). Can be repeated. A server that looks ' +
+      'the order of the genuine notifications, which may be credited (default: paylink-audit). Can be repeated. A server that looks ' +
         'up its orders needs five to be judged in full',
       collect,
     )

@@ -25,7 +25,7 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
   readonly request: SentRequest;
   readonly response?: Answer;
-  /** Why there was no response. */
+  /** Why no response came. */
   readonly error?: string;
 }
 

@@ -83,7 +83,7 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>();
   readonly #lanes: Lanes;
   readonly #disturbances = new Disturbances();
-  /** Ids of deliveries that are no longer due, in the order in which they ended: the oldest is forgotten first. */
+  /** Ids of deliveries that have ended, in the order in which they ended: the oldest is forgotten first. */
   readonly #finished: string[] = [];
   readonly #underway = new Set<Promise<unknown>>();
   #life = newLife();
@@ -115,7 +115,7 @@ export class Outbox {
   }
 
   /**
-   * Sends a delivery again, in whatever state it is, and returns that attempt. The answer of another target does not end the delivery.
+   * Sends a delivery again, in any state, and returns that attempt. The answer of another target does not end the delivery.
    *
    * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `emulator_closed`
    */

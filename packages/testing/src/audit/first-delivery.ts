@@ -17,7 +17,7 @@ const WAY_IN = 400;
 
 /**
  * @param milliseconds how long the connection and the answer may take
- * @throws Error when there is no connection to the server.
+ * @throws Error without a connection to the server.
  */
 export async function deliverFirst(
   session: AuditSession,
@@ -112,7 +112,7 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
     return stop(
       'refused',
       'The server refused the type of a genuine delivery (415), which is application/json without a Content-Encoding: take the body as raw ' +
-        'bytes, whatever its type.',
+        'bytes of every type.',
     );
   }
   if (status === 405) return stop('no_route', 'The path is there, but not for POST.');

@@ -22,7 +22,7 @@ import { loadProbes, slowProbes } from './slow-probes.js';
  * Attacks a running receiver over its own sockets, and names its faults with their fixes. It sends forged and broken
  * deliveries and a few hundred genuine ones, so run it against servers of your own, and not against the one in production.
  *
- * It stops within two seconds where the first genuine delivery is refused or not answered, and says why in `stopped`. The report holds no secret, no
+ * It stops within two seconds if the first genuine delivery is refused or not answered, and says why in `stopped`. The report holds no secret, no
  * signature and nothing of a reply but its status.
  *
  * @throws TypeError for a wrong option, Error without a connection to the server, the error of `credits`, or the
@@ -64,7 +64,7 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
       };
     } else throw error;
   } finally {
-    // Where one probe has ended the audit, others are under way: they must not report to a caller that has its report.
+    // If one probe has ended the audit, others are still running. They must not report to a caller that has its report.
     over.abort();
   }
   const { results, notJudged } = audit;

@@ -21,8 +21,8 @@ export interface AuditOptions {
    */
   readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Milliseconds that a credit may come after its acknowledgement, for `credits`: longer than a queue of the receiver takes. Where no
-   * credit may come, the audit waits all of them. Default 600.
+   * Milliseconds that a credit may come after its acknowledgement, for `credits`: longer than a queue of the receiver takes. For a
+   * delivery that must not be credited, the audit waits the whole time. Default 600.
    */
   readonly settle?: number | undefined;
   /** The most bytes that the receiver takes. Without it, the limit is not tried to the byte. */

@@ -23,7 +23,7 @@ export interface AuditResult {
   /** Worth knowing, and not a finding. */
   readonly note?: string;
   /**
-   * The right statuses. If one of them acknowledges, every 2xx does. Every other 4xx is also a refusal. Where a server may
+   * The right statuses. If one of them acknowledges, every 2xx does. Every other 4xx is also a refusal. If a server may
    * just close the connection, that passes too.
    */
   readonly expected: readonly number[];

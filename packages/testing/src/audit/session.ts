@@ -18,11 +18,11 @@ export interface AuditSession extends Craft {
   /** Sends bytes on a connection of their own, and gives the answer, which may take so many milliseconds. */
   readonly exchangeWithin: (milliseconds: number, bytes: Uint8Array) => Promise<WireAnswer>;
   /**
-   * As `exchangeWithin` 5 s. "No answer" then says that a genuine delivery that was sent later has had its time too: where all answers
-   * are late, it is the machine that is slow.
+   * As `exchangeWithin` 5 s. "No answer" then says that a genuine delivery that was sent later has had its time too: if all answers
+   * are late, the machine is slow.
    */
   readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
-  /** Where the answer asks for a retry, sends it again for a while. */
+  /** If the answer asks for a retry, sends it again for a while. */
   readonly exchangePatiently: (bytes: Uint8Array, patience?: number) => Promise<WireAnswer>;
   /** The answer on an open connection, waited for as by `exchange`. */
   readonly answerOn: (wire: Wire, patience: number, method?: string) => Promise<WireAnswer>;
