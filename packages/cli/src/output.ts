@@ -19,7 +19,7 @@ export class Output {
     this.#notePaint = createPaint(wantsColor(process.stderr));
   }
 
-  /** Keeps a secret out of everything that is written, also where a server's reply or an error's message quotes it. */
+  /** Keeps a secret out of everything that is written, also if a server's reply or an error's message quotes it. */
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret === undefined || secret.length < HIDEABLE) continue;

@@ -68,7 +68,7 @@ export function isOfProject(source: string): boolean {
 }
 
 /**
- * Takes over the variables of ours from a .env file, where the environment has none: from the one that was named, else from the
+ * Takes over the variables of ours from a .env file, if the environment has none: from the one that was named, else from the
  * project's own, if there is one. Nothing else in it has an effect.
  */
 export async function loadDotenv(path: string | undefined): Promise<void> {
@@ -101,7 +101,7 @@ export async function requireSecret(flags: SecretFlags, output: Output): Promise
   return (await findSecret(flags, output)) ?? failForSecret();
 }
 
-/** As `requireSecret`, where it may be missing. */
+/** As `requireSecret`, if it may be missing. */
 export async function findSecret(flags: SecretFlags, output: Output): Promise<string | undefined> {
   return (await findGivenSecret(flags, output))?.value ?? keptSecret(output);
 }

@@ -26,7 +26,7 @@ export interface GetPaymentOptions {
    */
   readonly tenant?: string | undefined;
   /**
-   * Whether the call waits and retries where the service answers 429 or with a Retry-After. Default true. `reconcile` passes
+   * Whether the call waits and retries if the service answers 429 or with a Retry-After. Default true. `reconcile` passes
    * false, since it pauses for all of its references at once.
    */
   readonly retryLimited?: boolean | undefined;

@@ -42,7 +42,7 @@ export interface PaylinkErrorDetails {
 /** Says why a call of the client failed. Branch on `code`, which is stable. The message is for people. */
 export class PaylinkError extends Error {
   readonly code: PaylinkErrorCode;
-  /** The status of the reply, where there was one. */
+  /** The status of the reply, if one came. */
   declare readonly status?: number;
   /** The service's id of the request (`X-Request-Id` or `Request-Id`), for its support. */
   declare readonly requestId?: string;
@@ -51,7 +51,7 @@ export class PaylinkError extends Error {
   /** The Idempotency-Key of a creation: pass it with the same link to retry without making a second one. */
   declare readonly idempotencyKey?: string;
   /**
-   * Set where the link may exist although its creation failed: a try ended without an answer, or without one that settles it. Call again
+   * Set if the link may exist although its creation failed: a try ended without an answer, or without one that settles it. Call again
    * with `idempotencyKey` and the same link. Another key could make a second one.
    */
   declare readonly mayHaveCreated?: true;

@@ -52,7 +52,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
 
 /**
  * Whether a body that is not JSON looks like the beginning of one. Without a Content-Length its end cannot be checked: Node's
- * `fetch` takes a chunked reply that ends early for complete where the connection was to be closed after it.
+ * `fetch` takes a chunked reply that ends early for complete if the connection was to be closed after it.
  */
 function isCutOff({ headers }: Response, body: Uint8Array): boolean {
   return (

@@ -89,7 +89,7 @@ export interface Assumed {
   readonly deliveriesAtOnce: number;
   /** The event that faults use for a kind other than `payment.succeeded`. The contract names no other. Default `payment.failed`. */
   readonly otherEvent: string;
-  /** Attempts of one delivery that `deliveries()` still shows: the newest, and fewer where there are very many deliveries. Default 50. */
+  /** Attempts of one delivery that `deliveries()` still shows: the newest, and fewer if there are very many deliveries. Default 50. */
   readonly attemptsKept: number;
   /** Acknowledged deliveries that `deliveries()` still shows. Pending ones are never forgotten. Default 1,000. */
   readonly deliveriesKept: number;

@@ -59,7 +59,7 @@ export interface Emulator {
   /** Every notification with its attempts, oldest first: a copy of the present state. */
   deliveries(): EmulatorDelivery[];
   /**
-   * Waits until your server has acknowledged a notification of this payment, or answered one with `status`. Resolves at once where
+   * Waits until your server has acknowledged a notification of this payment, or answered one with `status`. Resolves at once if
    * that has already happened, with the newest delivery.
    *
    * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms, the message lists the answers), `no_webhook`,
@@ -110,7 +110,7 @@ export interface Emulator {
 }
 
 /**
- * Starts the Payment Link Service on this machine: its API, the page where customers pay, signed notifications, and a dashboard.
+ * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications, and a dashboard.
  *
  * @throws ConfigurationError that names the option, or Error `EADDRINUSE` if the port is taken
  */

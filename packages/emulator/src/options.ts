@@ -21,7 +21,7 @@ export interface EmulatorOptions {
         readonly secret?: string | undefined;
       }
     | undefined;
-  /** Lets it listen where other machines reach it: any of them can then mark payments as paid. Default false. */
+  /** Lets it listen at an address that other machines reach: any of them can then mark payments as paid. Default false. */
   readonly allowRemote?: boolean | undefined;
   /** Names or addresses of other machines that notifications may go to. Default none. */
   readonly allowHosts?: readonly string[] | undefined;

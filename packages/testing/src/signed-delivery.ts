@@ -8,7 +8,7 @@ import {
   type HeaderNameOptions,
 } from './delivery-forms.js';
 
-/** The secret that is used where none is given. It is public: @paylink/core refuses it under NODE_ENV=production. */
+/** The default secret. It is public: @paylink/core refuses it under NODE_ENV=production. */
 export const TEST_SECRET = 'paylink-testing-secret-not-for-production';
 
 export interface SignedDeliveryOptions {

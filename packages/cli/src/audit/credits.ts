@@ -7,7 +7,7 @@ const TIMEOUT = 10_000;
 
 export type Credits = (reference: string) => Promise<number>;
 
-/** @throws Failure where the value is neither an address nor a command with the place of the reference. */
+/** @throws Failure if the value is neither an address nor a command with the place of the reference. */
 export function readCredits(value: string): Credits {
   if (!value.includes(PLACE)) {
     throw usageFailure(

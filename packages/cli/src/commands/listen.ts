@@ -144,7 +144,7 @@ interface Context {
   readonly output: Output;
 }
 
-/** Records a delivery before it is forwarded, so that none is lost where the merchant's server fails. */
+/** Records a delivery before it is forwarded, so that none is lost if the merchant's server fails. */
 async function take(
   req: IncomingMessage,
   res: ServerResponse,

@@ -25,7 +25,7 @@ export interface Check {
 type AddCheck = (name: string, ok: boolean | undefined, message: string) => void;
 
 /**
- * The checks in the order in which one fault hides another. They end where nothing more can be
+ * The checks in the order in which one fault hides another. They end if nothing more can be
  * learnt.
  */
 export async function examine(endpoint: Endpoint, deliver: string | undefined): Promise<Check[]> {

@@ -4,7 +4,7 @@ import type { Expected, Row } from './rows.js';
 export interface Books {
   /** Of the mark that the reference has, or would have. */
   readonly digest: string;
-  /** Missing where there is a mark and nothing else. */
+  /** Missing if only a mark exists. */
   reference?: string;
   /** Rows of the orders. */
   orders: number;

@@ -15,7 +15,7 @@ export interface ConcludeOptions {
   readonly checkpoint: Checkpoint;
   readonly currency: string;
   readonly hasMarks: boolean;
-  /** Missing where the credits cannot be read again. */
+  /** Missing if the credits cannot be read again. */
   readonly readCredits: ReadCredits | undefined;
   /** Milliseconds that a credit may take after the service has shown the payment. */
   readonly grace: number;

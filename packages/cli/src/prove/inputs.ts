@@ -32,13 +32,13 @@ export interface Inputs {
   /** A table of `postgresStore`, or the path of a CSV file. */
   readonly marks: { readonly table: string } | { readonly path: string } | undefined;
   readonly tenant: string | undefined;
-  /** There where an input is a query or a table. */
+  /** Set if an input is a query or a table. */
   readonly database: PostgresBooks | undefined;
   /** For files that are as large as the books. */
   readonly folder: string;
 }
 
-/** @throws Failure where stdin is to be read twice. */
+/** @throws Failure if stdin is to be read twice. */
 export function openInputs(inputs: Inputs): BookSource {
   const { orders, credits, marks, database } = inputs;
   const isAllThere =

@@ -47,7 +47,7 @@ export class PostgresBooks {
     return url.href;
   }
 
-  /** Whether there is a table of this name, where `search_path` finds it. */
+  /** Whether `search_path` finds a table of this name. */
   async hasTable(table: string): Promise<boolean> {
     return this.#session(async (client) => {
       const { rows } = await client.query<{ found: boolean }>(
@@ -218,7 +218,7 @@ async function* fetchAll(
   }
 }
 
-/** Which of the columns the query gives. @throws Failure where one is missing. */
+/** Which of the columns the query gives. @throws Failure if one is missing. */
 async function columnsOf(
   client: Client,
   query: string,

@@ -38,7 +38,7 @@ export interface Proof extends Outcome {
   /** Whether everything was read and asked that was to be. */
   readonly complete: boolean;
   readonly stopped?: string;
-  /** Missing where the run was stopped before the end of the books: nothing is known then. */
+  /** Missing if the run was stopped before the end of the books: nothing is known then. */
   readonly books?: BooksRead;
   readonly asked: number;
 }

@@ -113,7 +113,7 @@ const COLUMNS = [
   'mark',
 ] as const;
 
-/** @param target a file, or stdout where it is `true`: escaped where that is a terminal */
+/** @param target a file, or stdout if it is `true`: escaped if that is a terminal */
 export async function writeCsv(
   target: string | true,
   findings: AsyncIterable<Finding>,

@@ -84,7 +84,7 @@ export class StateFolder {
     this.#isKept = isKept;
   }
 
-  /** @throws Failure where another run is at work in the folder. */
+  /** @throws Failure if another run is at work in the folder. */
   static async open(path: string | undefined): Promise<StateFolder> {
     if (path === undefined)
       return new StateFolder(await mkdtemp(join(tmpdir(), 'paylink-prove-')), false);
@@ -216,7 +216,7 @@ export class StateFolder {
       yield JSON.parse(text) as Finding;
   }
 
-  /** @param goesOn whether a later run goes on where this one was stopped */
+  /** @param goesOn whether a later run continues this one */
   async close(goesOn: boolean): Promise<void> {
     if (!this.#isKept) return rm(this.path, { recursive: true, force: true });
     if (!goesOn) {
@@ -265,7 +265,7 @@ export function nameOfRun(settings: unknown): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 }
 
-/** Gives the file its other name. @throws EEXIST where there is one of that name */
+/** Gives the file its other name. @throws EEXIST if there is one of that name */
 async function place(own: string, path: string): Promise<void> {
   try {
     await link(own, path);

@@ -15,7 +15,7 @@ export interface ApiRequest {
   /** The reference of the path or the body. */
   readonly reference?: string;
   readonly status: number;
-  /** The error, where the request was refused. */
+  /** The error, if the request was refused. */
   readonly code?: string;
   readonly message?: string;
 }
@@ -97,7 +97,7 @@ export class RequestLog {
   }
 }
 
-/** The reference in a body, also where the API refuses the body for something else. */
+/** The reference in a body, also if the API refuses the body for something else. */
 export function referenceIn(body: Uint8Array): string | undefined {
   try {
     const { reference } = JSON.parse(Buffer.from(body).toString('utf8')) as { reference?: unknown };

@@ -75,7 +75,7 @@ export interface OutboxOptions {
 // Attempts that are kept of all deliveries together: at some kilobytes each, a laptop does not notice them.
 const ATTEMPTS_IN_ALL = 20_000;
 
-// The timers are Node's own, also where a test replaces the global ones: retries go on while the test's clock stands still.
+// The timers are Node's own, also if a test replaces the global ones: retries go on while the test's clock stands still.
 
 /** Sends notifications, and repeats each until it is acknowledged. */
 export class Outbox {

@@ -18,7 +18,7 @@ export interface Answer {
   readonly truncated: boolean;
 }
 
-/** How the bytes of a body go out, where not all at once. */
+/** The timing of the bytes of a body, if they do not go out at once. */
 export type Pace =
   | { readonly kind: 'slow'; /** Milliseconds between two bytes. */ readonly interval: number }
   | {
@@ -44,7 +44,7 @@ const BODY_KEPT = 4_096;
 // Long enough that the receiver has read the bytes before a reset, which discards unread bytes.
 const UNTIL_READ = 100;
 
-/** The error where the connection was broken off on purpose. */
+/** The error of a connection that was broken off on purpose. */
 export const BROKEN_OFF = 'broken off on purpose';
 
 // One connection for each notification: a kept-alive one that the receiver has just closed would look like a failure. The caller

@@ -158,7 +158,7 @@ export class Ledger {
     return true;
   }
 
-  /** Whether the customer can still pay: at first, after a failure, and again where the link is not for a single use. */
+  /** Whether the customer can still pay: at first, after a failure, and again if the link is not for a single use. */
   isPayable(link: Link): boolean {
     return this.allows(link, 'success') || (link.status === 'success' && !link.singleUse);
   }

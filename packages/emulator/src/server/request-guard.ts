@@ -18,7 +18,7 @@ export function isFromOwnPage(request: Request): boolean {
   return origin === null || origin === hostOf(request)?.origin;
 }
 
-/** The same where other machines may ask: an address cannot be rebound, and the configured name is expected. */
+/** The same if other machines may ask: an address cannot be rebound, and the configured name is expected. */
 export function asksForAddressOr(configured: string, request: Request): boolean {
   const hostname = hostOf(request)?.hostname;
   if (hostname === undefined) return false;

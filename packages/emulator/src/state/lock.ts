@@ -63,7 +63,7 @@ function justTaken(): ConfigurationError {
   return new ConfigurationError('state', 'was just taken by another emulator');
 }
 
-/** @throws ConfigurationError where the file is the lock of a process that runs */
+/** @throws ConfigurationError if the file is the lock of a process that runs */
 function refuseIfHeld(file: string, lock = file): void {
   if (!existsSync(file)) return;
   const owner = Number(readFileSync(file, 'utf8'));

@@ -36,7 +36,7 @@ export interface AuditCause {
   readonly title: string;
   /** The evidence, in at most three sentences. */
   readonly evidence: readonly string[];
-  /** How to fix it, in a line, for the framework that answers where it is known. */
+  /** How to fix it, in a line, for the framework that answers if it is known. */
   readonly fix: string;
   /** How many findings come of it. */
   readonly symptoms: number;
@@ -227,7 +227,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer 400 to a signed body that is not a JSON object with a `reference`.',
   },
   event_header: {
-    title: 'guesses where the event header is wrong',
+    title: 'guesses if the event header is wrong',
     severity: 'low',
     fix: 'Answer 400 where the event header is absent or not a kind.',
   },
@@ -389,7 +389,7 @@ function causeOf(
 }
 
 function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
-  // A re-serialised body is money only where genuine deliveries are refused for it.
+  // A re-serialised body is money only if genuine deliveries are refused for it.
   if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
   const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
   return WORST_FIRST[

@@ -8,7 +8,7 @@ import { SETTLE } from './options.js';
 import { LIMITED, type AuditResult, type AuditStop } from './report.js';
 
 export interface Books {
-  /** How often an order was credited. @throws Error where the merchant's side gives no number. */
+  /** How often an order was credited. @throws Error if the merchant's side gives no number. */
   count(reference: string): Promise<number>;
 }
 

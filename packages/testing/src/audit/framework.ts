@@ -45,7 +45,7 @@ function isNest({ status, body }: WireReply): boolean {
   );
 }
 
-/** @returns undefined where the replies show none. */
+/** @returns undefined if the replies show none. */
 export function frameworkOf(replies: readonly WireReply[]): string | undefined {
   return SIGNS.find(([, matches]) => replies.some(matches))?.[0];
 }

@@ -208,7 +208,7 @@ const WITHOUT_CREDITS = [
 function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions): Probe[] {
   const isKnown = (id: string): boolean =>
     bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
-  // A contradiction is held against a receiver only where it credits: see credits.ts.
+  // A contradiction is held against a receiver only if it credits: see credits.ts.
   const kit = attacks({ secret, reference, bodyLimit, headers, sign, confirm: true }).filter(
     ({ id }) => isKnown(id),
   );

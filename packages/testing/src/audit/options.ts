@@ -36,7 +36,7 @@ export interface AuditOptions {
   /** More headers of every request: for a tunnel or a gateway in front of the receiver. A `Host` replaces that of `url`. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get 5,000, and longer where the
+   * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get 5,000, and longer if the
    * receiver answers genuine deliveries as late. Default 15,000.
    */
   readonly timeout?: number | undefined;

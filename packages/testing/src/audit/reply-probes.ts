@@ -163,7 +163,7 @@ function namesThatChange(answers: readonly WireAnswer[]): Set<string> {
     for (const [name, value] of answer.headers)
       values.set(name, (values.get(name) ?? new Set()).add(value));
   }
-  // These change even where the three came within one second.
+  // These change even if the three came within one second.
   const changing = [...values].filter(([, each]) => each.size > 1).map(([name]) => name);
   return new Set(['date', 'age', ...changing]);
 }

@@ -31,7 +31,7 @@ export interface AuditResult {
   readonly actual: number | undefined;
   /** Observations beside the status. */
   readonly detail?: string;
-  /** Of a finding: `critical` where money could be credited without a payment, or a payment be lost. */
+  /** Of a finding: `critical` if money could be credited without a payment, or a payment be lost. */
   readonly severity?: Severity;
   /** The fault of a finding, unless a cause of the report explains it. */
   readonly cause?: CauseId;
@@ -67,7 +67,7 @@ export interface AuditReport {
   readonly notJudged: readonly string[];
   /** The causes behind the findings, the worst first. */
   readonly causes: readonly AuditCause[];
-  /** The framework that answers, where its replies show it. */
+  /** The framework that answers, if its replies show it. */
   readonly framework?: string;
   /** In the order of the table of attacks. */
   readonly results: readonly AuditResult[];

@@ -42,7 +42,7 @@ export interface AuditSession extends Craft {
 /** After how many milliseconds a delivery whose answer asks for a retry is sent again. */
 const RETRIES = [50, 150, 300, 600];
 
-/** How long an answer may take where no body is slow, in milliseconds. */
+/** How long an answer may take if no body is slow, in milliseconds. */
 export const PATIENCE = 5_000;
 
 export function openSession(

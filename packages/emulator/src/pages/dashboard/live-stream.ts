@@ -19,7 +19,7 @@ export class LiveStreams {
     this.#changes = changes;
   }
 
-  /** A new stream, or undefined where there are too many. */
+  /** A new stream, or undefined if there are too many. */
   open(): ReadableStream<Uint8Array> | undefined {
     if (this.#isClosed || this.#open.size >= MOST_STREAMS) return undefined;
     let end: () => void = () => undefined;

@@ -77,7 +77,7 @@ export function createDashboard(options: DashboardOptions): Hono {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
       'X-Accel-Buffering': 'no',
-      // Without it the server waits for a timer before the first byte, for ever where a test has replaced the timers.
+      // Without it the server waits for a timer before the first byte, for ever if a test has replaced the timers.
       'Transfer-Encoding': 'chunked',
     });
   });

@@ -18,7 +18,7 @@ const STYLE_SOURCE = sourceOfText(HOSTED_STYLE);
 // A page's name and an amount, with much room.
 const FORM_BYTES = 4_096;
 
-/** The page where a customer pays: `{pay_url}/link/<token>` (docs/service.md 1.4). Works without JavaScript. */
+/** The payment page: `{pay_url}/link/<token>` (docs/service.md 1.4). Works without JavaScript. */
 export function createHostedPage(ledger: Ledger): Hono {
   const app = new Hono();
 
