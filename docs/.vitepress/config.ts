@@ -41,7 +41,7 @@ function sidebarOf(locale: Locale): DefaultTheme.SidebarMulti {
 /** Of these links, those whose page there is. */
 const navOf = (
   ...items: readonly (readonly [text: string, page: string])[]
-): DefaultTheme.NavItem[] =>
+): DefaultTheme.NavItemWithLink[] =>
   items
     .filter(([, page]) => pages.includes(page))
     .map(([text, page]) => ({ text, link: `/${page}` }));
@@ -63,14 +63,18 @@ export default defineConfig({
       label: 'English',
       lang: 'en',
       themeConfig: {
-        nav: navOf(
-          ['Start', 'start/express'],
-          ['Guides', 'going-live'],
-          ['Errors', 'errors'],
-          ['Why', 'guarantees'],
-          ['Packages', 'reference/overview'],
-          ['API', 'reference/api/index'],
-        ),
+        nav: [
+          ...navOf(['Start', 'start/express'], ['Guides', 'going-live']),
+          {
+            text: 'Reference',
+            items: navOf(
+              ['Errors', 'errors'],
+              ['Packages', 'reference/overview'],
+              ['API', 'reference/api/index'],
+            ),
+          },
+          ...navOf(['Why', 'guarantees']),
+        ],
         sidebar: sidebarOf('en'),
       },
     },
@@ -79,12 +83,17 @@ export default defineConfig({
       lang: 'fr',
       description: 'Encaisser sans risque les paiements du Payment Link Service, sur Node',
       themeConfig: {
-        nav: navOf(
-          ['Démarrer', 'fr/start/express'],
-          ['Mise en production', 'fr/going-live'],
-          ['Dépannage', 'fr/runbook'],
-          ['Diagnostic', 'fr/diagnose'],
-        ),
+        nav: [
+          ...navOf(['Démarrer', 'fr/start/express'], ['Guides', 'fr/going-live']),
+          {
+            text: 'Référence',
+            items: navOf(
+              ['Erreurs', 'fr/errors'],
+              ['Dépannage', 'fr/runbook'],
+              ['Diagnostic', 'fr/diagnose'],
+            ),
+          },
+        ],
         sidebar: sidebarOf('fr'),
         outline: { label: 'Sur cette page', level: [2, 3] },
         docFooter: { prev: 'Page précédente', next: 'Page suivante' },

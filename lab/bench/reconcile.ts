@@ -1,5 +1,5 @@
 /**
- * How long `reconcile` takes: `pnpm bench:reconcile [references] [concurrency] [milliseconds of a read]`. The service is a server
+ * How long `reconcile` takes: `pnpm lab bench-reconcile [references] [concurrency] [milliseconds of a read]`. The service is a server
  * of this process that answers each read after the given time.
  */
 import { once } from 'node:events';

@@ -6,7 +6,7 @@ import { runKills, type KillReport } from './kills.js';
 import type { DesignName } from './designs/index.js';
 import { isFlat, runMillion } from './million.js';
 
-// `pnpm durability` runs the same at full length.
+// `pnpm lab kills --long` runs the same at full length.
 const KILLS = 50;
 // Enough to see the usual ways fail.
 const FEW_KILLS = 15;

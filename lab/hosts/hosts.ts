@@ -11,19 +11,19 @@ const STAYS_OPEN: Exception = {
 
 const BUNS_OWN_LIMIT: Exception = {
   what: /^a refusal before the body: a declared length over the limit$/,
-  why: 'Bun itself answers 413, without a body, to what is declared over `maxRequestBodySize` (128 MB)',
+  why: 'Bun itself answers 413 without a body if the declared length is over `maxRequestBodySize` (128 MB)',
 };
 
 /** Of hosts that take what a form of another site could send for a forgery. */
 const refusesForms = (host: string, lift: string): Exception => ({
   what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
-  why: `${host} refuses what a form of another site could send, with 403 and before any route; ${lift} lifts that`,
+  why: `${host} answers 403 to every request that a form of another site could send, before any route. ${lift} lifts that`,
 });
 
 /** Of functions that a cloud calls with the whole body. */
 const calledWithTheBody = (cloud: string, server: string): Exception => ({
   what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
-  why: `${cloud} calls the function when the whole body has come: what is too large or too slow is its own to refuse (the ${server} of this test has no limits)`,
+  why: `${cloud} calls the function after the whole body, so it must itself refuse large and slow bodies. The ${server} of this test has no limits`,
 });
 
 export const hosts: readonly Host[] = [
@@ -258,15 +258,15 @@ export const hosts: readonly Host[] = [
     exceptions: [
       {
         what: /^spaces and tabs around the signature/,
-        why: 'workerd leaves a tab at the end of a header in its value; Cloudflare puts its own HTTP server in front',
+        why: 'workerd keeps a tab at the end of a header value. Cloudflare puts its own HTTP server in front',
       },
       {
         what: /^two lengths that differ$|^a negative length$|^a length beside a chunked body$/,
-        why: 'the HTTP server of workerd under miniflare, before the Worker; Cloudflare puts its own in front',
+        why: 'workerd’s HTTP server under miniflare answers before the Worker. Cloudflare puts its own server in front',
       },
       {
         what: /^Expect: 100-continue$/,
-        why: 'workerd sends no interim reply; Cloudflare puts its own HTTP server in front',
+        why: 'workerd sends no interim reply. Cloudflare puts its own HTTP server in front',
       },
       {
         what: /^a handler that throws, and the retry$/,
@@ -288,11 +288,11 @@ export const hosts: readonly Host[] = [
     exceptions: [
       {
         what: /^a declared length of 1 GB$|^an endless body|^a body that (stops|trickles)|^a refusal before|^a sender that (stops|ends)/,
-        why: 'OpenNext reads the whole body before the route runs; Cloudflare in front of it has limits of its own',
+        why: 'OpenNext reads the whole body before the route runs. Cloudflare in front of it has its own limits',
       },
       {
         what: /^a length beside a chunked body$|^2,000 headers$|^sends no stack trace$/,
-        why: 'the HTTP server of `wrangler dev`, before the Worker: it fails at 2,000 headers and shows its stack; Cloudflare puts its own in front',
+        why: 'the HTTP server of `wrangler dev` answers before the Worker, and shows its stack at 2,000 headers. Cloudflare puts its own server in front',
       },
     ],
   },
@@ -316,8 +316,8 @@ export const hosts: readonly Host[] = [
     shows: 'src/handler.ts',
     orders: 'src/orders.ts',
     note:
-      'The function is given `event`, not `req`: Powertools decodes the body as text before it makes the Request, so that bytes that are not ' +
-      'UTF-8 change, and a body that was tampered with can pass for the one that was signed.',
+      'The webhook gets `event`, not `req`. Powertools decodes the body as text before it makes the Request, which changes ' +
+      'bytes that are not UTF-8. A changed body could then pass for the signed one.',
     ours: ['@paylink/lambda'],
     others: ['@aws-lambda-powertools/event-handler', '@types/aws-lambda'],
     copies: ['gateway.mjs'],
@@ -327,7 +327,7 @@ export const hosts: readonly Host[] = [
       calledWithTheBody('AWS', 'gateway'),
       {
         what: /^(GET|HEAD)$/,
-        why: 'Powertools makes a Request before it looks for a route, and a GET with a body is none: it throws',
+        why: 'Powertools makes a Request before it looks for a route, and throws for a GET with a body',
       },
     ],
   },
@@ -338,8 +338,8 @@ export const hosts: readonly Host[] = [
     shows: 'src/functions.ts',
     orders: 'src/orders.ts',
     note:
-      'Azure’s Core Tools are not on npm. In the test a server stands for the Functions host: it gives the real ' +
-      '`@azure/functions` the body as bytes, as the host does, and the library makes the request and takes the response.',
+      'Azure’s Core Tools are not on npm, so a server stands for the Functions host in the test. It gives the body as bytes to the ' +
+      'real `@azure/functions`, which makes the request and takes the response.',
     ours: ['@paylink/fetch'],
     others: ['@azure/functions'],
     build: ['tsc'],
@@ -361,11 +361,11 @@ export const hosts: readonly Host[] = [
     exceptions: [
       {
         what: /^an endless body|^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
-        why: 'the framework reads the whole body, up to 1 GB, before it calls the function; Cloud Run in front of it has limits of its own',
+        why: 'the framework reads the whole body, up to 1 GB, before it calls the function. Cloud Run in front of it has its own limits',
       },
       {
         what: /^a delivery under (a charset|an unknown charset)|^a forged body that is not JSON$/,
-        why: 'the framework parses every body before it calls the function, and itself answers 400 or 415 to what it cannot read; the bytes it keeps',
+        why: 'the framework parses every body before it calls the function, and answers 400 or 415 if it cannot. It keeps the bytes',
       },
     ],
   },

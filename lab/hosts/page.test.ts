@@ -1,4 +1,4 @@
-/** docs/hosts.md shows the projects that `pnpm hosts` builds, and the versions that it was last run with. */
+/** docs/hosts.md shows the projects that `pnpm lab hosts` builds, and the versions that it was last run with. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +28,13 @@ describe('docs/hosts.md', () => {
       exceptions.map(({ why }) => `${name}: ${why}`),
     );
     expect(reasons.sort()).toEqual([...new Set(known)].sort());
+  });
+
+  it('has the figures of the home page', () => {
+    const tried = cellsOf(betweenMarks(page, 'tried')).map(([, , , attacks]) => attacks);
+    const home = readFileSync(join(root, 'docs/index.md'), 'utf8');
+    expect(new Set(tried).size).toBe(1);
+    expect(home).toContain(`${tried[0]!} attacks on each of ${tried.length} hosts`);
   });
 
   it('shows the file of each host that matters, as it is compiled and attacked', () => {

@@ -39,8 +39,8 @@ export function exceptionRows(reports: readonly HostReport[]): string[][] {
       reasons.set(exception.why, [...(reasons.get(exception.why) ?? []), exception]);
     return [...reasons].map(([why, seen]) => [
       name,
-      seen.map(({ id, what }) => `${id} ${what}`).join('; '),
-      [...new Set(seen.map(({ found }) => found))].join('; '),
+      seen.map(({ id, what }) => `${id} ${what}`).join('<br>'),
+      [...new Set(seen.map(({ found }) => found))].join('<br>'),
       why,
     ]);
   });

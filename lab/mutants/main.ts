@@ -2,7 +2,7 @@
  * Puts faults into the sources, one at a time, and says which of them no test notices (Stryker). A survivor without an entry in
  * survivors.json, an entry without a survivor and a package under its least percentage end it with 1.
  *
- *     pnpm mutants [--package NAME]… [--file PATH[:FIRST-LAST]]… [--changed [--since COMMIT]] [--concurrency N] [--fresh]
+ *     pnpm lab mutants [--package NAME]… [--file PATH[:FIRST-LAST]]… [--changed [--since COMMIT]] [--concurrency N] [--fresh]
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

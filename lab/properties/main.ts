@@ -2,7 +2,7 @@
  * Properties of the whole, tried on generated cases. Prints how many ran; a failure prints the smallest case and its seed. Ends with
  * 1 where a property falls, with 2 where an option makes no sense.
  *
- *     pnpm properties -- --runs 10000000 [--seed S] [--only NAME]
+ *     pnpm lab properties --runs 10000000 [--seed S] [--only NAME]
  */
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -124,7 +124,7 @@ function askHosts(runs: number, seed: number): void {
 
 function refuse(): never {
   const names = properties.map(({ name }) => name).join('|');
-  console.error(`usage: pnpm properties -- [--runs N] [--seed S] [--only ${names}]`);
+  console.error(`usage: pnpm lab properties [--runs N] [--seed S] [--only ${names}]`);
   process.exit(2);
 }
 

@@ -1,9 +1,9 @@
 /**
  * Simulates histories of the money path, each from a seed.
  *
- *     pnpm simulate --histories 1000000 --seed 1
- *     pnpm simulate --histories 1 --seed 4711 --design no-fence --verbose
- *     pnpm simulate --designs
+ *     pnpm lab simulation --histories 1000000 --seed 1
+ *     pnpm lab simulation --histories 1 --seed 4711 --design no-fence --verbose
+ *     pnpm lab simulation --designs
  *
  * Ends with 1 and the seed where an invariant falls, with 2 where an option makes no sense.
  */
@@ -118,6 +118,8 @@ async function simulate(
 function report({ seed, design, violations }: NonNullable<Progress['violated']>): number {
   console.log(`\nseed ${seed}, design ${design}:`);
   for (const { invariant, text } of violations) console.log(`  ${invariant}: ${text}`);
-  console.log(`\nAgain: pnpm simulate --histories 1 --seed ${seed} --design ${design} --verbose`);
+  console.log(
+    `\nAgain: pnpm lab simulation --histories 1 --seed ${seed} --design ${design} --verbose`,
+  );
   return 1;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BROKEN_NAMES, DESIGN_NAMES } from './designs/index.js';
 import { World } from './world.js';
 
-// `pnpm simulate` runs as many as it is asked for.
+// `pnpm lab simulation` runs as many as it is asked for.
 const HISTORIES = 150;
 const MOST_SEEDS = 1_000;
 

@@ -114,9 +114,8 @@ function pageOf(audited: ReadonlyMap<string, AuditReport>): string {
 const INTRODUCTION = `# The audit against other packages
 
 \`paylink audit\` is tested on receivers with one fault each, on correct ones, and on other packages, set up as their
-documentation shows them. This page is written by the test that audits them, \`test/audit/causes.test.ts\`, from the versions that are
-installed; \`npx vitest run test/audit/causes.test.ts -u\` writes it again.
+documentation shows them. \`npx vitest run test/audit/causes.test.ts -u\` audits the installed versions and writes this page.
 
-Each package verifies the signatures of its own service: the audit signs as that service does, and does not attack the spelling of
-signatures. What is found can lie in the package or in the lines around it that its documentation asks for. HookKit is not on the npm
-registry under that name, so it was not audited. Causes of low severity are listed too; notes are not.`;
+Each package verifies the signatures of its own service. The audit signs as that service does, and does not attack the spelling of
+signatures. A cause can lie in the package, or in the lines around it that its documentation asks for. HookKit is not on the npm
+registry under that name, so it was not audited. The page lists causes of low severity too, but leaves out notes.`;

@@ -54,7 +54,7 @@ describe('auditReceiver', () => {
     [
       202,
       [
-        'answered 202 to a genuine delivery: that is right only where what was accepted survives a crash until it is credited',
+        'answered 202 to a genuine delivery: that is right only if the event survives a crash until it is credited',
       ],
     ],
     [204, []],

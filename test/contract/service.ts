@@ -36,7 +36,7 @@ function readEnvironment(): { readonly baseUrl: string; readonly apiKey: string 
   // A shell that is set up for the real service must not make every run of all tests create links there.
   if (process.env['npm_lifecycle_event'] === 'test') {
     console.warn(
-      '[contract] PAYLINK_BASE_URL is not looked at by the run of all tests. For the real service: pnpm contract',
+      '[contract] PAYLINK_BASE_URL is not looked at by the run of all tests. For the real service: npm test -- test/contract',
     );
     return undefined;
   }

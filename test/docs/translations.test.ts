@@ -12,9 +12,17 @@ const blocksOf = (path: string): string[] =>
 const headingsOf = (path: string): number => read(path).match(/^#{2,3} /gm)?.length ?? 0;
 
 describe('a page in French', () => {
-  it('is there for each quick start, for going live and for the runbook', () => {
+  it('exists for each quick start, going live, the runbook and the errors', () => {
     const quickStarts = readdirSync(new URL('start/', docs)).map((name) => `start/${name}`);
-    expect(french).toEqual(expect.arrayContaining([...quickStarts, 'going-live.md', 'runbook.md']));
+    expect(french).toEqual(
+      expect.arrayContaining([...quickStarts, 'going-live.md', 'runbook.md', 'errors.md']),
+    );
+  });
+
+  it('has the same anchor for each error code', () => {
+    const codesOf = (path: string): string[] =>
+      Array.from(read(path).matchAll(/^### ([a-z_]+)$/gm), ([, code]) => code!);
+    expect(codesOf('fr/errors.md')).toEqual(codesOf('errors.md'));
   });
 
   it.each(french)('has the code and the sections of the English one: %s', (path) => {

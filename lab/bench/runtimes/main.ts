@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:runtimes [--rounds 7] [--only bun,deno,workerd] [--json]`: Hono on other runtimes than Node, bare, by hand, by hand
+ * `pnpm lab bench-runtimes [--rounds 7] [--only bun,deno,workerd] [--json]`: Hono on other runtimes than Node, bare, by hand, by hand
  * within limits, and with paylink, each a process of its own, loaded in turn.
  */
 import { spawn, type ChildProcess } from 'node:child_process';

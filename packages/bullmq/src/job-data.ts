@@ -1,6 +1,6 @@
 import type { AnyEvent } from '@paylink/payments';
 
-/** What Redis keeps of a verified event. Never a secret or a signature. */
+/** A verified event in Redis. Never a secret or a signature. */
 export interface PaymentJob {
   /** The event kind, which is also the job's name. */
   readonly kind: string;

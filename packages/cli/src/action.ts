@@ -46,7 +46,7 @@ export function runs<Flags extends CommonFlags>(
   );
 }
 
-/** Says what went wrong, by the output, which knows what must not be said. Gives the exit code. */
+/** Prints the error through the output, which hides secrets. Returns the exit code. */
 function report(error: unknown, output: Output): number {
   if (process.env['DEBUG'] && error instanceof Error) {
     for (const line of (error.stack ?? '').split('\n')) output.note(line);

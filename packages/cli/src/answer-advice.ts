@@ -23,11 +23,10 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
   if (status === 401 || status === 403) {
     return `${ADVICE_BY_CODE['invalid_signature']!} ${STRANGER} (${factsOf(reply)}), such as a login or a firewall.`;
   }
-  if (status === 404)
-    return 'There is no route at this path: compare it with where the webhook is mounted.';
+  if (status === 404) return 'The path has no route: compare it with the path of the webhook.';
   if (status === 405) return 'The path is there, but not for POST.';
   if (status === 415)
-    return 'The server refuses the content type: let the webhook take the raw body, whatever its type.';
+    return 'The server refuses the content type: let the webhook take the raw body of every type.';
   if (status >= 500) return 'The server failed on its own side: its log says why.';
   return 'The server understood the notification and refused it: its log says why.';
 }

@@ -1,4 +1,4 @@
-/** The merchant's PostgreSQL: where it is, and the merchant's own driver to reach it. */
+/** The merchant's PostgreSQL: its address, and the merchant's own driver. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

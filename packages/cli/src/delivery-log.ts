@@ -2,7 +2,7 @@ import type { DeliveryAttempt, Emulator, EmulatorDelivery } from '@paylink/emula
 import { adviceFor } from './answer-advice.js';
 import { codeOf } from './reply.js';
 
-/** One attempt to deliver a notification, without what was signed and the signature. */
+/** One attempt to deliver a notification, without the signed body and the signature. */
 export interface LoggedAttempt {
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -10,17 +10,17 @@ export interface LoggedAttempt {
   readonly event: string;
   readonly reference: string;
   readonly number: number;
-  /** What the dashboard did to it on purpose. */
+  /** The fault that the dashboard sent on purpose. */
   readonly fault?: string;
   readonly status?: number;
   /** The code of a reply of Paylink. */
   readonly code?: string;
-  /** Why there was no answer. */
+  /** Why no answer came. */
   readonly error?: string;
   readonly durationMs: number;
   readonly acknowledged: boolean;
   readonly retryInMs?: number;
-  /** The next step. Once for a delivery and not for each retry; a fault that the dashboard sent is refused as it should be. */
+  /** The next step. Once for a delivery and not for each retry. A server rightly refuses a fault of the dashboard. */
   readonly advice?: string;
 }
 
@@ -48,7 +48,7 @@ export function watchDeliveries(
         )
         .map((attempt) => ({ delivery, attempt })),
     );
-    // What the emulator has forgotten is forgotten here too.
+    // Deliveries that the emulator has forgotten are forgotten here too.
     reported = new Map(
       deliveries.map(({ id, attempts }) => [id, new Set(attempts.map(({ number }) => number))]),
     );

@@ -1,9 +1,9 @@
-/** Asks back where an event kind looks like a misspelling of the one that the contract shows. */
+/** Asks back if an event kind looks like a misspelling of the one that the contract shows. */
 import { usageFailure } from './failure.js';
 import { PAYMENT_SUCCEEDED } from './notification.js';
 import { agreesTo } from './question.js';
 
-/** @throws Failure where the kind is close to `payment.succeeded`, and is not meant as it is. */
+/** @throws Failure if the kind is close to `payment.succeeded`, and is not meant as it is. */
 export async function confirmEvent(kind: string): Promise<void> {
   if (!isMisspelt(kind)) return;
   const question = `did you mean ${PAYMENT_SUCCEEDED}?`;

@@ -1,4 +1,4 @@
-/** What the exit codes mean; every command's help lists them. */
+/** The exit codes, which every command's help lists. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, keyRefused: 3 } as const;
 
 /** As shells count a command that Ctrl-C ended: 128 and the number of SIGINT. */
@@ -7,7 +7,7 @@ export const INTERRUPTED = 130;
 /** Ends a command with a message for people, and no stack trace. */
 export class Failure extends Error {
   readonly exitCode: number;
-  /** What to do about it, a line each. */
+  /** The fix, a line for each step. */
   readonly fixes: readonly string[];
 
   constructor(exitCode: number, message: string, fixes: readonly (string | undefined)[]) {
@@ -17,7 +17,7 @@ export class Failure extends Error {
   }
 }
 
-/** The command line or a setting is wrong; nothing was done. */
+/** The command line or a setting is wrong, and nothing was done. */
 export function usageFailure(message: string, ...fixes: (string | undefined)[]): Failure {
   return new Failure(EXIT.usage, message, fixes);
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 
 interface Lesson {
-  /** Command lines that work as they stand, each with what it does. */
+  /** Command lines that work as they stand, each with its effect. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
   readonly environment?: readonly (readonly [name: string, meaning: string])[];
   readonly exitCodes: readonly (readonly [code: number, meaning: string])[];
 }
 
-/** Puts under a command's options what one needs at the first use: examples, variables, exit codes. */
+/** Adds examples, variables and exit codes below a command's options. */
 export function teach(
   command: Command,
   { examples, environment = [], exitCodes }: Lesson,
@@ -21,7 +21,7 @@ export function teach(
       'Environment',
       aligned([
         ...environment,
-        ['NO_COLOR, FORCE_COLOR', 'no colours, or colours also where stdout is no terminal'],
+        ['NO_COLOR, FORCE_COLOR', 'no colours, or colours even if stdout is not a terminal'],
       ]),
     ),
     section('Exit codes', aligned(exitCodes.map(([code, meaning]) => [String(code), meaning]))),
@@ -29,8 +29,11 @@ export function teach(
   return command.addHelpText('after', `\n${sections.join('\n\n')}`);
 }
 
-/** What every command ends with when it was called wrongly. */
-export const USAGE_EXIT = [2, 'the command line or a setting is wrong; nothing was sent'] as const;
+/** The exit code of every command that was called wrongly. */
+export const USAGE_EXIT = [
+  2,
+  'the command line or a setting is wrong, and nothing was sent',
+] as const;
 
 function section(title: string, lines: readonly string[]): string {
   return `${title}:\n${lines.join('\n')}`;

@@ -1,4 +1,4 @@
-/** Reads what a command is given: files, stdin, numbers, addresses, headers. Each failure names the option. */
+/** Reads the inputs of a command: files, stdin, numbers, addresses, headers. Each failure names the option. */
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
@@ -6,7 +6,7 @@ import { usageFailure } from './failure.js';
 
 let stdinTakenBy: string | undefined;
 
-/** The bytes of a file, exactly; `-` is stdin, which one option can have. */
+/** The exact bytes of a file. `-` is stdin, which one option can have. */
 export async function readBytes(path: string, option: string): Promise<Buffer> {
   if (path === '-') return readStdin(option);
   try {
@@ -113,7 +113,7 @@ export function readHeaders(values: readonly string[] = []): Record<string, stri
     try {
       new Headers([[name, content]]);
     } catch {
-      // Not with what was given, which can be a password.
+      // Without the value, which can be a password.
       throw usageFailure(
         '--header must have the form "Name: value", in characters that a header can have',
       );
@@ -123,7 +123,7 @@ export function readHeaders(values: readonly string[] = []): Record<string, stri
   return Object.fromEntries(headers);
 }
 
-/** What no output may hold of a request: its query and its headers, whole and in the parts that a server may send back alone. */
+/** The parts of a request that no output may hold: its query and its headers, whole and in the parts that a server may send back alone. */
 export function secretsOf(
   { search, searchParams }: URL,
   headers: Readonly<Record<string, string>>,

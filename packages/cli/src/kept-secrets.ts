@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 
 const FOLDER = '.paylink';
-/** Where the secrets are kept, from the current folder. */
+/** The file of the kept secrets, from the current folder. */
 export const KEPT_SECRETS = join(FOLDER, 'secrets.env');
 const API_KEY_VARIABLE = 'PAYLINK_API_KEY';
 const SECRET_VARIABLE = 'WEBHOOK_SECRET';
@@ -34,7 +34,7 @@ export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promi
 /**
  * Makes a folder of which git ignores everything, this line included. A .gitignore that is there stays as it is.
  *
- * @returns whether the .gitignore of the folder leaves everything out; one of the user's own may not
+ * @returns whether the .gitignore of the folder leaves everything out, which the user's own may not do
  */
 export async function makePrivateFolder(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

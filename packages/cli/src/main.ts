@@ -17,6 +17,6 @@ try {
   await createProgram().parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
-  // Commander has said what is wrong, or has printed the help that was asked for.
+  // Commander has named the fault, or has printed the help.
   process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
 }

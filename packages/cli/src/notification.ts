@@ -48,7 +48,7 @@ export async function makeNotification(
   return signedDelivery({ secret, type, reference, payload: readFields(field) });
 }
 
-/** Fields of the form name=value; a value that is JSON is taken as such. */
+/** Fields of the form name=value. A value that is JSON is parsed. */
 export function readFields(
   fields: readonly string[] = [],
   option = '--field',

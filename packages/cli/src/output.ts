@@ -6,7 +6,7 @@ import { safeJson, text, toSafe, type Printable, type SafeText } from './safe-te
 const HIDEABLE = 8;
 
 /**
- * What a command writes: results to stdout, messages to stderr. Under --json stdout holds JSON and nothing else.
+ * The output of a command: results to stdout, messages to stderr. With --json, stdout holds only JSON.
  */
 export class Output {
   readonly paint: Paint;
@@ -19,7 +19,7 @@ export class Output {
     this.#notePaint = createPaint(wantsColor(process.stderr));
   }
 
-  /** Keeps a secret out of everything that is written, also where a server's reply or an error's message quotes it. */
+  /** Keeps a secret out of everything that is written, also if a server's reply or an error's message quotes it. */
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret === undefined || secret.length < HIDEABLE) continue;

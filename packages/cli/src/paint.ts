@@ -3,7 +3,7 @@ import { SafeText, toSafe, type Printable } from './safe-text.js';
 
 type Style = (part: Printable) => SafeText;
 
-/** The styles of this program. Each escapes what it is given. */
+/** The styles of this program. Each escapes its text. */
 export interface Paint {
   readonly bold: Style;
   readonly dim: Style;
@@ -31,7 +31,7 @@ export function createPaint(enabled: boolean): Paint {
   };
 }
 
-/** Colours are for a terminal. NO_COLOR (no-color.org) takes them away, FORCE_COLOR asks for them elsewhere; NO_COLOR wins. */
+/** Colours are for a terminal. NO_COLOR (no-color.org) takes them away, FORCE_COLOR adds them elsewhere. NO_COLOR wins. */
 export function wantsColor(
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>> = process.env,

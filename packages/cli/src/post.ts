@@ -1,7 +1,7 @@
 import { showUrl } from './input.js';
 import type { Reply } from './reply.js';
 
-/** What a server answered. Of the body the first 16 kB. */
+/** A server's answer, with the first 16 kB of its body. */
 export interface Answer extends Reply {
   readonly durationMs: number;
 }
@@ -35,27 +35,28 @@ async function readStart(response: Response): Promise<string> {
       if (length >= BODY_READ) break;
     }
   } catch {
-    // What came is what there is to show.
+    // The received part is shown.
   }
   return Buffer.concat(chunks).subarray(0, BODY_READ).toString('utf8');
 }
 
-/** Why there was no answer, and what to do about it. */
+/** Why no answer came, and the fix. */
 export function explainNoAnswer(error: unknown, url: URL): string {
   // fetch wraps the error of the socket.
   const { cause = error } = error as { cause?: unknown };
   const { name, code = '', message } = cause as { name?: string; code?: string; message?: string };
   if (name === 'TimeoutError') return 'no answer in time';
   if (code === 'ECONNREFUSED') return `nothing listens at ${url.host}: is the server running?`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `there is no host ${url.hostname}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `the host ${url.hostname} does not exist`;
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET' || code === 'EPIPE')
     return 'the server closed the connection without an answer';
   if (/^(ERR_SSL|EPROTO)/.test(code))
-    return `no TLS is spoken at ${url.host}: did you mean http://?`;
+    return `${url.host} does not speak TLS: did you mean http://?`;
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
     return `its certificate is not trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS`;
   }
-  if (code.startsWith('HPE_')) return `what answers at ${showUrl(url)} does not speak HTTP`;
+  if (code.startsWith('HPE_')) return `the server at ${showUrl(url)} does not speak HTTP`;
   if (message === 'bad port')
     return `fetch connects to no server at port ${url.port}, as browsers do not`;
   return message ?? (error instanceof Error ? error.message : String(error));

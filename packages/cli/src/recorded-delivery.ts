@@ -1,4 +1,4 @@
-/** Real deliveries as files: what arrived, byte for byte, to be replayed later. */
+/** Real deliveries as files, byte for byte, for later replays. */
 import { randomBytes } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const FORMAT = 'paylink delivery 1';
 /** The time of arrival and six random digits: other files of the folder do not count. */
 const NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{6}\.json$/;
 
-/** Records into a folder, and gives the file's path, or nothing where the folder is full. */
+/** Records into a folder, and gives the file's path, or nothing if the folder is full. */
 export type Recorder = (delivery: RecordedDelivery) => Promise<string | undefined>;
 
 /**
@@ -52,7 +52,7 @@ export async function openRecorder(folder: string, limit: number): Promise<Recor
   };
 }
 
-/** @throws Failure where the file is not a recorded delivery */
+/** @throws Failure if the file is not a recorded delivery */
 export async function readRecorded(path: string): Promise<RecordedDelivery> {
   const text = await readText(path, '--replay');
   try {
@@ -79,5 +79,5 @@ export async function readRecorded(path: string): Promise<RecordedDelivery> {
   } catch {
     // No JSON: refused below, as JSON of another form is.
   }
-  throw usageFailure(`--replay: ${path} is no delivery that paylink listen has recorded`);
+  throw usageFailure(`--replay: ${path} is not a recording of paylink listen`);
 }

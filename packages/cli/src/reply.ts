@@ -55,7 +55,7 @@ function cut(text: string): string {
   return text.length > LONGEST_FACT ? `${text.slice(0, LONGEST_FACT)}…` : text;
 }
 
-/** Where a redirect leads, without the query, which can hold a token. */
+/** The target of a redirect, without the query, which can hold a token. */
 export function redirectOf({ status, headers }: Reply, from: URL): URL | undefined {
   const { location } = headers;
   if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, from.href))
@@ -74,7 +74,7 @@ export function explainRedirect(reply: Reply, from: URL): string {
   return `${to}: the service follows none, so register that address if it is the webhook`;
 }
 
-/** What a reply that is not of Paylink looks like. */
+/** The facts of a reply that is not Paylink's. */
 export function strangerIn(reply: Reply): string | undefined {
   const { status, headers, body } = reply;
   if (isPaylinkReply(reply)) return undefined;

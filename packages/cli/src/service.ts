@@ -1,4 +1,4 @@
-/** How the commands that ask the service find it, and how they say what it refused. */
+/** How the commands find the service, and how they print its refusals. */
 import type { Command } from 'commander';
 import {
   createClient,
@@ -26,7 +26,7 @@ export interface ServiceFlags extends ApiKeyFlags {
 
 export function addServiceOptions(command: Command): Command {
   return addApiKeyOptions(
-    command.option('--base-url <url>', 'where the service is, without the /v1 at the end'),
+    command.option('--base-url <url>', 'the address of the service, without the /v1 at the end'),
   );
 }
 
@@ -34,19 +34,19 @@ export function addServiceOptions(command: Command): Command {
 export async function connect(flags: ServiceFlags, output: Output): Promise<PaylinkClient> {
   const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
   const url = URL.canParse(baseUrl ?? '') ? new URL(baseUrl!) : undefined;
-  // What the emulator keeps is for emulators.
+  // The emulator's kept secrets are for emulators.
   const isHere = url !== undefined && isLocalHost(url.hostname);
   const apiKey = await (isHere ? findEmulatorApiKey : findGivenApiKey)(flags, output);
   if (!baseUrl) {
     throw usageFailure(
       'no address of the service',
-      `set ${BASE_URL_VARIABLE}, or give --dotenv or --base-url; paylink emulate prints one`,
+      `set ${BASE_URL_VARIABLE}, or give --dotenv or --base-url. paylink emulate prints one`,
     );
   }
   if (apiKey === undefined) {
     throw usageFailure(
       'no API key',
-      `set ${API_KEY_VARIABLE}, or give --dotenv, --api-key-file or --api-key; paylink emulate prints one`,
+      `set ${API_KEY_VARIABLE}, or give --dotenv, --api-key-file or --api-key. paylink emulate prints one`,
     );
   }
   const sources: Record<string, string> = {
@@ -75,7 +75,7 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
   }
 }
 
-/** Waits for the service's answer. @throws Failure that says what the service said. */
+/** Waits for the service's answer. @throws Failure with the service's answer. */
 export async function askService<Reply>(output: Output, call: Promise<Reply>): Promise<Reply> {
   output.progress('asking the service…');
   try {
@@ -108,7 +108,7 @@ function explain(error: PaylinkError, output: Output): Failure {
 
 const BODY_SHOWN = 300;
 
-/** The beginning of what the service said. */
+/** The beginning of the service's answer. */
 function quote(body: unknown, output: Output): string | undefined {
   if (body === undefined || body === '') return undefined;
   const said = output.redact(typeof body === 'string' ? body : JSON.stringify(body));

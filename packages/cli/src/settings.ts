@@ -1,4 +1,4 @@
-/** Where secrets and addresses come from: the flag, a file, the environment, a .env file, what the emulator keeps; in this order. */
+/** The sources of secrets and addresses, in this order: flag, file, environment, .env file, the emulator's kept secrets. */
 import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
@@ -16,7 +16,7 @@ export const DATABASE_VARIABLE = 'DATABASE_URL';
 
 export const SECRET_ENVIRONMENT = [
   'PAYLINK_WEBHOOK_SECRET, WEBHOOK_SECRET',
-  'the webhook secret; the first that is set',
+  'the webhook secret (the first that is set)',
 ] as const;
 export const API_ENVIRONMENT = [
   [API_KEY_VARIABLE, 'the API key'],
@@ -37,7 +37,7 @@ export function addSecretOptions(command: Command): Command {
   return command
     .option(
       '--secret <secret>',
-      'the webhook secret; the environment or --secret-file keep it out of the shell history',
+      'the webhook secret. The environment or --secret-file keep it out of the shell history',
     )
     .option('--secret-file <path>', 'a file that holds the webhook secret; - is stdin');
 }
@@ -46,7 +46,7 @@ export function addApiKeyOptions(command: Command): Command {
   return command
     .option(
       '--api-key <key>',
-      'the API key; the environment or --api-key-file keep it out of the shell history',
+      'the API key. The environment or --api-key-file keep it out of the shell history',
     )
     .option('--api-key-file <path>', 'a file that holds the API key; - is stdin');
 }
@@ -57,7 +57,7 @@ const fromProject = new Set<string>();
 /** Which .env file each variable was found in. */
 const fileOf = new Map<string, string>();
 
-/** The .env file that a setting of this source, a variable's name, was found in; stdin is no file. */
+/** The .env file of a setting from this source (a variable's name). Stdin is not a file. */
 export function dotenvFileOf(source: string): string | undefined {
   return fileOf.get(source);
 }
@@ -68,7 +68,7 @@ export function isOfProject(source: string): boolean {
 }
 
 /**
- * Takes over the variables of ours from a .env file, where the environment has none: from the one that was named, else from the
+ * Takes over the variables of ours from a .env file, if the environment has none: from the one that was named, else from the
  * project's own, if there is one. Nothing else in it has an effect.
  */
 export async function loadDotenv(path: string | undefined): Promise<void> {
@@ -82,7 +82,7 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
     DATABASE_VARIABLE,
   ]) {
     if (process.env[name] || !values[name]) continue;
-    // The environment's secret goes before the file's, whichever of the two names it has.
+    // The environment's secret goes before the file's, under either name.
     if (isSecretGiven && (SECRET_VARIABLES as readonly string[]).includes(name)) continue;
     process.env[name] = values[name];
     if (path === undefined) fromProject.add(name);
@@ -90,7 +90,7 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
   }
 }
 
-/** A value, and the name of where it was found, to say in a message in its place. */
+/** A value, and the name of its source, which messages print instead. */
 export interface Setting {
   readonly value: string;
   readonly source: string;
@@ -101,12 +101,12 @@ export async function requireSecret(flags: SecretFlags, output: Output): Promise
   return (await findSecret(flags, output)) ?? failForSecret();
 }
 
-/** As `requireSecret`, where it may be missing. */
+/** As `requireSecret`, if it may be missing. */
 export async function findSecret(flags: SecretFlags, output: Output): Promise<string | undefined> {
   return (await findGivenSecret(flags, output))?.value ?? keptSecret(output);
 }
 
-/** As `findSecret`, without what the emulator keeps. */
+/** As `findSecret`, without the emulator's kept secrets. */
 export async function findGivenSecret(
   flags: SecretFlags,
   output: Output,
@@ -150,7 +150,7 @@ async function lookForSecret(
   );
 }
 
-/** The API key, hidden from the output from now on; what the emulator keeps is not among it. */
+/** The API key, hidden from the output from now on. The emulator's kept key is not a source. */
 export async function findGivenApiKey(
   { apiKey, apiKeyFile }: ApiKeyFlags,
   output: Output,
@@ -219,7 +219,7 @@ async function look(
   return { value: process.env[variable]!, source: variable };
 }
 
-/** Refuses what no receiver of Paylink would take as its secret. */
+/** Refuses a value that every receiver of Paylink would refuse as its secret. */
 async function checkSecret({ value, source }: Setting): Promise<void> {
   try {
     await sign('', value);

@@ -1,4 +1,4 @@
-/** A word of a POSIX shell, whatever is in it. */
+/** Any text as one word of a POSIX shell. */
 export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

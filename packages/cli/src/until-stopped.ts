@@ -1,5 +1,5 @@
 /**
- * Resolves at Ctrl-C or SIGTERM; asked for before anything says that the command runs. A second one ends the process at once, as it
+ * Resolves at Ctrl-C or SIGTERM. Call it before any output says that the command runs. A second one ends the process at once, as it
  * would without us.
  */
 export function untilStopped(): Promise<void> {

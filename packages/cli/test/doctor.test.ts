@@ -134,7 +134,7 @@ describe('paylink doctor', () => {
     [404, /FAILED +route +answers 404/],
     [405, /FAILED +method +answers 405 to POST/],
     [307, /FAILED +route +answers 307, a redirect to http:\S+\/other: the service follows none/],
-    [429, /FAILED +rate limit +answers 429: a rate limiter .* That is no refusal/],
+    [429, /FAILED +rate limit +answers 429: a rate limiter .* That proves nothing/],
     [502, /FAILED +bad signature +answers 502/],
   ])('says what a %i means', async (status, message) => {
     const { stdout, code } = await doctor(
@@ -174,7 +174,7 @@ describe('paylink doctor', () => {
       403,
       { 'content-type': 'application/json' },
       '{"error":"invalid_csrf_token"}',
-      /something else.*a CSRF check/,
+      /Something else.*a CSRF check/,
     ],
     [
       'a gateway',
@@ -330,7 +330,7 @@ describe('paylink doctor', () => {
     async (status) => {
       const { stdout, code } = await doctor(await openHandWritten(() => status));
       expect(stdout).toMatch(
-        /FAILED +webhook +.*something else answers.* If you verify by hand: is it the same secret\?/,
+        /FAILED +webhook +.*Something else answers.* If you verify by hand: is it the same secret\?/,
       );
       expect(code).toBe(1);
     },

@@ -115,7 +115,7 @@ describe('paylink emulate', () => {
 
   it.each([
     [401, /Is it the same secret on both sides, and are the raw bytes verified\?/],
-    [404, /There is no route at this path/],
+    [404, /The path has no route/],
     [503, /its log says why/],
   ])('says under a %i what trigger says of it, once for a delivery', async (status, advice) => {
     const url = await serve((_req, res) => res.writeHead(status).end());

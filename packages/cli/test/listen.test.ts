@@ -239,7 +239,7 @@ describe('paylink listen', () => {
     writeFileSync(file, '{"format":"mine"}');
     const refused = await paylink(['listen', '--forward-to', shop.url, '--replay', file], options);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('is no delivery that paylink listen has recorded');
+    expect(refused.stderr).toContain('is not a recording of paylink listen');
     expect((await paylink(['listen'])).code).toBe(2);
   });
 });

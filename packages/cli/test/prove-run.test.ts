@@ -541,9 +541,9 @@ describe('an input that cannot be read', () => {
     expect(said).toEqual([
       'input_fault : --orders, row 3 has no reference',
       'reference_repeated e: 2 rows of the orders have this reference: two orders, of which one payment pays one, or a join',
-      'unknown c2: --orders, row 5 has the amount "9007199254740993", which is no whole number of the smallest unit',
-      'unknown c: --orders, row 4 has the amount "1e3", which is no whole number of the smallest unit',
-      'unknown d: --orders, row 6 has the amount "-5", which is no whole number of the smallest unit',
+      'unknown c2: --orders, row 5 has the amount "9007199254740993", which is not a whole number of the smallest unit',
+      'unknown c: --orders, row 4 has the amount "1e3", which is not a whole number of the smallest unit',
+      'unknown d: --orders, row 6 has the amount "-5", which is not a whole number of the smallest unit',
     ]);
   });
 });

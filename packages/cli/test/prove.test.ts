@@ -294,7 +294,7 @@ describe('books in PostgreSQL', () => {
       { env: service, cwd: folder },
     );
     expect(reportOf(result)).toMatchObject({ orders: 2, verdicts: { doubled: 1, not_asked: 1 } });
-    expect(result.stderr).toContain('there is no table paylink_marks');
+    expect(result.stderr).toContain('has no table paylink_marks');
     expect(reportOf(result).findings.map(({ reason }) => reason)).toContain(
       'a row of the orders has no reference',
     );

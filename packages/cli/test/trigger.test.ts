@@ -99,7 +99,7 @@ describe('paylink trigger', () => {
 
   it.each([
     [301, /a redirect to http:\/\/127\.0\.0\.1:1\/: the service follows none/],
-    [404, /no route at this path/],
+    [404, /path has no route/],
     [405, /not for POST/],
     [415, /content type/],
     [422, /refused it/],

@@ -2,7 +2,7 @@ import { check } from '@paylink/core';
 
 /**
  * Checks the API key's form (docs/service.md 5.1): `sk_live_`, an identifier, a dot, a secret. Nothing is repaired. The
- * contract does not show keys other than live ones; `sk_<another word>_` is accepted, since a test key may have that form.
+ * contract does not show keys other than live ones. `sk_<another word>_` is accepted, since a test key may have that form.
  *
  * @throws ConfigurationError that names the fault, never the value.
  */

@@ -26,7 +26,7 @@ export interface GetPaymentOptions {
    */
   readonly tenant?: string | undefined;
   /**
-   * Whether the call waits and retries where the service answers 429 or with a Retry-After. Default true. `reconcile` passes
+   * Whether the call waits and retries if the service answers 429 or with a Retry-After. Default true. `reconcile` passes
    * false, since it pauses for all of its references at once.
    */
   readonly retryLimited?: boolean | undefined;
@@ -37,14 +37,14 @@ export interface PaylinkClient {
   /**
    * Creates a payment link. Retries send the same key and the same bytes.
    *
-   * @throws PaylinkError; `invalid_link` before anything is sent; `link_already_used` if the service returns an earlier link
-   * whose payment is no longer pending.
+   * @throws PaylinkError, such as `invalid_link` before anything is sent, or `link_already_used` if the service returns an earlier link
+   * whose payment has ended.
    */
   readonly createPaymentLink: (
     link: PaymentLinkRequest,
     options?: CreatePaymentLinkOptions,
   ) => Promise<PaymentLink>;
-  /** Reads the payment of a reference. @throws PaylinkError; `not_found` where the service says 404. */
+  /** Reads the payment of a reference. @throws PaylinkError, such as `not_found` if the service says 404. */
   readonly getPayment: (reference: string, options?: GetPaymentOptions) => Promise<Payment>;
 }
 

@@ -28,7 +28,7 @@ export async function within<T>(
   return running;
 }
 
-/** The longest that a timer can be set for, in milliseconds; a longer one would fire at once. */
+/** The longest that a timer can be set for, in milliseconds. A longer one would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Waits, for 24 days at most, or rejects with PaylinkError `aborted` as soon as the caller aborts. */

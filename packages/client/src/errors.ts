@@ -39,10 +39,10 @@ export interface PaylinkErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Says why a call of the client failed. Branch on `code`, which is stable; the message is for people. */
+/** Says why a call of the client failed. Branch on `code`, which is stable. The message is for people. */
 export class PaylinkError extends Error {
   readonly code: PaylinkErrorCode;
-  /** The status of the reply, where there was one. */
+  /** The status of the reply, if one came. */
   declare readonly status?: number;
   /** The service's id of the request (`X-Request-Id` or `Request-Id`), for its support. */
   declare readonly requestId?: string;
@@ -51,11 +51,11 @@ export class PaylinkError extends Error {
   /** The Idempotency-Key of a creation: pass it with the same link to retry without making a second one. */
   declare readonly idempotencyKey?: string;
   /**
-   * Set where the link may exist although its creation failed: a try ended without an answer, or without one that settles it. Call again
-   * with `idempotencyKey` and the same link; another key could make a second one.
+   * Set if the link may exist although its creation failed: a try ended without an answer, or without one that settles it. Call again
+   * with `idempotencyKey` and the same link. Another key could make a second one.
    */
   declare readonly mayHaveCreated?: true;
-  // Neither shown by an inspector nor serialised, since logs are no place for it.
+  // Neither shown by an inspector nor serialised, because it does not belong in logs.
   readonly #body: unknown;
 
   constructor(
@@ -73,7 +73,7 @@ export class PaylinkError extends Error {
   }
 
   /**
-   * What the service answered: parsed where it is JSON, else the text; `undefined` where there is none of at most 1 MiB. It
+   * The service's answer: parsed JSON, or the text. `undefined` without an answer, or above 1 MiB. It
    * is in no message, inspection or serialisation of the error.
    */
   get body(): unknown {
@@ -85,7 +85,7 @@ Object.defineProperty(PaylinkError.prototype, BRAND, { value: true });
 
 /** Notes on the error of a creation that the link may exist. */
 export function noteMayHaveCreated(error: PaylinkError): void {
-  // Not enumerable: it is for code that calls again, and what is logged of an error stays as it is.
+  // Not enumerable: it is for code that calls again, and a logged error does not change.
   Object.defineProperty(error, 'mayHaveCreated', { value: true, configurable: true });
 }
 

@@ -1,14 +1,14 @@
-/** What a PaylinkError says of one try. No failure holds the API key, and no message holds a body. */
+/** The failure of one try, for a PaylinkError. No failure holds the API key, and no message holds a body. */
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
 import type { Settings } from './options.js';
 import type { Call } from './request.js';
 import { readRetryAfter } from './retry-after.js';
 
-/** What a status means to the caller: the code of its error, and the rest of the message. */
+/** The error code of a status, and the rest of the message. */
 export function meaningOf(status: number): [PaylinkErrorCode, string] {
   if (status === 401) return ['unauthorized', ': is the API key right, and of this environment?'];
   if (status === 403) return ['forbidden', ': the API key may not do this'];
-  if (status === 404) return ['not_found', ': there is no such payment, or baseUrl is wrong'];
+  if (status === 404) return ['not_found', ': the payment does not exist, or baseUrl is wrong'];
   if (status === 409)
     return [
       'conflict',
@@ -16,9 +16,9 @@ export function meaningOf(status: number): [PaylinkErrorCode, string] {
     ];
   if (status === 429) return ['rate_limited', ': too many requests'];
   if (status > 399 && status < 500)
-    return ['rejected', ': the service refused the request; `body` of this error may say why'];
+    return ['rejected', ': the service refused the request, and `body` of this error may say why'];
   if (status > 499 && status < 600) return ['service_error', ': the service failed'];
-  return ['unexpected_status', ', which is no success of this endpoint'];
+  return ['unexpected_status', ', which is not a success of this endpoint'];
 }
 
 /** An error about a reply that has come. */
@@ -71,7 +71,7 @@ export function withoutKey(value: unknown, apiKey: string): unknown {
   return Object.fromEntries(entries as [string, unknown][]);
 }
 
-/** Why there is no whole reply: the time is over, the caller has aborted, or the network failed. */
+/** Why the reply is missing or incomplete: the time is over, the caller has aborted, or the network failed. */
 export function interruption(
   { apiKey }: Settings,
   { endpoint, idempotencyKey }: Call,

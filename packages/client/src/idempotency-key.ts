@@ -18,7 +18,7 @@ export function readIdempotencyKey(key: unknown): string {
 }
 
 /**
- * Knows which link each key was last sent with. For a key that is sent again with a different link the service may give the old
+ * Knows which link each key was last sent with. If a key is sent again with another link, the service may give the old
  * link with the old amount, or an error (docs/service.md 4.1.4 does not state which).
  */
 export class SentKeys {

@@ -5,9 +5,9 @@ import { isWellFormed } from './text.js';
 interface AnyLink {
   /** Your own order reference: one for each order. The payment is read, and credited, by it. */
   readonly reference: string;
-  /** Where the customer is sent after paying. */
+  /** The address for the customer after paying. */
   readonly return_url?: string | undefined;
-  /** Where the customer is sent after cancelling. */
+  /** The address for the customer after cancelling. */
   readonly cancel_url?: string | undefined;
   /** `true` for an order: two payments of one link cannot be told apart. */
   readonly single_use?: boolean | undefined;
@@ -29,15 +29,15 @@ export interface FreeAmountLink extends AnyLink {
   readonly amount?: never;
 }
 
-/** What a payment link is created from: an amount, or bounds in its place. */
+/** The request for a payment link: an amount, or bounds instead. */
 export type PaymentLinkRequest = FixedAmountLink | FreeAmountLink;
 
 /** A link that was checked. */
 export interface CheckedLink {
   readonly reference: string;
-  /** The fixed amount; nothing for a free one. */
+  /** The fixed amount, absent for a free one. */
   readonly amount: number | undefined;
-  /** The JSON to send: the same link gives the same text, whatever the order of its fields was. */
+  /** The JSON to send: the same link gives the same text, in any order of its fields. */
   readonly json: string;
 }
 

@@ -7,8 +7,8 @@ import type { CheckedLink } from './link.js';
 export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 
 /**
- * How a payment stands. A status outside of the four reads as `unknown`, with the service's own word as `sentStatus`: it is
- * no success, whatever it means.
+ * The status of a payment. A status outside of the four reads as `unknown`, which is never a success. The service's own
+ * word is `sentStatus`.
  */
 export type StatusAsRead =
   | { readonly status: 'pending' }
@@ -34,7 +34,7 @@ export type SuccessfulPayment = PaymentFields & { readonly status: 'success' };
 interface PaymentLinkFields {
   /** The last segment of `url`. */
   readonly token: string;
-  /** Where to send the customer. */
+  /** Send the customer to this address. */
   readonly url: string;
   /** The amount of a fixed link, in the smallest unit of the currency. */
   readonly amount?: number;

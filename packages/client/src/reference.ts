@@ -1,8 +1,8 @@
 import { isWellFormed } from './text.js';
 
 /**
- * What is wrong with a reference, or nothing. A reference that passes can be part of a path, and `@paylink/core` accepts it in a
- * notification: no link is made whose payment could not be read or credited.
+ * The fault of a reference, or nothing. A reference that passes can be part of a path, and `@paylink/core` accepts it in a
+ * notification: every link has a payment that can be read and credited.
  */
 export function faultOfReference(reference: unknown): string | undefined {
   if (typeof reference !== 'string') return 'must be a string';

@@ -8,7 +8,7 @@ export class ReplyTooLarge extends Error {}
 /**
  * Reads a reply's body as far as the limit.
  *
- * @throws ReplyTooLarge, the signal's reason, or what the connection failed with.
+ * @throws ReplyTooLarge, the signal's reason, or the connection's error.
  */
 export async function readReply(response: Response, signal: AbortSignal): Promise<Uint8Array> {
   if (Number(response.headers.get('content-length')) > REPLY_LIMIT) {

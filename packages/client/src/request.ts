@@ -34,7 +34,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   if (response.status !== call.success) throw await failureOf(settings, call, response, signal);
   const body = await receiveBody(settings, call, response, signal);
   try {
-    // Also a success: what a field quotes would be printed with the payment.
+    // Also a success: a quoting field would be printed with the payment.
     return withoutKey(JSON.parse(decoder.decode(body)), settings.apiKey);
   } catch {
     if (isCutOff(response, body))
@@ -52,7 +52,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
 
 /**
  * Whether a body that is not JSON looks like the beginning of one. Without a Content-Length its end cannot be checked: Node's
- * `fetch` takes a chunked reply that ends early for complete where the connection was to be closed after it.
+ * `fetch` takes a chunked reply that ends early for complete if the connection was to be closed after it.
  */
 function isCutOff({ headers }: Response, body: Uint8Array): boolean {
   return (
@@ -132,7 +132,7 @@ function isRedirect({ status, type, redirected }: Response): boolean {
   return type === 'opaqueredirect' || redirected || (status > 299 && status < 400);
 }
 
-/** The error for a status that is no success. Its body is read as far as it comes. */
+/** The error for a status other than success. Its body is read as far as it comes. */
 async function failureOf(
   settings: Settings,
   call: Call,

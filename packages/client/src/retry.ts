@@ -27,7 +27,7 @@ export interface Patience {
 }
 
 /**
- * Tries until one try succeeds, fails for good, or there are no more tries or no more time. Waits with full jitter between
+ * Tries until one try succeeds or fails for good, or until the tries or the time run out. Waits with full jitter between
  * them, so that clients that failed together do not retry together, and never less than the service asked for.
  *
  * @throws PaylinkError of the last try, or `aborted`.
@@ -57,7 +57,7 @@ export async function retry<T>(
       });
     } catch (error) {
       if (!isPaylinkError(error)) throw error;
-      // A later try can be refused because of what an earlier one has made.
+      // A later try can be refused because an earlier one has made the link.
       mayHaveCreated ||= isAsked && idempotencyKey !== undefined && leavesOpen(error);
       if (mayHaveCreated) noteMayHaveCreated(error);
       const isUnderWay = mayHaveCreated && error.code === 'conflict';
@@ -69,7 +69,7 @@ export async function retry<T>(
   }
 }
 
-/** Whether the service may have done what it was asked for: it said nothing, failed, or said something else than no. */
+/** Whether the service may have made the link: it said nothing, failed, or did not refuse. */
 function leavesOpen({ status = 500 }: PaylinkError): boolean {
   return status < 400 || status > 499;
 }

@@ -18,9 +18,12 @@ describe('WebhookError', () => {
     expect(new WebhookError('unknown_order', given)).toMatchObject(given);
   });
 
-  it.each(['unknown_order', 'constructor', '__proto__'])('is 500 by default under %s', (code) => {
-    expect(new WebhookError(code).status).toBe(500);
-  });
+  it.each(['unknown_order', 'constructor', '__proto__'])(
+    'has the status 500 by default under %s',
+    (code) => {
+      expect(new WebhookError(code).status).toBe(500);
+    },
+  );
 
   it.each([200, 204, 302, 399, 600, 500.5, '503', Number.NaN])(
     'refuses the status %j, which would acknowledge the delivery',
@@ -67,11 +70,11 @@ describe('isWebhookError', () => {
   });
 
   const lookalikes = [{}, new Error('no'), { code: 'in_progress', status: 503 }];
-  it.each([undefined, null, 1, 'in_progress', ...lookalikes])('is false for %o', (value) => {
+  it.each([undefined, null, 1, 'in_progress', ...lookalikes])('returns false for %o', (value) => {
     expect(isWebhookError(value)).toBe(false);
   });
 
-  it('is false for a Proxy that throws', () => {
+  it('returns false for a Proxy that throws', () => {
     const get = (): never => {
       throw new Error('no');
     };
@@ -82,7 +85,7 @@ describe('isWebhookError', () => {
     ['a status that acknowledges', { status: 200 }],
     ['a code that breaks the reply', { code: 'a"b' }],
     ['a code that is a list', { code: ['in_progress'] }],
-  ])('is false for an error that was given %s', (_what, changed) => {
+  ])('returns false for an error that was given %s', (_what, changed) => {
     expect(isWebhookError(Object.assign(new WebhookError('in_progress'), changed))).toBe(false);
   });
 });

@@ -36,16 +36,19 @@ describe('a signed body that is not an event', () => {
     ['has a reference with NUL (C16)', '{"reference":"a\\u0000b"}'],
     ['has a reference with an unpaired surrogate (C16)', '{"reference":"a\\ud800"}'],
     ['inherits its reference (C19)', '{"__proto__":{"reference":"a"}}'],
-  ])('is invalid_payload and is not quoted if it %s', async (_what, rawBody) => {
-    const error: unknown = await verify({ rawBody }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'invalid_payload' });
-    const problem =
-      /^the signed body (is not UTF-8, or not JSON|is not a JSON object|needs a `reference`: .+)$/;
-    expect((error as Error).message).toMatch(problem);
-    expect((error as Error).cause).toBeUndefined();
-  });
+  ])(
+    'rejects a signed body as invalid_payload, without quoting it, if it %s',
+    async (_what, rawBody) => {
+      const error: unknown = await verify({ rawBody }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'invalid_payload' });
+      const problem =
+        /^the signed body (is not UTF-8, or not JSON|is not a JSON object|needs a `reference`: .+)$/;
+      expect((error as Error).message).toMatch(problem);
+      expect((error as Error).cause).toBeUndefined();
+    },
+  );
 
-  it('is read or refused without a crash if it is nested 500,000 deep (C20)', async () => {
+  it('reads or refuses a body nested 500,000 deep without a crash (C20)', async () => {
     for (const inner of ['', '{"__proto__":1}']) {
       const [open, close] = ['['.repeat(500_000), ']'.repeat(500_000)];
       const rawBody = `{"reference":"a","deep":${open}${inner}${close}}`;
@@ -137,12 +140,12 @@ describe('the event header', () => {
     ['in capitals', 'E05', 'Payment.Succeeded'],
     ['repeated and joined', 'E02', 'payment.succeeded, payment.succeeded'],
     ['repeated as an array', 'E02', ['payment.succeeded']],
-  ])('is invalid_event if it is %s (%s)', async (_what, _row, value) => {
+  ])('rejects an event header as invalid_event if it is %s (%s)', async (_what, _row, value) => {
     const verified = verify({}, {}, { 'x-service-event': value });
     await expect(verified).rejects.toMatchObject({ code: 'invalid_event' });
   });
 
-  it('is not read before the signature matches', async () => {
+  it('reads the event header only after the signature matches', async () => {
     const extra = { 'x-service-event': '\n' };
     const verified = verify({ secret: 'another-secret' }, {}, extra);
     await expect(verified).rejects.toMatchObject({ code: 'invalid_signature' });

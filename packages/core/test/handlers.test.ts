@@ -105,7 +105,7 @@ describe('a set of handlers', () => {
     },
   );
 
-  it('is copied at startup', async () => {
+  it('copies the set of handlers at startup', async () => {
     const first = vi.fn();
     const handlers = { 'payment.succeeded': first };
     const receiver = createReceiver({ secret }, handlers);
@@ -148,7 +148,7 @@ describe('an event receiver, such as payments', () => {
     }
   }
 
-  it('is known by its own or inherited method `receive`, and called as a method', async () => {
+  it('recognises an event receiver by its own or inherited `receive`, and calls it as a method', async () => {
     const payments = new Payments();
     expect(await createReceiver({ secret }, payments).receive(deliver(), { req: 1 })).toMatchObject(
       received,
@@ -186,7 +186,7 @@ describe('an event receiver, such as payments', () => {
     expect(receive).toHaveBeenCalledOnce();
   });
 
-  it('is never taken from a polluted Object.prototype (O07)', async () => {
+  it('never takes an event receiver from a polluted Object.prototype (O07)', async () => {
     const receive = vi.fn(() => Promise.resolve({ outcome: 'handled' }));
     class Map {
       readonly unrecognized = noop;
@@ -229,7 +229,7 @@ describe('handlerTimeout', () => {
     expect(order).toEqual([expect.objectContaining({ code: 'handler_timeout' }), 503]);
   });
 
-  it('is 25 seconds by default, and leaves no timer behind a handler that ends', async () => {
+  it('limits a handler to 25 seconds by default, and leaves no timer behind one that ends', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const timers = vi.spyOn(globalThis, 'setTimeout');
     await createReceiver({ secret }, noop).receive(deliver(), {});

@@ -72,7 +72,7 @@ describe('HMAC-SHA256', () => {
 });
 
 describe('a key of WebCrypto', () => {
-  it('is imported once, at its first use, and cannot be exported (B17)', async () => {
+  it('imports a WebCrypto key once, at its first use, and never exports it (B17)', async () => {
     const importKey = vi.spyOn(crypto.subtle, 'importKey');
     const key = new WebKey(Buffer.from('a-secret-of-the-portal'));
     expect(importKey).not.toHaveBeenCalled();

@@ -74,7 +74,7 @@ describe('a thrown error (O10)', () => {
     new WebhookError('a'),
     new AggregateError([]),
     Object.assign(new Error('b'), { code: 'EPIPE', query: 'UPDATE' }),
-  ])('is thrown on as the same object if it cannot word a reply: %s', (error) => {
+  ])('rethrows the same object if it cannot word a reply: %s', (error) => {
     expect(hostError(error)).toBe(error);
   });
 
@@ -90,7 +90,7 @@ describe('a thrown error (O10)', () => {
       'reply',
     ],
     ...['output', 'response', 'getResponse', 'getStatus', 'res', 'toResponse', 'digest'],
-  ])('is wrapped if its field `%s` could word the reply (N07)', (field) => {
+  ])('wraps an error whose field `%s` could word the reply (N07)', (field) => {
     const thrown = Object.assign(new TypeError('mine'), { [field]: undefined });
     const error = hostError(thrown);
     expect(error).toBeInstanceOf(HandlerError);
@@ -118,7 +118,7 @@ describe('a thrown error (O10)', () => {
     ['has getters', withGetter('query', () => 'UPDATE')],
     ['has a tag of its own', Object.assign(tagged, { message: 'mine' })],
     ['is a DOMException', new DOMException('mine', 'TimeoutError')],
-  ])('is wrapped with its message and its stack if it %s', (_what, thrown) => {
+  ])('wraps an error with its message and its stack if it %s', (_what, thrown) => {
     const error = hostError(thrown);
     expect(error).toBeInstanceOf(HandlerError);
     expect(error.message).toMatch(/^the handler threw \w+: mine$/);
@@ -126,7 +126,7 @@ describe('a thrown error (O10)', () => {
   });
 
   it.each(['text', undefined, null, 42, { message: 'mine', status: 200 }])(
-    'is an Error of our own if it was not an Error: %j',
+    'replaces a thrown value that is not an Error: %j',
     (thrown) => {
       const error = hostError(thrown);
       expect(error).toBeInstanceOf(HandlerError);
@@ -150,7 +150,7 @@ describe('a thrown error (O10)', () => {
         return proxy;
       })(),
     ],
-  ])('is replaced if it cannot be read: %s', (_what, thrown) => {
+  ])('replaces an error that cannot be read: %s', (_what, thrown) => {
     const error = hostError(thrown);
     expect(error.message).toBe('the handler threw an error that cannot be read');
     expect(error.cause).toBeUndefined();

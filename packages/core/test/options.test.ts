@@ -163,7 +163,7 @@ describe('a polluted Object.prototype (O07)', () => {
     });
   });
 
-  it('is not copied by readOptions, which gives an object without a prototype', async () => {
+  it('reads options into an object without a prototype', async () => {
     await polluted({ limit: 1 }, () => {
       const given: { size: number; limit?: number } = { size: 2 };
       const own = readOptions(given, ['size', 'limit']);

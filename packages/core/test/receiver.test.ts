@@ -6,7 +6,7 @@ import { createLog, deliver, forged, secret } from './deliver.js';
 const logger = createLog();
 
 describe('the body', () => {
-  it('is read at the limit, and refused one byte above the limit (D05)', async () => {
+  it('accepts a body at the limit, and refuses one byte more (D05)', async () => {
     const rawBody = '{"reference":"a"}';
     const replyUnder = async (bodyLimit: number) =>
       createReceiver({ secret, bodyLimit, logger }, () => undefined).receive(
@@ -17,7 +17,7 @@ describe('the body', () => {
     expect(await replyUnder(rawBody.length - 1)).toMatchObject({ status: 413 });
   });
 
-  it('is asked for once, in the tick of the call, with the limits of the options', () => {
+  it('asks for the body once, in the tick of the call, with the limits of the options', () => {
     const body = vi.fn(() => Promise.resolve<Uint8Array>(signedDelivery().rawBody));
     const receiver = createReceiver({ secret, bodyLimit: 100, bodyTimeout: 200 }, () => undefined);
     const receiving = receiver.receive(deliver({ body }), {});

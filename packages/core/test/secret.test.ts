@@ -86,12 +86,15 @@ describe('an invalid secret', () => {
     }
   });
 
-  it.each(faults)('is refused by sign and verifySignature: %s (%s)', async (_what, _row, value) => {
-    const verified = verifySignature(body, '0'.repeat(64), value as SecretList);
-    await expect(verified).rejects.toThrow(ConfigurationError);
-    if (Array.isArray(value)) return;
-    await expect(sign(body, value as string)).rejects.toThrow(ConfigurationError);
-  });
+  it.each(faults)(
+    'makes sign and verifySignature refuse an invalid secret: %s (%s)',
+    async (_what, _row, value) => {
+      const verified = verifySignature(body, '0'.repeat(64), value as SecretList);
+      await expect(verified).rejects.toThrow(ConfigurationError);
+      if (Array.isArray(value)) return;
+      await expect(sign(body, value as string)).rejects.toThrow(ConfigurationError);
+    },
+  );
 
   it('never lets a body pass that was signed with the empty key (B02)', async () => {
     const signature = createHmac('sha256', '').update(body).digest('hex');
@@ -101,7 +104,7 @@ describe('an invalid secret', () => {
   });
 
   it.each([` ${secret}`, 'sk_live_visible.part', `${secret}\ud800`, `whsec_visible…`])(
-    'is not quoted by its error: %j',
+    'does not quote an invalid secret in its error: %j',
     async (value) => {
       const error: unknown = await sign(body, value).catch((thrown: unknown) => thrown);
       expect(inspect(error, { showHidden: true })).toContain('ConfigurationError');
@@ -152,7 +155,7 @@ describe('a valid secret', () => {
     await expect(verify(value, value)).resolves.toMatchObject({ reference: 'order-42' });
   });
 
-  it('is the same as text, Buffer and Uint8Array: a text stands for its UTF-8 bytes (B09)', async () => {
+  it('accepts one secret as text, Buffer and Uint8Array: a text stands for its UTF-8 bytes (B09)', async () => {
     const text = 'clé-secrète-🔑-du-portail';
     for (const form of [text, Buffer.from(text), new TextEncoder().encode(text)]) {
       await expect(verify(form, text)).resolves.toMatchObject({ reference: 'order-42' });
@@ -161,7 +164,7 @@ describe('a valid secret', () => {
     await expect(verify(bytes, bytes)).resolves.toMatchObject({ secretIndex: 0 });
   });
 
-  it('is copied, so that later changes of the Buffer or the list change nothing (B10)', async () => {
+  it('copies the secret, so that later changes of the Buffer or the list change nothing (B10)', async () => {
     const bytes = Buffer.from(secret);
     const list: Uint8Array[] = [bytes];
     const verifier = createVerifier({ secret: list });
@@ -187,7 +190,7 @@ describe('a valid secret', () => {
     }
   });
 
-  it('is in nothing that can be inspected (B17)', () => {
+  it('keeps the secret out of everything that can be inspected (B17)', () => {
     const bytes = Buffer.from('bytes-of-the-secret-bytes');
     for (const object of [
       createVerifier({ secret }),
@@ -227,7 +230,7 @@ describe('a secret function', () => {
     expect(event.tenant).toBeUndefined();
   });
 
-  it('is called once for each delivery', async () => {
+  it('calls a secret function once for each delivery', async () => {
     const provide = vi.fn(() => ({ secret, tenant }));
     const verifier = createVerifier({ secret: provide });
     const { rawBody, headers } = signedDelivery({ secret });

@@ -80,7 +80,7 @@ describe('a signature', () => {
     await expect(verifySignature(rawBody, value, TEST_SECRET)).rejects.toMatchObject(refused);
   });
 
-  it('is refused with any one of its 256 bits flipped (A18)', async () => {
+  it('refuses a signature with any one of its 256 bits flipped (A18)', async () => {
     for (let bit = 0; bit < 256; bit++) {
       const flipped = Buffer.from(signature, 'hex');
       flipped[bit >> 3]! ^= 1 << (bit & 7);

@@ -3,7 +3,7 @@ import { LONGEST_TIMER } from './longest-timer.js';
 import type { Payment, PaymentStatus } from './payments/payment.js';
 import { ERROR_STATUSES, type ServiceErrorCode } from './api/service-error.js';
 
-/** What `notificationBody` is given of a successful payment. */
+/** The argument of `notificationBody`: a successful payment. */
 export interface NotificationSource extends Payment {
   /** The token of the link that was paid. */
   readonly token: string;
@@ -63,13 +63,13 @@ export interface Assumed {
   /** Bytes of a request's body. Default 65,536. */
   readonly requestBytes: number;
   /**
-   * Requests beyond `requests` in `seconds` are answered 429 `rate_limited`, with the seconds that are left in Retry-After; the first
+   * Requests beyond `requests` in `seconds` are answered 429 `rate_limited`, with the seconds that are left in Retry-After. The first
    * request opens the window. Requests without the right API key do not count. Default `off`.
    */
   readonly rateLimit: RateLimit;
-  /** Links that are remembered, with their keys; then the oldest is forgotten. Default 10,000. */
+  /** Links that are remembered, with their keys. Then the oldest is forgotten. Default 10,000. */
   readonly linksKept: number;
-  /** The amount that a free-amount payment reads as before the customer chose one; `omit` leaves the field out. Default 0. */
+  /** The amount that a free-amount payment reads as before the customer chose one. `omit` leaves the field out. Default 0. */
   readonly amountBeforeChoice: number | 'omit';
   /** Which statuses can follow which. Default: success and cancelled are final, failed can be tried again. */
   readonly transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>>;
@@ -77,21 +77,21 @@ export interface Assumed {
   readonly notificationBody: (payment: NotificationSource) => Readonly<Record<string, unknown>>;
   /** The Content-Type of a notification. Default `application/json`. */
   readonly notificationContentType: string;
-  /** Whether a receiver's status ends the delivery; otherwise it is tried again. Default: 200 to 299. */
+  /** Whether a receiver's status ends the delivery. Otherwise the emulator retries. Default: 200 to 299. */
   readonly acknowledged: (status: number) => boolean;
   /** Milliseconds for one attempt. Default 10,000. */
   readonly deliveryTimeout: number;
-  /** The longest wait before the first retry, in milliseconds; it doubles with each retry. Default 500. */
+  /** The longest wait before the first retry, in milliseconds. It doubles with each retry. Default 500. */
   readonly firstRetryDelay: number;
   /** The most milliseconds between two attempts. Default 30,000. */
   readonly longestRetryDelay: number;
-  /** Notifications that are sent at once; the others wait. Default 64. */
+  /** Notifications that are sent at once. The others wait. Default 64. */
   readonly deliveriesAtOnce: number;
   /** The event that faults use for a kind other than `payment.succeeded`. The contract names no other. Default `payment.failed`. */
   readonly otherEvent: string;
-  /** Attempts of one delivery that `deliveries()` still shows: the newest, and fewer where there are very many deliveries. Default 50. */
+  /** Attempts of one delivery that `deliveries()` still shows: the newest, and fewer if there are very many deliveries. Default 50. */
   readonly attemptsKept: number;
-  /** Acknowledged deliveries that `deliveries()` still shows; pending ones are never forgotten. Default 1,000. */
+  /** Acknowledged deliveries that `deliveries()` still shows. Pending ones are never forgotten. Default 1,000. */
   readonly deliveriesKept: number;
   /** API requests that `requests()` and the dashboard still show. Default 1,000. */
   readonly requestsKept: number;

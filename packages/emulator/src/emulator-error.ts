@@ -14,7 +14,7 @@ export type EmulatorErrorCode =
   | 'state_not_written'
   | ServiceErrorCode;
 
-/** The error of the emulator's methods. Branch on `code`; the message is for people and may change. */
+/** The error of the emulator's methods. Branch on `code`. The message is for people and may change. */
 export class EmulatorError extends Error {
   override readonly name = 'EmulatorError';
 

@@ -27,7 +27,7 @@ import { listen, type Listening } from './server/server.js';
 import { readTarget } from './server/target.js';
 import { noStore, openStateFile, type Store } from './state/state-file.js';
 
-/** A running emulator of the Payment Link Service. What its methods throw has a `code`: see {@link EmulatorError}. */
+/** A running emulator of the Payment Link Service. Its methods throw errors with a `code`: see {@link EmulatorError}. */
 export interface Emulator {
   /** The address of the API: endpoints are at `{baseUrl}/v1/…`. */
   readonly baseUrl: string;
@@ -42,13 +42,13 @@ export interface Emulator {
   /**
    * Creates a payment link by the rules of the API, without a request to it.
    *
-   * @throws EmulatorError with the code of the API, such as `invalid_request` or `reference_taken`; `emulator_closed`
+   * @throws EmulatorError with the code of the API, such as `invalid_request` or `reference_taken`, or `emulator_closed`
    */
   createLink(link: PaymentLinkFields): Promise<CreatedLink>;
   /**
    * Pays as the customer would on the hosted page, and sends the notification.
    *
-   * @param choice the amount for a link with a free amount; default its lower bound
+   * @param choice the amount for a link with a free amount, default its lower bound
    * @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `invalid_amount`, `emulator_closed`
    */
   pay(reference: string, choice?: { readonly amount?: number }): Promise<Payment>;
@@ -59,11 +59,11 @@ export interface Emulator {
   /** Every notification with its attempts, oldest first: a copy of the present state. */
   deliveries(): EmulatorDelivery[];
   /**
-   * Waits until your server has acknowledged a notification of this payment, or answered one with `status`. Resolves at once where
+   * Waits until your server has acknowledged a notification of this payment, or answered one with `status`. Resolves at once if
    * that has already happened, with the newest delivery.
    *
-   * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms; the message says what was seen), `no_webhook`,
-   * `emulator_reset`, `emulator_closed`; ConfigurationError for an unknown option
+   * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms, the message lists the answers), `no_webhook`,
+   * `emulator_reset`, `emulator_closed`, or ConfigurationError for an unknown option
    */
   waitForDelivery(awaited: AwaitedDelivery): Promise<EmulatorDelivery>;
   /**
@@ -71,14 +71,14 @@ export interface Emulator {
    *
    * @param options `url`: another address than `webhook.url`, on this machine or on one of `allowHosts`. Its answer does not end
    * the delivery.
-   * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `no_webhook`, `emulator_closed`; ConfigurationError for the url
+   * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `no_webhook`, `emulator_closed`, or ConfigurationError for the url
    */
   redeliver(id: string, options?: { readonly url?: string | undefined }): Promise<DeliveryAttempt>;
   /**
    * Sends a faulty notification of a payment, and compares the answers with those of a correct receiver. It is not retried, and
    * changes nothing of the payment.
    *
-   * @throws ConfigurationError for an unknown fault or option; EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
+   * @throws ConfigurationError for an unknown fault or option, EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
    */
   sendFault(reference: string, fault: Fault, options?: FaultOptions): Promise<FaultOutcome>;
   /**
@@ -91,12 +91,12 @@ export interface Emulator {
    * Drops, delays or reorders notifications from now on. A dropped one stays among `deliveries()`, and `redeliver` sends it late.
    *
    * @returns a function that ends it
-   * @throws ConfigurationError for an unknown disturbance; EmulatorError `no_webhook`
+   * @throws ConfigurationError for an unknown disturbance, EmulatorError `no_webhook`
    */
   disturb(disturbance: Disturbance): () => void;
   /** The newest requests to the API, oldest first, refused ones included: `assumed.requestsKept` of them. */
   requests(): ApiRequest[];
-  /** Calls `listener` after each request to the API. What it throws is printed. @returns a function that ends it */
+  /** Calls `listener` after each request to the API. Its errors are printed. @returns a function that ends it */
   onRequest(listener: (request: ApiRequest) => void): () => void;
   /**
    * Forgets every link, payment, notification, request and disturbance, as after a new start: addresses and secrets stay, a `seed`
@@ -110,9 +110,9 @@ export interface Emulator {
 }
 
 /**
- * Starts the Payment Link Service on this machine: its API, the page where customers pay, signed notifications, and a dashboard.
+ * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications, and a dashboard.
  *
- * @throws ConfigurationError that names the option; Error `EADDRINUSE` when the port is taken
+ * @throws ConfigurationError that names the option, or Error `EADDRINUSE` if the port is taken
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = await readOptions(options);
@@ -181,7 +181,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.onError((error, c) => {
     report(error);
     if (isNotWritten(error)) return c.text(`${error.message}.\n`, 500);
-    return c.text('The emulator failed; its console says why.\n', 500);
+    return c.text('The emulator failed, and its console says why.\n', 500);
   });
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
   server.serve(fetch);
@@ -217,7 +217,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       return waiting.wait(awaited, () => {
         const status = ledger.findByReference(awaited.reference)?.status;
         return status === undefined
-          ? 'there is no payment with this reference'
+          ? 'this reference has no payment'
           : `none was sent: the payment is ${status}`;
       });
     },
@@ -273,7 +273,7 @@ function isMeant(request: Request, { allowRemote, host, payUrl }: Settings): boo
   return allowRemote ? asksForAddressOr(names, request) : asksForLoopback(request);
 }
 
-/** Keeps the two secrets out of a log of the whole object; by their names they can be read. */
+/** Keeps the two secrets out of a log of the whole object. Their names still read them. */
 function hideSecrets(emulator: Emulator): Emulator {
   const hidden = () => ({ ...emulator, apiKey: '(hidden)', webhookSecret: '(hidden)' });
   return Object.defineProperties(emulator, {

@@ -20,13 +20,13 @@ export interface EmulatorOptions {
   readonly apiKey?: string | undefined;
   readonly webhook?:
     | {
-        /** Where notifications go: http or https on this machine, or on one of `allowHosts`. Without it none are sent. */
+        /** The address for notifications: http or https on this machine, or on one of `allowHosts`. Without it none are sent. */
         readonly url?: string | undefined;
         /** Default: a new one, given back as `webhookSecret`. */
         readonly secret?: string | undefined;
       }
     | undefined;
-  /** Lets it listen where other machines reach it: any of them can then mark payments as paid. Default false. */
+  /** Lets it listen at an address that other machines reach: any of them can then mark payments as paid. Default false. */
   readonly allowRemote?: boolean | undefined;
   /** Names or addresses of other machines that notifications may go to. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
@@ -42,7 +42,7 @@ export interface EmulatorOptions {
    * emulator at a time uses it. Default: memory only.
    */
   readonly state?: string | undefined;
-  /** What the contract leaves open: each choice of the emulator is a switch here. */
+  /** The open points of the contract: each choice of the emulator is a switch here. */
   readonly assumed?: AssumedOptions | undefined;
 }
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Where tokens, ids and waits come from: unpredictable, or the same again for the same seed. */
+/** The source of tokens, ids and waits: unpredictable, or the same again for the same seed. */
 export interface Random {
-  /** Bytes of a stream. Streams are independent: what one gives does not depend on how often another was asked. */
+  /** Bytes of a stream. Streams are independent: the bytes of one do not depend on reads of another. */
   bytes(stream: string, length: number): Buffer;
   /** A UUID of version 4. */
   uuid(stream: string): string;

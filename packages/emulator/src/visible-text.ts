@@ -1,6 +1,6 @@
 /**
- * Makes text from outside safe to show. A reference or a reply can hold invisible control characters: they move a terminal's cursor
- * or turn a page's direction of writing, so that a person reads what was never sent.
+ * Makes text from outside safe to show. A reference or a reply can hold invisible control characters, which move a terminal's cursor
+ * or turn a page's direction of writing. A person would then read a text that was never sent.
  */
 
 // The joiners are part of how Persian, Indic scripts and emoji are written, and affect their neighbours only.
@@ -29,7 +29,7 @@ export function piecesOf(text: string, keep = ''): Piece[] {
   return pieces;
 }
 
-/** A text that a terminal only shows; lines stay lines. */
+/** A text that a terminal only shows. Lines stay lines. */
 export function toTerminal(text: string): string {
   return piecesOf(text, '\n')
     .map(({ text: piece, isSign }) => (isSign ? `<${piece}>` : piece))

@@ -340,7 +340,7 @@ describe('what can be done to a payment', () => {
       const { verdict } = emulator.deliveries()[0]!;
       const words = {
         expected: 'As expected',
-        tolerated: 'Accepted; stricter is safer',
+        tolerated: 'Accepted, but stricter is safer',
         unexpected: 'Not as expected',
       };
       expect(markup).toContain(`>${words[verdict!]}<`);
@@ -380,12 +380,12 @@ describe('what can be done to a payment', () => {
     await emulator.pay('order-1');
     await emulator.waitForDelivery({ reference: 'order-1', status: 503 });
     expect((await read(emulator)).markup).toContain(
-      '<span class="badge bad">Not acknowledged; retrying</span>',
+      '<span class="badge bad">Not acknowledged, retrying</span>',
     );
     await receiver.close();
     await emulator.redeliver(emulator.deliveries()[0]!.id);
     const { markup } = await read(emulator);
-    expect(markup).toContain('<span class="badge bad">No answer; retrying</span>');
+    expect(markup).toContain('<span class="badge bad">No answer, retrying</span>');
     expect(markup).toMatch(/nothing listens at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/);
   });
 

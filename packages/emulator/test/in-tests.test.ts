@@ -165,7 +165,7 @@ describe('waitForDelivery', () => {
         .waitForDelivery({ reference: 'order-1', timeout: 1 })
         .then(String, (error: unknown) => (error as Error).message);
     expect(await wait()).toBe(
-      'no notification of "order-1" was acknowledged within 1 ms: there is no payment with this reference',
+      'no notification of "order-1" was acknowledged within 1 ms: this reference has no payment',
     );
     await emulator.createLink(FIXED);
     expect(await wait()).toMatch(/none was sent: the payment is pending$/);
@@ -341,7 +341,7 @@ describe('onRequest', () => {
         code: 'unauthorized',
       },
       { id: 4, status: 200, reference: 'order-1' },
-      { id: 5, status: 404, code: 'not_found', message: 'there is no such endpoint' },
+      { id: 5, status: 404, code: 'not_found', message: 'this endpoint does not exist' },
     ]);
     expect(heard[0]).not.toHaveProperty('code');
     expect(emulator.requests()).toEqual(heard);

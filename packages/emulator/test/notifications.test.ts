@@ -283,7 +283,7 @@ describe('redeliver', () => {
 
   it('refuses an id that there is not', async () => {
     const { emulator } = await setUp();
-    await expect(emulator.redeliver('x')).rejects.toThrow('no delivery "x"');
+    await expect(emulator.redeliver('x')).rejects.toThrow('the delivery "x" does not exist');
     const without = await startEmulator();
     open.push(without);
     await expect(without.redeliver('x')).rejects.toThrow('webhook.url');

@@ -4,10 +4,10 @@ import { deliveryOf } from './delivery.js';
 import type { FetchRequest } from './read-body.js';
 import { toResponse } from './to-response.js';
 
-/** What a handler gets: the request, and everything that the host's call adds (`env`, `params` …). */
+/** The context of a handler: the request, and everything that the host's call adds (`env`, `params` …). */
 export type FetchHost<Extra = unknown> = { readonly request: Request } & Extra;
 
-/** Takes a request, and what handlers get beside it. Rejects with the handler's error. */
+/** Takes a request and the rest of the handlers' context. Rejects with the handler's error. */
 export type FetchHandler<Extra = unknown> = (
   request: FetchRequest,
   host?: Extra,

@@ -23,7 +23,7 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number;
 }
 
-/** What a handler is given of Lambda. */
+/** The context of a handler on Lambda. */
 export interface LambdaHost {
   readonly event: LambdaEvent;
   readonly context: LambdaContext | undefined;

@@ -9,7 +9,7 @@ import { catchError, tap } from 'rxjs';
 
 export type { WebhookEvent } from '@paylink/core';
 
-/** What a `secret` function gets of Nest. */
+/** The context of a `secret` function in Nest. */
 export interface NestHost {
   readonly context: ExecutionContext;
 }
@@ -26,7 +26,7 @@ const BODY_CONSUMED_HINT =
 
 /**
  * Verifies a notification before the controller's method runs, and answers refusals and signed events of
- * other kinds. The guard alone cannot see what the method returns or throws: see `PaymentWebhook`.
+ * other kinds. The guard alone cannot see the method's result or error: see `PaymentWebhook`.
  */
 export class PaymentWebhookGuard implements CanActivate {
   readonly #admit: NodeGate<NestHost>;

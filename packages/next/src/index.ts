@@ -9,7 +9,7 @@ export interface RouteContext {
   readonly params: Promise<Record<string, string | string[] | undefined>>;
 }
 
-/** What a handler gets of Next.js: the request, and the parameters of a dynamic route. */
+/** The context of a handler in Next.js: the request, and the parameters of a dynamic route. */
 export type NextHost = FetchHost<Partial<RouteContext>>;
 
 /** Fits `export const POST` of a route.ts. */

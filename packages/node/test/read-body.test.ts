@@ -40,7 +40,7 @@ function refusal(code: string, message: RegExp | string = ''): unknown {
 }
 
 describe('a body that came with its headers', () => {
-  it('is read whole if it came in pieces', async () => {
+  it('reads a body whole if it came in pieces', async () => {
     const req = unfinished();
     for (const piece of ['the ', 'signed ', 'bytes', null])
       req.push(piece === null ? null : Buffer.from(piece));
@@ -54,7 +54,7 @@ describe('a body that came with its headers', () => {
     expect(req.readableEnded).toBe(true);
   });
 
-  it('is read whole if its stream ends later than the message', async () => {
+  it('reads a body whole if its stream ends later than the message', async () => {
     const req = unfinished();
     req.push(BODY);
     req.complete = true;
@@ -64,7 +64,7 @@ describe('a body that came with its headers', () => {
     expect(await reading).toBe(BODY.toString());
   });
 
-  it('is read if a layer in front of Node gives it only on demand', async () => {
+  it('reads a body that a layer in front of Node gives only on demand', async () => {
     const req = unfinished({ 'content-length': String(BODY.length) });
     req.complete = true;
     req._read = () => {
@@ -85,7 +85,7 @@ describe('a body that came with its headers', () => {
     );
   });
 
-  it('is incomplete if its sender broke off, or middleware has destroyed it', async () => {
+  it('reports an incomplete body if the sender broke off, or middleware destroyed it', async () => {
     const req = unfinished({ 'content-length': String(BODY.length) });
     req.push(BODY.subarray(1));
     req.destroy();
@@ -94,7 +94,7 @@ describe('a body that came with its headers', () => {
 });
 
 describe('a body that is still arriving', () => {
-  it('is waited for', async () => {
+  it('waits for a body that is still arriving', async () => {
     const req = unfinished({ 'content-length': String(BODY.length) });
     req.push(BODY.subarray(0, 5));
     const body = read(req);
@@ -105,14 +105,14 @@ describe('a body that is still arriving', () => {
     expect(await body).toBe(BODY.toString());
   });
 
-  it('is read from the stream that a hook has put around the request, though the request is complete', async () => {
+  it('reads from the stream that a hook put around the request, though the request is complete', async () => {
     const req = requestOf(Buffer.from('what the hook took'));
     const stream = new PassThrough();
     stream.end('what the hook hands on');
     expect(await read(req, stream)).toBe('what the hook hands on');
   });
 
-  it('is read from a stream of texts', async () => {
+  it('reads a body from a stream of texts', async () => {
     expect(await read(unfinished(), Readable.from(['the signed ', 'bytes']))).toBe(BODY.toString());
   });
 
@@ -120,18 +120,18 @@ describe('a body that is still arriving', () => {
     { piece: 42, code: 'incomplete_body' },
     { piece: { length: 1e9 }, code: 'body_too_large' },
     { piece: [1], code: 'incomplete_body' },
-  ])('is refused if its stream gives neither bytes nor text: %j', async ({ piece, code }) => {
+  ])('refuses a stream that gives neither bytes nor text: %j', async ({ piece, code }) => {
     await expect(read(unfinished(), Readable.from([piece]))).rejects.toEqual(refusal(code));
   });
 
-  it('is read if middleware has paused it', async () => {
+  it('reads a body that middleware has paused', async () => {
     const stream = new PassThrough();
     stream.pause();
     stream.end(BODY);
     expect(await read(unfinished(), stream)).toBe(BODY.toString());
   });
 
-  it('is read no further once it is refused', async () => {
+  it('stops reading a body once it is refused', async () => {
     const stream = new PassThrough();
     const body = read(unfinished(), stream);
     await turn();
@@ -153,14 +153,17 @@ describe('a body that is still arriving', () => {
     await expect(body).rejects.toEqual(refusal('body_too_large'));
   });
 
-  it.each([-1, 1])('is incomplete if it is %i bytes longer than was declared', async (more) => {
-    const stream = new PassThrough();
-    stream.end(BODY);
-    const req = unfinished({ 'content-length': String(BODY.length - more) });
-    await expect(read(req, stream)).rejects.toEqual(refusal('incomplete_body'));
-  });
+  it.each([-1, 1])(
+    'reports an incomplete body if it is %i bytes longer than declared',
+    async (more) => {
+      const stream = new PassThrough();
+      stream.end(BODY);
+      const req = unfinished({ 'content-length': String(BODY.length - more) });
+      await expect(read(req, stream)).rejects.toEqual(refusal('incomplete_body'));
+    },
+  );
 
-  it('is given up when the time limit has passed, and not before', async () => {
+  it('gives up a body when the time limit has passed, and not before', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const settled = vi.fn();
     const body = read(unfinished(), new PassThrough()).finally(settled);
@@ -184,7 +187,7 @@ describe('a body that is still arriving', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is complete if its stream closes as it ends', async () => {
+  it('accepts a body whose stream closes as it ends', async () => {
     const stream = new PassThrough();
     stream.once('end', () => stream.emit('close'));
     const body = read(unfinished(), stream);
@@ -196,14 +199,17 @@ describe('a body that is still arriving', () => {
   it.each([
     ['closes without an end', undefined],
     ['fails', new Error('reset by peer')],
-  ])('is given up at once when its stream %s, even if it fails once more', async (_how, error) => {
-    const stream = new PassThrough();
-    const body = read(unfinished(), stream);
-    await turn();
-    stream.destroy(error);
-    await expect(body).rejects.toEqual(refusal('incomplete_body'));
-    expect(stream.emit('error', new Error('once more'))).toBe(true);
-  });
+  ])(
+    'gives up a body at once when its stream %s, even if it fails once more',
+    async (_how, error) => {
+      const stream = new PassThrough();
+      const body = read(unfinished(), stream);
+      await turn();
+      stream.destroy(error);
+      await expect(body).rejects.toEqual(refusal('incomplete_body'));
+      expect(stream.emit('error', new Error('once more'))).toBe(true);
+    },
+  );
 });
 
 describe('bytes that a host kept', () => {
@@ -235,33 +241,38 @@ describe('a body that something read first', () => {
       { body: '{}' },
       /^a parser read the body first and left text in req\.body, so/,
     ],
-  ])('is refused with the cause and the hint of the host: %s', async (_what, left, cause) => {
-    const req = Object.assign(requestOf(), left);
-    await once(req.resume(), 'end');
-    await expect(read(req)).rejects.toEqual(refusal('body_consumed', cause));
-    await expect(read(req)).rejects.toEqual(refusal('body_consumed', /\. Move the webhook up\.$/));
-  });
+  ])(
+    'refuses a consumed body with the cause and the hint of the host: %s',
+    async (_what, left, cause) => {
+      const req = Object.assign(requestOf(), left);
+      await once(req.resume(), 'end');
+      await expect(read(req)).rejects.toEqual(refusal('body_consumed', cause));
+      await expect(read(req)).rejects.toEqual(
+        refusal('body_consumed', /\. Move the webhook up\.$/),
+      );
+    },
+  );
 
-  it('is refused even if it was empty', async () => {
+  it('refuses a consumed body even if it was empty', async () => {
     const req = requestOf(Buffer.alloc(0));
     await once(req.resume(), 'end');
     await expect(read(req)).rejects.toEqual(refusal('body_consumed'));
   });
 
-  it('is refused with the name of setEncoding if it is read as text', async () => {
+  it('names setEncoding if another reader took the body as text', async () => {
     const cause = /^setEncoding\(\) turned the body into text.*Move the webhook up\.$/;
     await expect(read(requestOf().setEncoding('utf8'))).rejects.toEqual(
       refusal('body_consumed', cause),
     );
   });
 
-  it('is refused if it was read in part', async () => {
+  it('refuses a body that was read in part', async () => {
     const req = requestOf();
     req.read(3);
     await expect(read(req)).rejects.toEqual(refusal('body_consumed', HINT));
   });
 
-  it('is refused while another webhook reads it, and the first webhook has it (F21)', async () => {
+  it('refuses a body that another webhook reads, and leaves it to the first webhook (F21)', async () => {
     const req = requestOf();
     const first = read(req);
     const cause = /^another paymentWebhook read this request/;
@@ -269,7 +280,7 @@ describe('a body that something read first', () => {
     expect(await first).toBe(BODY.toString());
   });
 
-  it('is refused while a webhook of another copy of this module reads it (F21)', async () => {
+  it('refuses a body that a webhook of another copy of this module reads (F21)', async () => {
     vi.resetModules();
     const another = await import('../src/read-body.js');
     expect(another.readBody).not.toBe(readBody);
@@ -287,13 +298,16 @@ describe('a body that another listener takes at the same time', () => {
     ['a pipe', (req) => req.pipe(new PassThrough()).resume()],
   ];
 
-  it.each(listeners)('is whole if the same tick attached %s (O11)', async (_what, listen) => {
-    const req = requestOf();
-    listen(req);
-    expect(await read(req)).toBe(BODY.toString());
-  });
+  it.each(listeners)(
+    'reads a body whole if the same tick attached %s (O11)',
+    async (_what, listen) => {
+      const req = requestOf();
+      listen(req);
+      expect(await read(req)).toBe(BODY.toString());
+    },
+  );
 
-  it('is whole if the listener came ticks before the first byte (O11)', async () => {
+  it('reads a body whole if the listener came ticks before the first byte (O11)', async () => {
     const req = unfinished().on('data', () => undefined);
     await turn();
     const body = read(req);

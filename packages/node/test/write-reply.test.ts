@@ -148,21 +148,24 @@ describe('a reply before the end of the body', () => {
     ['ends', (req) => req.end()],
     ['closes', (req) => req.destroy()],
     ['fails', (req) => req.destroy(new Error('reset by peer'))],
-  ])('is over when the request %s, even if another layer made the request', async (how, leave) => {
-    close = () => undefined;
-    // Each of the three without the others.
-    const stream = new PassThrough({ autoDestroy: false, emitClose: how === 'closes' });
-    const req = Object.assign(stream, {
-      httpVersionMajor: 1,
-      headers: { 'content-length': '10' },
-    }) as unknown as IncomingMessage;
-    const res = new ServerResponse(req);
-    void writeReply(req, res, reply(413));
-    expect(res.writableEnded).toBe(false);
-    leave(stream);
-    await turn();
-    expect(res.writableEnded).toBe(true);
-  });
+  ])(
+    'ends the reply when the request %s, even if another layer made the request',
+    async (how, leave) => {
+      close = () => undefined;
+      // Each of the three without the others.
+      const stream = new PassThrough({ autoDestroy: false, emitClose: how === 'closes' });
+      const req = Object.assign(stream, {
+        httpVersionMajor: 1,
+        headers: { 'content-length': '10' },
+      }) as unknown as IncomingMessage;
+      const res = new ServerResponse(req);
+      void writeReply(req, res, reply(413));
+      expect(res.writableEnded).toBe(false);
+      leave(stream);
+      await turn();
+      expect(res.writableEnded).toBe(true);
+    },
+  );
 });
 
 describe('a request whose host has no `complete`', () => {
@@ -199,7 +202,7 @@ describe('a request whose host has no `complete`', () => {
 });
 
 describe('a response that other code has begun', () => {
-  it('is left to that code if the delivery did not fail (G04, G08)', async () => {
+  it('leaves a begun response to its code if the delivery did not fail (G04, G08)', async () => {
     const port = await listen((req, res) => {
       res.write('a piece, ');
       void writeReply(req, res, reply(200));
@@ -209,16 +212,19 @@ describe('a response that other code has begun', () => {
     expect([response.status, await response.text()]).toEqual([200, 'a piece, and the rest']);
   });
 
-  it.each([400, 500])('is cut off if the delivery failed with %i (G05)', async (status) => {
-    const port = await listen((req, res) => {
-      res.write('a piece');
-      void writeReply(req, res, reply(status));
-    });
-    const response = fetch(`http://127.0.0.1:${port}`).then((begun) => begun.text());
-    await expect(response).rejects.toThrow();
-  });
+  it.each([400, 500])(
+    'cuts off a begun response if the delivery failed with %i (G05)',
+    async (status) => {
+      const port = await listen((req, res) => {
+        res.write('a piece');
+        void writeReply(req, res, reply(status));
+      });
+      const response = fetch(`http://127.0.0.1:${port}`).then((begun) => begun.text());
+      await expect(response).rejects.toThrow();
+    },
+  );
 
-  it('is left alone if it was ended before the delivery failed', async () => {
+  it('leaves a response alone if it ended before the delivery failed', async () => {
     // More than the socket takes at once, so that a part is still to be sent.
     const page = 'done'.repeat(2_000_000);
     const port = await listen((req, res) => {
@@ -280,7 +286,7 @@ describe('a reply over HTTP/2', () => {
     ['a piece', {}],
     ['a piece', { 'content-length': '10' }],
   ])(
-    'is whole, and resets the stream, if %s of the body was read (%j)',
+    'sends a whole reply, and resets the stream, if %s of the body was read (%j)',
     async (reading, headers) => {
       expect(await exchangeOver(headers, 413, reading)).toEqual(whole(413));
     },

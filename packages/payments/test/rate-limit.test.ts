@@ -60,7 +60,7 @@ function run(
 }
 
 describe('a service that limits reads', () => {
-  it('is asked for 500 references as fast as it allows, and not while it pauses (N10)', async () => {
+  it('asks for 500 references as fast as the service allows, and not while it pauses (N10)', async () => {
     const server = await startLimitedServer(50, 1_000, () => 'success');
     try {
       const client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY });
@@ -77,7 +77,7 @@ describe('a service that limits reads', () => {
     }
   }, 60_000);
 
-  it('is asked for paid orders behind 450 unpaid ones by runs that store the cursor (N10)', async () => {
+  it('reaches paid orders behind 450 unpaid ones in runs that store the cursor (N10)', async () => {
     const all = orders(500);
     const isPaid = (reference: string): boolean => all.indexOf(reference) >= 450;
     const statusOf = (reference: string) => (isPaid(reference) ? 'success' : 'pending');
@@ -165,7 +165,7 @@ describe('a pause', () => {
   );
 
   it.each([NaN, '5', {}, null])(
-    'is not asked for by another error with the retryAfter %o',
+    'does not pause for another error with the retryAfter %o',
     async (retryAfter) => {
       const error = refusal(retryAfter, { code: 'service_error', status: 500 });
       const answer = vi.fn(() => error);
@@ -188,7 +188,7 @@ describe('a pause', () => {
     expect(pauses).toEqual([1_000, 2_000, 1_000]);
   });
 
-  it('is not shortened by another refusal that asks for less, and counts once for both', async () => {
+  it('keeps the longer pause of two refusals, and counts it once', async () => {
     useClock();
     const started = performance.now();
     const asked: number[] = [];
@@ -210,7 +210,7 @@ describe('a pause', () => {
     expect(pauses).toEqual([7_000]);
   });
 
-  it('is followed by up to a quarter of a second, so that processes do not ask together', async () => {
+  it('adds up to a quarter of a second to a pause, so that processes do not ask together', async () => {
     useClock();
     vi.spyOn(Math, 'random').mockReturnValue(0.8);
     const started = performance.now();
@@ -222,7 +222,7 @@ describe('a pause', () => {
     expect(asked).toEqual([0, 3_200]);
   });
 
-  it('is asked for by a Retry-After with another status too', async () => {
+  it('pauses for a Retry-After with another status too', async () => {
     useClock();
     const onProgress = vi.fn();
     const answers = [refusal(3_000, { code: 'service_error', status: 503 }), {}];

@@ -26,7 +26,7 @@ const keyOf = async (reference: string, more: object = {}): Promise<string> =>
   (await identify({ kind: 'payment.succeeded', reference, ...more })).key;
 
 describe('a notification', () => {
-  it('is credited after the service confirmed it, with all that credit needs', async () => {
+  it('credits an order after the service confirmed it, with everything that credit needs', async () => {
     const credit = vi.fn((..._given: unknown[]) => 1);
     const { payments, client, store } = paymentsWith(credit);
     const { signal } = new AbortController();
@@ -42,7 +42,7 @@ describe('a notification', () => {
     expect(await store.isDone(await keyOf('order-1'))).toBe(true);
   });
 
-  it('is a duplicate if the order is done, without a question to the service (H01, H04, H06)', async () => {
+  it('reports a duplicate if the order is done, without a question to the service (H01, H04, H06)', async () => {
     const credit = vi.fn(() => 1);
     const { payments, client } = paymentsWith(credit);
     await payments.receive(succeeded());
@@ -52,7 +52,7 @@ describe('a notification', () => {
     expect([credit, client.getPayment].map((mock) => mock.mock.calls.length)).toEqual([1, 1]);
   });
 
-  it('is credited once if it comes a hundred times at once (H02)', async () => {
+  it('credits an order once if its notification comes a hundred times at once (H02)', async () => {
     const credit = vi.fn(async () => {
       await tick();
       return 1;
@@ -64,7 +64,7 @@ describe('a notification', () => {
     expect(credit).toHaveBeenCalledOnce();
   });
 
-  it('is ignored without a mark if the payment failed, and credited if it succeeds later (H07)', async () => {
+  it('ignores a failed payment without a mark, and credits it if it succeeds later (H07)', async () => {
     let status = 'failed';
     const credit = vi.fn(() => 1);
     const { payments } = paymentsWith(credit, { client: service(() => ({ status })) });
@@ -91,7 +91,7 @@ describe('a notification', () => {
     ['gives another reference', { reference: 'order-2' }],
     ['gives an unknown status', { status: 'settled' }],
     ['gives no status', { status: undefined }],
-  ])('is 503 confirm_unavailable if the client %s', async (_, answer) => {
+  ])('throws 503 confirm_unavailable if the client %s', async (_, answer) => {
     const credit = vi.fn(() => 1);
     const { payments } = paymentsWith(credit, { client: service(answer) });
     const error = await failure(payments.receive(succeeded()));
@@ -205,7 +205,7 @@ describe('the result of credit', () => {
     expect(await failure(payments.receive(succeeded()))).toMatchObject({ code: 'not_credited' });
   });
 
-  it('is judged again on each run if the store runs the credit again', async () => {
+  it('judges the result on each run if the store runs the credit again', async () => {
     const results: CreditResult[] = ['already_credited', 1];
     const again: PaymentStore<undefined> = {
       isDone: () => Promise.resolve(false),
@@ -228,7 +228,7 @@ describe('the result of credit', () => {
     Object.freeze(new TypeError('frozen')),
     undefined,
     'a string',
-  ])('is an error as it was thrown: %o', async (error) => {
+  ])('rethrows an error of credit as the same object: %o', async (error) => {
     const { payments, store } = paymentsWith(() => {
       throw error;
     });
@@ -392,7 +392,7 @@ describe('time', () => {
     expect(await store.isDone(await keyOf('order-1'))).toBe(false);
   });
 
-  it('is not limited by `timeout` if the receiver gives a signal', async () => {
+  it('does not apply `timeout` if the receiver gives a signal', async () => {
     const end = deferred<number>();
     const { payments } = paymentsWith(() => end.promise, { timeout: 1 });
     const running = payments.receive(succeeded(), { signal: new AbortController().signal });
@@ -508,7 +508,7 @@ describe('a store', () => {
 });
 
 describe('observe', () => {
-  it('is told of each receive, with source and outcome, and cannot change it', async () => {
+  it('tells observe of each receive, with source and outcome, and observe cannot change it', async () => {
     const outcomes: PaymentOutcome[] = [];
     let rows = 0;
     const observe = (outcome: PaymentOutcome): void => {

@@ -155,7 +155,7 @@ describe('settle', () => {
 });
 
 describe('the question that calls of settle share', () => {
-  it('is one for all that come together, and one of them credits', async () => {
+  it('asks once for all calls that come together, and one of them credits', async () => {
     const answer = deferred();
     const client = service(() => answer.promise.then(() => ({})));
     const { payments, credit } = paymentsWith({ client });
@@ -167,7 +167,7 @@ describe('the question that calls of settle share', () => {
     expect([credited.length, credit.mock.calls.length, questions]).toEqual([1, 1, 1]);
   });
 
-  it('is not asked again for 2 s, whether the answer was pending or a failure (O17)', async () => {
+  it('does not ask again for 2 s, whether the answer was pending or a failure (O17)', async () => {
     freeze();
     for (const answer of [{ status: 'pending' }, new Error('no such payment')]) {
       const client = service(answer);
@@ -183,7 +183,7 @@ describe('the question that calls of settle share', () => {
     }
   });
 
-  it('is one for each reference and 2 s, of 10,000 calls in 10 s (O17)', async () => {
+  it('asks once for each reference and 2 s, with 10,000 calls in 10 s (O17)', async () => {
     freeze();
     const client = service({ status: 'pending' });
     const { payments } = paymentsWith({ client });
@@ -224,7 +224,7 @@ describe('the question that calls of settle share', () => {
     expect(signals[0]!.aborted).toBe(true);
   });
 
-  it('is kept with its answer for 10,000 keys at most, and the oldest goes first', async () => {
+  it('keeps the answers of 10,000 keys at most, and drops the oldest first', async () => {
     freeze();
     const answers = new SharedAnswers<string>();
     const ask = vi.fn(async () => 'pending');

@@ -35,19 +35,22 @@ describe('a credit that changed nothing', () => {
     ['SELECT * FROM orders LIMIT 1', 'SELECT 1 FOR UPDATE'],
     ['WITH found AS (SELECT 1) SELECT * FROM found'],
     ['CREATE TEMP TABLE seen (id int)', 'INSERT INTO seen VALUES (1)'],
-  ])('is refused although it ran %j %j before (N01, O02)', async (...reads) => {
-    const store = postgresStore(shop.pool(), { logger: silent });
-    const deliver = receiverOn(store, async (tx, reference) => {
-      for (const read of reads) await tx.query(read);
-      return credit(tx, reference);
-    });
-    const reference = `order-that-comes-late-${Math.random()}`;
-    expect(await deliver(reference)).toBe(503);
-    expect(await store.isDone(keyOf(reference))).toBe(false);
-    await shop.admin.query('INSERT INTO orders (reference) VALUES ($1)', [reference]);
-    expect(await deliver(reference)).toBe(200);
-    expect(await shop.creditsOf(reference)).toBe(1);
-  });
+  ])(
+    'refuses a credit that changed nothing although it ran %j %j before (N01, O02)',
+    async (...reads) => {
+      const store = postgresStore(shop.pool(), { logger: silent });
+      const deliver = receiverOn(store, async (tx, reference) => {
+        for (const read of reads) await tx.query(read);
+        return credit(tx, reference);
+      });
+      const reference = `order-that-comes-late-${Math.random()}`;
+      expect(await deliver(reference)).toBe(503);
+      expect(await store.isDone(keyOf(reference))).toBe(false);
+      await shop.admin.query('INSERT INTO orders (reference) VALUES ($1)', [reference]);
+      expect(await deliver(reference)).toBe(200);
+      expect(await shop.creditsOf(reference)).toBe(1);
+    },
+  );
 
   it.each([0, 0n, undefined, null, true, '1', Number.NaN, { rowCount: 1 }, new Error('no')])(
     'or does not say so is refused: it returned %s (O01)',
@@ -240,7 +243,7 @@ describe('`tx`', () => {
     expect(await deliver(reference)).toBe(200);
   });
 
-  it('is missed in the log, once, if a credit ends well without it', async () => {
+  it('logs once that a credit ended well without `tx`', async () => {
     const warn = vi.fn();
     const pool = shop.pool();
     const deliver = shop.receiver(pool, (_, order) => credit(pool, order), {
@@ -251,7 +254,7 @@ describe('`tx`', () => {
     expect(warn.mock.calls[0]![0]).toContain('Write through `tx`');
   });
 
-  it('is whatever `tx` of the options makes', async () => {
+  it('passes the result of the `tx` option to the credit', async () => {
     const store = postgresStore(shop.pool(), {
       tx: (client) => ({ pay: (reference: string) => credit(client, reference) }),
     });

@@ -101,7 +101,7 @@ describe('a credit that ends its transaction (N12)', () => {
   it.each([
     { name: 'ending', text: 'COMMIT' },
     { text: 'ROLLBACK', rowMode: 'array' },
-  ])('is refused if it does so by a query object: %o', async (query) => {
+  ])('refuses a credit that ends its transaction by a query object: %o', async (query) => {
     const reference = await shop.order();
     const deliver = shop.receiver(shop.pool(), async (tx, order) => {
       await credit(tx, order);
@@ -112,7 +112,7 @@ describe('a credit that ends its transaction (N12)', () => {
     await expectOneCredit(reference);
   });
 
-  it('is refused if it does not await it', async () => {
+  it('refuses a credit that ends its transaction without await', async () => {
     const reference = await shop.order();
     const deliver = shop.receiver(shop.pool(), async (tx, order) => {
       await credit(tx, order);
@@ -123,7 +123,7 @@ describe('a credit that ends its transaction (N12)', () => {
     await expectOneCredit(reference);
   });
 
-  it('is told to use a savepoint', async () => {
+  it('tells the credit to use a savepoint', async () => {
     const run: Run = async (work) => {
       const reference = await shop.order();
       const store = postgresStore(shop.pool(), { logger });
@@ -139,7 +139,7 @@ describe('a credit that ends its transaction (N12)', () => {
     );
   });
 
-  it('is refused through the raw SQL of Drizzle, in its own transaction and over `tx`', async () => {
+  it('refuses a COMMIT in the raw SQL of Drizzle, in its own transaction and over `tx`', async () => {
     const own = postgresStore(drizzle({ client: shop.pool() }), { logger });
     const over = postgresStore(shop.pool(), { tx: (client) => drizzle({ client }), logger });
     for (const store of [own, over] as PostgresStore<
@@ -159,7 +159,7 @@ describe('a credit that ends its transaction (N12)', () => {
   });
 
   it.each(['COMMIT', 'ROLLBACK', 'COMMIT AND CHAIN', 'COMMIT; BEGIN', 'ROLLBACK; BEGIN'])(
-    'is refused on PGlite: %s',
+    'refuses a credit that ends its transaction on PGlite: %s',
     async (way) => {
       const lite = new PGlite();
       const store = postgresStore(lite, { logger });

@@ -45,7 +45,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('is never done when the credit has swallowed an SQL error (I02)', async () => {
+  it('never marks a credit that has swallowed an SQL error (I02)', async () => {
     const reference = await order();
     const deliver = receiver(async (tx) => {
       await tx.query('SELECT 1 / 0').catch(() => undefined);

@@ -26,7 +26,7 @@ async function open() {
 }
 
 describe('a key that this process has just seen done', () => {
-  it('is a duplicate without a statement (H11)', async () => {
+  it('reports a duplicate without a statement (H11)', async () => {
     const { proxy, run, store, key } = await open();
     expect(await run()).toBe('done');
     proxy.statements.length = 0;
@@ -65,7 +65,7 @@ describe('a key that this process has just seen done', () => {
     expect(await run()).toBe('done');
   });
 
-  it('is not remembered if the answer to COMMIT is lost (I02, I07)', async () => {
+  it('does not remember a key if the answer to COMMIT is lost (I02, I07)', async () => {
     const { proxy, run, store, key, reference } = await open();
     proxy.fault = (sql) => (sql.endsWith('COMMIT') ? { kind: 'cut-after' } : undefined);
     await expect(run()).rejects.toThrow();
@@ -76,7 +76,7 @@ describe('a key that this process has just seen done', () => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('is read at each question if the pool does not show lost connections', async () => {
+  it('reads the mark each time if the pool does not show lost connections', async () => {
     const { pool, reference, key } = await open();
     const query = vi.fn((query: { text: string }) => pool.query<object>(query));
     const store = postgresStore(

@@ -183,14 +183,17 @@ describe('the table of the marks', () => {
     { schema: "o'brien\\", table: 'marks' },
   ];
 
-  it.each(tables)('is made once by many that migrate at the same time: %o', async (table) => {
-    const stores = Array.from({ length: 8 }, () => open(table));
-    const sibling = open({ ...table, table: 'sibling' });
-    await Promise.all([...stores, sibling].map((store) => store.migrate()));
-    await stores[0]!.migrate();
-    expect(await run(stores[1]!, 'an order')).toBe('done');
-    expect(await stores[2]!.isDone(keyOf('an order'))).toBe(true);
-  });
+  it.each(tables)(
+    'makes the table of the marks once when many migrate at the same time: %o',
+    async (table) => {
+      const stores = Array.from({ length: 8 }, () => open(table));
+      const sibling = open({ ...table, table: 'sibling' });
+      await Promise.all([...stores, sibling].map((store) => store.migrate()));
+      await stores[0]!.migrate();
+      expect(await run(stores[1]!, 'an order')).toBe('done');
+      expect(await stores[2]!.isDone(keyOf('an order'))).toBe(true);
+    },
+  );
 
   it('keeps stores of different tables apart', async () => {
     const other = open({ table: 'other_marks' });
@@ -225,7 +228,7 @@ describe('the table of the marks', () => {
     expect(await run(open(table), 'an order')).toBe('done');
   });
 
-  it('is reported as missing at the first use, with the line that creates it', async () => {
+  it('reports a missing table at the first use, with the line that creates it', async () => {
     for (const table of [{ table: 'nowhere' }, { schema: 'nowhere' }]) {
       const store = open(table);
       await expect(store.isDone(keyOf('an order'))).rejects.toThrow('store.migrate()');

@@ -42,7 +42,7 @@ interface RunParts {
 }
 
 describe('a delivery', () => {
-  it('is credited once, however often it comes (H01, H03)', async () => {
+  it('credits a delivery once, however often it comes (H01, H03)', async () => {
     const pool = shop.pool();
     const deliver = shop.receiver(pool);
     const reference = await shop.order();
@@ -51,7 +51,7 @@ describe('a delivery', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is credited once when 100 come at once, and all are answered (H02)', async () => {
+  it('credits once when 100 deliveries come at once, and answers all of them (H02)', async () => {
     const pool = shop.pool();
     const crediting = vi.fn(credit);
     const deliver = shop.receiver(pool, crediting);
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is credited once when 100 come at once to two stores that know nothing of each other (H02, I09)', async () => {
+  it('credits once when 100 come at once to two stores that know nothing of each other (H02, I09)', async () => {
     const pools = [shop.pool(), shop.pool()];
     const slowly = async (tx: Tx, reference: string): Promise<number> => {
       const count = await credit(tx, reference);
@@ -82,7 +82,7 @@ describe('a delivery', () => {
     for (const pool of pools) await shop.expectAtRest(pool);
   });
 
-  it('is refused at once with 503 while another process works on it (I09)', async () => {
+  it('refuses a delivery at once with 503 while another process works on it (I09)', async () => {
     const { opened, open } = latch();
     const atIt = latch();
     const slow = shop.receiver(shop.pool(), async (tx, reference) => {
@@ -126,7 +126,7 @@ describe('a delivery', () => {
     expect([await shop.creditsOf(slowOne), await shop.creditsOf(other)]).toEqual([1, 1]);
   });
 
-  it('is a duplicate if another process wrote the mark while it was credited', async () => {
+  it('reports a duplicate if another process wrote the mark during the credit', async () => {
     // As if the lock had failed: the primary key alone decides.
     const store = postgresStore(shop.pool(), { logger });
     const reference = await shop.order();
@@ -163,7 +163,7 @@ describe('a delivery', () => {
     ['read committed', 'read committed'],
     ['repeatable read', 'repeatable read'],
     ['serializable', 'serializable'],
-  ] as const)('is credited under the isolation of the option %s', async (isolation, expected) => {
+  ] as const)('credits under the isolation of the option %s', async (isolation, expected) => {
     const store = postgresStore(shop.pool(), { isolation, logger });
     const shown: unknown[] = [];
     const work = async (tx: Tx): Promise<void> => {
@@ -265,7 +265,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is never done when it has swallowed an SQL error (I02)', async () => {
+  it('never marks a credit that has swallowed an SQL error (I02)', async () => {
     const pool = shop.pool();
     const store = postgresStore(pool, { logger });
     const reference = await shop.order();
@@ -284,7 +284,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is never done when the server answers COMMIT with anything else (I02)', async () => {
+  it('never reports a credit as done when the server answers COMMIT with anything else (I02)', async () => {
     // As if a proxy between here and the server ended the transaction in its own way.
     const pool = shop.pool();
     pool.on('connect', (client) => {
@@ -303,7 +303,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is never done when a deferred constraint fails at COMMIT, nor taken for a duplicate (I02)', async () => {
+  it('reports neither done nor duplicate when a deferred constraint fails at COMMIT (I02)', async () => {
     const table = 'CREATE TABLE IF NOT EXISTS mails (id int UNIQUE DEFERRABLE INITIALLY DEFERRED)';
     await shop.admin.query(table);
     const store = postgresStore(shop.pool(), { logger });
@@ -388,7 +388,7 @@ describe('a credit whose time is over', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is refused while the pool is exhausted, and no connection is lost by that (I06)', async () => {
+  it('refuses a delivery while the pool is exhausted, and loses no connection (I06)', async () => {
     const pool = shop.pool({ max: 1 });
     const store = postgresStore(pool, { schema: 'public', logger });
     const held = await pool.connect();
@@ -516,7 +516,7 @@ describe('a server that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is believed that it committed, if its wait for a synchronous standby was cancelled', async () => {
+  it('believes that the server committed if its wait for a synchronous standby was cancelled', async () => {
     const server = await startPostgres({ fsync: 'off' });
     const market = await Shop.on(server);
     const reference = await market.order();
@@ -656,7 +656,7 @@ describe('a pool (N11)', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is named in the log as exhausted, when a credit waits for its only connection', async () => {
+  it('logs that the pool is exhausted when a credit waits for its only connection', async () => {
     const pool = shop.pool({ max: 1 });
     const error = vi.fn();
     const throughPool = (_: Tx, reference: string) => credit(pool, reference);
@@ -672,7 +672,7 @@ describe('a pool (N11)', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('is named as exhausted in the error, when its own time limit ends the wait', async () => {
+  it('names the exhausted pool in the error when its own time limit ends the wait', async () => {
     const pool = shop.pool({ max: 1, connectionTimeoutMillis: 50 });
     const store = postgresStore(pool, { schema: 'public', logger });
     const held = await pool.connect();

@@ -4,7 +4,7 @@
  * Gives a signal that aborts when another process may have the lease, and an end of the renewal.
  *
  * @param heldSince a `performance.now()` from before the lease was asked for
- * @param renew resolves to whether the lease is still held; rejects if Redis gives no answer
+ * @param renew resolves to whether the lease is still held, rejects if Redis gives no answer
  */
 export function keepLease(
   leaseMs: number,

@@ -10,7 +10,7 @@ export interface RedisStoreOptions {
   readonly prefix?: string | undefined;
   /**
    * Milliseconds that a lease holds without renewal: an order stays taken for so long after a crash.
-   * Renewed every third of it. Default 30,000; at least 100.
+   * Renewed every third of it. Default 30,000, at least 100.
    */
   readonly leaseMs?: number | undefined;
   /** Milliseconds for Redis to answer one command. Default 5,000. */
@@ -36,7 +36,7 @@ export interface RedisScope {
  * the mark (eviction, a restart without its append-only file, a failover), so the credit must be
  * idempotent itself.
  *
- * @param client of ioredis 5 and later, or of node-redis 4.7 and later and connected; a cluster too
+ * @param client of ioredis 5 and later, or of node-redis 4.7 and later and connected, also a cluster
  * @throws ConfigurationError that names the option
  */
 export function redisStore(

@@ -1,7 +1,7 @@
 /**
  * The lease of a turn, each step atomic on Redis. Two keys, in one hash slot of a cluster:
  *
- * - KEYS[1], the lease: the id of the run that has it, with an expiry;
+ * - KEYS[1], the lease: the id of the run that has it, with an expiry
  * - KEYS[2], the fence: the last fencing token, for an hour.
  *
  * Each script may run twice with the same id, because a client sends a command again if a broken

@@ -1,4 +1,4 @@
-/** The suite that proves an adapter for a host of your own; docs/writing-an-adapter.md shows one. */
+/** The suite that proves an adapter for your own host. docs/writing-an-adapter.md shows one. */
 import assert from 'node:assert/strict';
 import { materialOf } from './attacks/attack.js';
 import { attacks } from './attacks/index.js';
@@ -8,7 +8,7 @@ import { headerNames } from './delivery-forms.js';
 import { globalRunner, type TestRunner } from './test-runner.js';
 import { chunked, exchange, Wire, type HeaderLines, type WireReply } from './wire.js';
 
-/** What the suite needs to be served, at least at `POST /`. */
+/** The server that the suite needs, at least at `POST /`. */
 export interface AdapterSetup {
   readonly options: {
     readonly secret: string;
@@ -53,11 +53,11 @@ function craftFor(reference: string): Craft {
 
 /**
  * Registers the tests that every adapter has to pass: over real sockets, with bytes that an HTTP client would never send. There is one
- * for each row of the table of attacks that an adapter decides on, and some for what no table can hold.
+ * for each row of the table of attacks that an adapter decides on, and some for behaviour that no table can hold.
  *
- * @param listen starts a server with the adapter; it is called for each test
+ * @param listen starts a server with the adapter, for each test
  * @param runner default: the globals `describe` and `it`
- * @throws TypeError when no runner is given and there are no such globals.
+ * @throws TypeError without a runner and without such globals.
  */
 export function testAdapter(
   name: string,
@@ -104,7 +104,7 @@ function titleOf(row: keyof typeof table): string {
   return `${title}: ${answer} (${row})`;
 }
 
-/** Runs one test; afterwards the same server must still serve a genuine delivery. */
+/** Runs one test. Afterwards the same server must still serve a genuine delivery. */
 async function serve(listen: ListenAdapter, test: Test): Promise<void> {
   const handled: string[] = [];
   const server = await listen({

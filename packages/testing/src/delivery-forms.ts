@@ -1,7 +1,7 @@
 /** One delivery in the forms in which tests send one. */
 import { isUtf8 } from 'node:buffer';
 
-/** What Fastify's `inject` takes. */
+/** The argument of Fastify's `inject`. */
 export interface InjectOptions {
   readonly method: 'POST';
   readonly url: string;
@@ -13,7 +13,7 @@ export interface InjectOptions {
 export interface DeliveryForms {
   readonly headers: Record<string, string>;
   /**
-   * For supertest's `send`: a string where the bytes are UTF-8, else a Buffer, whose content type is then
+   * For supertest's `send`: a string if the bytes are UTF-8, else a Buffer, whose content type is then
    * `application/octet-stream`, since superagent would write a Buffer as JSON.
    */
   readonly body: string | Buffer;

@@ -57,7 +57,7 @@ const A_WHILE = 60;
  *
  * @param create called for each test. The keys are new each time, so a store may keep what earlier
  * tests and runs have left in its database.
- * @throws TypeError if no runner is given and there are no globals `describe` and `it`.
+ * @throws TypeError without a runner and without the globals `describe` and `it`.
  */
 export function testPaymentStore<Tx>(
   name: string,

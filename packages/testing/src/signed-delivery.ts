@@ -8,11 +8,11 @@ import {
   type HeaderNameOptions,
 } from './delivery-forms.js';
 
-/** The secret that is used where none is given. It is public: @paylink/core refuses it under NODE_ENV=production. */
+/** The default secret. It is public: @paylink/core refuses it under NODE_ENV=production. */
 export const TEST_SECRET = 'paylink-testing-secret-not-for-production';
 
 export interface SignedDeliveryOptions {
-  /** The webhook secret to sign with; a string stands for its UTF-8 bytes. Default `TEST_SECRET`. */
+  /** The webhook secret to sign with. A string stands for its UTF-8 bytes. Default `TEST_SECRET`. */
   readonly secret?: string | Uint8Array | undefined;
   /** The event kind of the event header. Default `payment.succeeded`. */
   readonly type?: string | undefined;
@@ -20,7 +20,7 @@ export interface SignedDeliveryOptions {
   readonly reference?: string | undefined;
   /** More fields of the body, or another `reference`. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
-  /** The whole body, in place of `reference` and `payload`: any bytes, also ones that are no JSON. */
+  /** The whole body, in place of `reference` and `payload`: any bytes, also ones that are not JSON. */
   readonly rawBody?: string | Uint8Array | undefined;
   /** Other names of the two headers, as the receiver's option of the same name. */
   readonly headers?: HeaderNameOptions | undefined;

@@ -1,10 +1,10 @@
-/** The two functions of a test runner that the suites need; vitest, jest, mocha and node:test all have them. */
+/** The two functions of a test runner that the suites need. vitest, jest, mocha and node:test all have them. */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => unknown;
   readonly it: (name: string, body: () => Promise<void>) => unknown;
 }
 
-/** @throws TypeError where there are no globals `describe` and `it`, and `suite` was given none. */
+/** @throws TypeError without the globals `describe` and `it`, if `suite` got none. */
 export function globalRunner(suite: string): TestRunner {
   const { describe, it } = globalThis as Partial<TestRunner>;
   if (describe === undefined || it === undefined)

@@ -1,4 +1,4 @@
-/** Exact bytes to a server, over TCP or TLS: an HTTP client would correct or refuse what an attack is about. */
+/** Exact bytes to a server, over TCP or TLS, because an HTTP client would correct or refuse an attack. */
 import { connect, isIP, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
@@ -8,7 +8,7 @@ export type Ending = 'FIN' | 'RST';
 
 export interface WireReply {
   readonly status: number;
-  /** By lower-case name; the values of a repeated one joined with ", ". */
+  /** By lower-case name. The values of a repeated header are joined with ", ". */
   readonly headers: ReadonlyMap<string, string>;
   /** The body as UTF-8, without its chunks. */
   readonly body: string;
@@ -16,10 +16,10 @@ export interface WireReply {
   readonly bytes: Buffer;
 }
 
-/** What came of waiting: a reply, the close of the server, or nothing in time. */
+/** The result of waiting: a reply, the close of the server, or nothing in time. */
 export type WireAnswer = WireReply | 'closed' | 'no answer';
 
-/** Where to connect: a port of 127.0.0.1, or the origin of an address. */
+/** The target: a port of 127.0.0.1, or the origin of an address. */
 export type WireTarget = number | URL;
 
 export interface WireOptions {
@@ -235,7 +235,7 @@ export async function exchange(
   return { ...(await wire.reply(method)), wire };
 }
 
-/** A request as bytes; a Content-Length is only there where `lines` has one. */
+/** A request as bytes, with a Content-Length only if `lines` has one. */
 export function requestBytes(
   lines: HeaderLines,
   body: Uint8Array,
@@ -255,13 +255,13 @@ export function chunked(body: Uint8Array, size = Math.max(1, body.length)): Buff
   return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
 }
 
-/** A limit that strikes only when what has arrived meanwhile is read: a busy process reads late, and sees its timers first. */
+/** A limit that strikes only after the received bytes are read: a busy process reads late, and sees its timers first. */
 function afterwards(milliseconds: number, strike: () => void): NodeJS.Timeout {
   return setTimeout(() => void turn().then(strike), milliseconds);
 }
 
 function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'secureConnect' } {
-  // Half open, so that the close of the server is seen as what it is and not answered with ours.
+  // Half open, so that the server's close is visible and not answered with ours.
   const common = { allowHalfOpen: true, noDelay: true };
   if (typeof target === 'number')
     return { socket: connect({ ...common, port: target, host: '127.0.0.1' }), ready: 'connect' };
@@ -277,7 +277,7 @@ function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'sec
   return { socket: connectTls(tls), ready: 'secureConnect' };
 }
 
-/** The first whole reply in the bytes, if there is one. What comes before the close of the server counts as whole. */
+/** The first whole reply in the bytes, if it exists. Bytes before the close of the server count as whole. */
 function takeReply(bytes: Buffer, method: string, isClosed: boolean): WireReply | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

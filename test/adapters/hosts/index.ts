@@ -8,7 +8,7 @@ import { koa2, koa2Gate } from './koa2.js';
 import { koa3, koa3Gate } from './koa3.js';
 import { nodeHttp } from './node.js';
 
-// `pnpm mutants` asks only the hosts that stand on what it mutates.
+// `pnpm lab mutants` asks only the hosts that stand on what it mutates.
 const only = process.env['PAYLINK_HOSTS']?.split(',');
 const isAsked = ({ name }: Host): boolean => only?.includes(name) ?? true;
 

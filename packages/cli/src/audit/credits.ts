@@ -7,7 +7,7 @@ const TIMEOUT = 10_000;
 
 export type Credits = (reference: string) => Promise<number>;
 
-/** @throws Failure where the value is neither an address nor a command with the place of the reference. */
+/** @throws Failure if the value is neither an address nor a command with the place of the reference. */
 export function readCredits(value: string): Credits {
   if (!value.includes(PLACE)) {
     throw usageFailure(
@@ -42,7 +42,7 @@ function fromAddress(address: string): Ask {
   };
 }
 
-/** No shell: the reference is one argument, whatever is in it. */
+/** Without a shell, so that any reference stays one argument. */
 function fromCommand([program = '', ...words]: readonly string[]): Ask {
   return (reference) =>
     new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import type { AuditReport, AuditResult } from '@paylink/testing';
 export function toJUnit({ results, findings, durationMs, url, stopped }: AuditReport): string {
   const skipped = results.filter((result) => result.skipped !== undefined).length;
   const cases = results.map(testCase);
-  // Where the audit stopped, a consumer must not take what is missing for passed.
+  // If the audit stopped, a consumer must not count missing attacks as passed.
   if (stopped !== undefined)
     cases.push(
       `    <testcase classname="paylink audit" name="complete"><error message="${xml(stopped.message)}"/></testcase>`,

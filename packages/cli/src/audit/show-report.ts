@@ -1,9 +1,9 @@
-/** A report for people: what could not be judged, the causes, and at most a screen of both. */
+/** A report for people: the attacks that could not be judged, and the causes, at most a screen of both. */
 import type { AuditCause, AuditReport, AuditResult } from '@paylink/testing';
 import type { Output } from '../output.js';
 import { text, type Printable, type SafeText } from '../safe-text.js';
 
-/** Causes that are shown in full; the others get a line each. */
+/** Causes that are shown in full. The others get a line each. */
 const IN_FULL = 5;
 const LINES = 8;
 

@@ -49,15 +49,15 @@ export function auditCommand(): Command {
   const command = new Command('audit')
     .summary('attack your running server, and see whether it holds')
     .description(
-      'Sends forged, replayed, broken and genuine notifications to a running server, in whatever language it is written, and says what ' +
-        'is wrong with it, what shows it and how to fix it. Audit only servers of your own, and not the one in production: genuine ' +
-        'notifications are among them, a few hundred: a server credits their order and others named after it.',
+      'Sends forged, replayed, broken and genuine notifications to a running server in any language, and names its faults with ' +
+        'evidence and fixes. Audit only your own servers, and not in production: a few hundred of the notifications are ' +
+        'genuine, so the server credits their order and others named after it.',
     )
     .option('--to <url>', 'the address of the webhook')
     .option(
       '--reference <reference>',
-      'the order of the genuine notifications: one that may be credited (default: paylink-audit). Can be repeated: a server that looks ' +
-        'its orders up needs five to be judged in full',
+      'the order of the genuine notifications, which may be credited (default: paylink-audit). Can be repeated. A server that looks ' +
+        'up its orders needs five to be judged in full',
       collect,
     )
     .option(
@@ -66,12 +66,12 @@ export function auditCommand(): Command {
     )
     .option(
       '--settle <seconds>',
-      'how long after its answer a credit may come: longer than the queue of the server takes (default: 0.6)',
+      'seconds between an answer and its credit, longer than the queue of the server takes (default: 0.6)',
       seconds,
     )
     .option(
       '--header <header>',
-      'another header, "Name: value", for a tunnel or a gateway; can be repeated',
+      'another header, "Name: value", for a tunnel or a gateway (can be repeated)',
       collect,
     )
     .option(
@@ -92,7 +92,7 @@ export function auditCommand(): Command {
     .option('--concurrency <n>', 'how many attacks at once (default: 4)', wholeNumber(1, 32))
     .option(
       '--allow-host <host>',
-      'a host that is not this machine and may be audited; can be repeated',
+      'a host that is not this machine and may be audited (can be repeated)',
       collect,
     )
     .option('--verbose', 'every attack and every finding, not only the causes')
@@ -106,11 +106,11 @@ export function auditCommand(): Command {
     examples: [
       [
         'paylink audit --to http://localhost:3000/webhooks/payments',
-        'every attack; the secret is in the environment',
+        'every attack, with the secret in the environment',
       ],
       [
         "paylink audit --to http://localhost:3000/webhooks/payments --credits 'http://localhost:3000/credits/{reference}'",
-        'with what the merchant credited: double and lost credits are found too',
+        'with the credits of the merchant, which finds double and lost credits too',
       ],
       [
         'paylink audit --to http://localhost:3000/webhooks/payments --dotenv .env --json > audit.json',
@@ -122,7 +122,7 @@ export function auditCommand(): Command {
       [0, 'no finding'],
       [1, 'a finding, or the audit could not be completed'],
       USAGE_EXIT,
-      [INTERRUPTED, 'ended by Ctrl-C; what was known is printed'],
+      [INTERRUPTED, 'ended by Ctrl-C, with the findings so far printed'],
     ],
   });
 }
@@ -228,7 +228,7 @@ function progress(
     );
 }
 
-/** The kit explains on its own that there is no connection. */
+/** The kit explains a missing connection itself. */
 function explainNoAudit(error: unknown): never {
   throw error instanceof Error && !(error instanceof Failure) && error.cause !== undefined
     ? failure(error.message)

@@ -24,7 +24,7 @@ export function diagnoseCommand(): Command {
   const command = new Command('diagnose')
     .summary('find out why a signature does not match')
     .description(
-      'Takes a body as your server had it, the signature that came with it and your secret, tries what usually happens to them on ' +
+      'Takes a body as your server had it, the signature that came with it and your secret, tries the usual changes on ' +
         'their way, and says which line to change. Nothing is sent, and neither the secret nor the body is printed.',
     )
     .option('--body <file>', 'the body as your server verified it; - is stdin', '-')
@@ -55,7 +55,7 @@ async function explain({ flags, output }: Run<Flags>): Promise<number> {
   // A secret that cannot be one is a cause to report, not a mistake of the command line.
   const secret = await requireSecretAsIs(flags, output);
   if (body === '-' && process.stdin.isTTY)
-    output.advise('reading the body from the terminal; Ctrl-D ends it');
+    output.advise('reading the body from the terminal, Ctrl-D ends it');
   const rawBody = await readBytes(body, '--body');
   const found = await diagnose({ rawBody, signature, secret });
   const measured = {

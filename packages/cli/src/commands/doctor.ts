@@ -22,7 +22,7 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly deliver?: string;
 }
 
-/** `paylink doctor`: what is wrong between the service and a running webhook. */
+/** `paylink doctor`: faults between the service and a running webhook. */
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .summary('check a running webhook: route, secret, parsers, proxies, reply times')
@@ -38,13 +38,13 @@ export function doctorCommand(): Command {
     )
     .option(
       '--header <header>',
-      'another header, "Name: value", for a tunnel or a gateway; can be repeated',
+      'another header, "Name: value", for a tunnel or a gateway (can be repeated)',
       collect,
     )
     .option('--timeout <seconds>', 'how long to wait for each answer (default: 10)', seconds)
     .option(
       '--allow-host <host>',
-      'a host that is not this machine and may be checked; can be repeated',
+      'a host that is not this machine and may be checked (can be repeated)',
       collect,
     );
   addSecretOptions(command);
@@ -65,11 +65,7 @@ export function doctorCommand(): Command {
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
-    exitCodes: [
-      [0, 'every check passed'],
-      [1, 'a check failed, or there was no answer'],
-      USAGE_EXIT,
-    ],
+    exitCodes: [[0, 'every check passed'], [1, 'a check failed, or no answer came'], USAGE_EXIT],
   });
 }
 

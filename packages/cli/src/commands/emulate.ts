@@ -51,21 +51,16 @@ export function emulateCommand(): Command {
     .summary('run the Payment Link Service on your machine')
     .description(
       'Runs the service on your machine: the API, the page where customers pay, signed notifications, and a dashboard. No money moves. ' +
-        `It prints what to put into your .env, each request to the API and each notification. Secrets are taken from the environment, ` +
+        `It prints the lines for your .env, each request to the API and each notification. Secrets are taken from the environment, ` +
         `from .env, or from ${KEPT_SECRETS}, where new ones are kept. In another terminal, paylink pay, fail and cancel act as the customer. Ctrl-C stops it.`,
     )
-    .option(
-      '--port <port>',
-      'where it listens; 0 is any free one',
-      wholeNumber(0, 65_535),
-      DEFAULT_PORT,
-    )
+    .option('--port <port>', 'the port (0: any free one)', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <host>', 'the address that it listens on (default: 127.0.0.1)')
-    .option('--pay-url <url>', 'where browsers reach it, if not at that address')
-    .option('--webhook <url>', 'where notifications go: your own server')
+    .option('--pay-url <url>', 'the address for browsers, if it is another one')
+    .option('--webhook <url>', 'the address for notifications: your own server')
     .option(
       '--allow-host <host>',
-      'send notifications also to this host, which is not on this machine; can be repeated',
+      'send notifications also to this host, which is not on this machine (can be repeated)',
       collect,
     )
     .option(
@@ -74,7 +69,7 @@ export function emulateCommand(): Command {
     )
     .option(
       '--assume <name=value>',
-      'answer otherwise where the contract says nothing; can be repeated',
+      'another choice for an open point of the contract (can be repeated)',
       collect,
     );
   command.option(
@@ -105,7 +100,7 @@ export function emulateCommand(): Command {
     ],
     environment: [
       SECRET_ENVIRONMENT,
-      [API_KEY_VARIABLE, `the API key that it accepts; without them those of ${KEPT_SECRETS}`],
+      [API_KEY_VARIABLE, `the API key that it accepts. Default: the secrets in ${KEPT_SECRETS}`],
     ],
     exitCodes: [
       [0, 'stopped by Ctrl-C or SIGTERM'],
@@ -145,7 +140,7 @@ interface Given {
   readonly apiKey: Setting | undefined;
 }
 
-/** Keeps what was not given. Where nothing can be written, the emulator works all the same. */
+/** Keeps the generated secrets. If it cannot write them, the emulator works all the same. */
 async function keep(
   { apiKey, webhookSecret }: Emulator,
   given: Given,
@@ -228,7 +223,7 @@ function explainStart(
   if (code === 'EACCES')
     return failure(`this user may not listen on port ${port}`, 'take one above 1023');
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return failure(`${host} is no address of this machine`);
+    return failure(`${host} is not an address of this machine`);
   return failure(message);
 }
 
@@ -236,7 +231,7 @@ function addresses({ baseUrl, payUrl, dashboardUrl }: Emulator): Record<string, 
   return { baseUrl, payUrl, dashboardUrl };
 }
 
-/** What was made new, and can be shown: it opens nothing but this emulator. What the user gave is not repeated. */
+/** The generated secrets, which open only this emulator. The user's own secrets are not printed. */
 function generated(
   { apiKey, webhookSecret }: Emulator,
   given: Given,
@@ -289,8 +284,8 @@ function introduce(emulator: Emulator, { flags, given, output }: Context): void 
 }
 
 /**
- * A line of a .env. What was given is not repeated: it stands in the environment or in the .env already; where a flag gave it, a
- * comment says so, so that the lines can be pasted as they are.
+ * A line of a .env. The user's own value is in the environment or in the .env already, so it is not printed. For a flag, a
+ * comment says so, so that the lines can be pasted unchanged.
  */
 function showVariable(
   name: string,
@@ -318,7 +313,7 @@ function readLine({ baseUrl }: Emulator, key: string): string {
   return `curl -sS ${quoteForShell(`${baseUrl}/v1/payments/${SAMPLE.reference}`)} ${key}`;
 }
 
-/** A key that the user gave is not repeated: the shell reads it from where it is. */
+/** A key that the user gave is not repeated: the shell reads it from its place. */
 function authorization({ apiKey }: Emulator, { flags, given }: Context): string {
   if (given.apiKey === undefined) return `-H ${quoteForShell(`Authorization: Bearer ${apiKey}`)}`;
   const { source } = given.apiKey;

@@ -20,7 +20,7 @@ interface Flags extends CommonFlags, ServiceFlags {
   readonly idempotencyKey?: string;
 }
 
-/** `paylink links`: what can be done with payment links. */
+/** `paylink links`: the commands for payment links. */
 export function linksCommand(): Command {
   return new Command('links')
     .summary('create payment links')
@@ -41,9 +41,9 @@ function createCommand(): Command {
     .option('--amount <n>', 'the amount', amount)
     .option('--amount-min <n>', 'the least that the customer can choose', amount)
     .option('--amount-max <n>', 'the most that the customer can choose', amount)
-    .option('--description <text>', 'what the payment is for')
-    .option('--return-url <url>', 'where the customer goes after paying')
-    .option('--cancel-url <url>', 'where the customer goes after cancelling')
+    .option('--description <text>', 'the text on the payment page')
+    .option('--return-url <url>', 'the address for the customer after paying')
+    .option('--cancel-url <url>', 'the address for the customer after cancelling')
     .option('--single-use', 'the link can be paid once: one reference, one payment')
     .option(
       '--idempotency-key <key>',

@@ -40,36 +40,27 @@ const DEFAULT_PORT = 4020;
 const DEFAULT_FOLDER = '.paylink/deliveries';
 // Some 50,000 deliveries of the service.
 const DEFAULT_MEGABYTES = 100;
-// Far above what the service sends, and little enough to hold in memory.
+// Far above the size of a notification, and little enough to hold in memory.
 const BODY_LIMIT = 1_000_000;
 const TIMEOUT = 30_000;
 /** Headers of the connection and not of the message: the next connection has its own. */
 const OF_THE_CONNECTION =
   /^(host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|upgrade|te|trailer|expect)$/i;
 
-/** `paylink listen`: stands in front of the merchant's webhook, and records what arrives. */
+/** `paylink listen`: stands in front of the merchant's webhook, and records deliveries. */
 export function listenCommand(): Command {
   const command = new Command('listen')
     .summary(
-      'stand in front of your webhook, record what arrives, and say why a signature does not match',
+      'stand in front of your webhook, record deliveries, and say why a signature does not match',
     )
     .description(
-      'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte; your ' +
+      'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte. Your ' +
         'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own, until --record-limit. ' +
         'With the webhook secret, a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
     )
     .option('--forward-to <url>', 'your own webhook')
-    .option(
-      '--port <port>',
-      'where it listens; 0 is any free one',
-      wholeNumber(0, 65_535),
-      DEFAULT_PORT,
-    )
-    .option(
-      '--record <folder>',
-      'where deliveries are recorded, for the owner only',
-      DEFAULT_FOLDER,
-    )
+    .option('--port <port>', 'the port (0: any free one)', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option('--record <folder>', 'the folder of the recordings, for the owner only', DEFAULT_FOLDER)
     .option(
       '--record-limit <megabytes>',
       'record no more once the folder holds this much',
@@ -78,7 +69,7 @@ export function listenCommand(): Command {
     )
     .option(
       '--replay <file>',
-      'send a recorded delivery to --forward-to, and end; can be repeated',
+      'send a recorded delivery to --forward-to, and end (can be repeated)',
       collect,
     );
   addSecretOptions(command);
@@ -96,7 +87,7 @@ export function listenCommand(): Command {
     ],
     environment: [SECRET_ENVIRONMENT],
     exitCodes: [
-      [0, 'stopped by Ctrl-C; or every replay was acknowledged'],
+      [0, 'stopped by Ctrl-C, or every replay was acknowledged'],
       [1, 'a replay was not acknowledged, or the port is taken'],
       USAGE_EXIT,
     ],
@@ -153,7 +144,7 @@ interface Context {
   readonly output: Output;
 }
 
-/** Records a delivery before it is forwarded, so that none is lost where the merchant's server fails. */
+/** Records a delivery before it is forwarded, so that none is lost if the merchant's server fails. */
 async function take(
   req: IncomingMessage,
   res: ServerResponse,
@@ -221,7 +212,7 @@ function forward(
   });
 }
 
-/** A line for each delivery, and why its signature does not match; never the signature, the secret or the body. */
+/** A line for each delivery, and why its signature does not match. Never the signature, the secret or the body. */
 async function tell(
   delivery: RecordedDelivery,
   {
@@ -275,7 +266,7 @@ function replyOf({ status, headers, body }: Forwarded): Reply {
   return { status, headers: named, body: body.toString('utf8') };
 }
 
-/** Why the signature does not match; undefined where it does. */
+/** Why the signature does not match, undefined if it does. */
 async function problemOf(delivery: RecordedDelivery, secret: string): Promise<string | undefined> {
   const signatures = valuesOf(delivery, 'x-service-signature');
   if (signatures.length === 0) return 'the delivery has no X-Service-Signature header';
@@ -317,7 +308,7 @@ function ofTheMessage(headers: readonly (readonly [string, string])[]): string[]
   return headers.filter(([name]) => !OF_THE_CONNECTION.test(name)).flat();
 }
 
-/** The whole body; undefined where it is larger than any delivery. */
+/** The whole body, undefined if it is larger than any delivery. */
 async function readBody(stream: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -45,7 +45,7 @@ function settleCommand(verb: Verb): Command {
   const command = new Command(verb)
     .summary(SUMMARIES[verb])
     .description(
-      `Does what the customer would do on the payment page, on an emulator that runs on this machine (paylink emulate). It takes the ` +
+      `Acts as the customer on the payment page of an emulator on this machine (paylink emulate). It takes the ` +
         `API key from the environment, from .env, or from ${KEPT_SECRETS}. The service itself has no such call.`,
     )
     .argument('<reference>', 'the reference that the link was created with')
@@ -78,7 +78,7 @@ async function settle(
   if (apiKey === undefined) {
     throw usageFailure(
       'no API key of an emulator',
-      `paylink emulate keeps one in ${KEPT_SECRETS}; or set ${API_KEY_VARIABLE}`,
+      `paylink emulate keeps one in ${KEPT_SECRETS}, or set ${API_KEY_VARIABLE}`,
     );
   }
   const { status, body } = await post(url, apiKey, { reference, amount: flags.amount });
@@ -102,7 +102,7 @@ function controlUrl(baseUrl: string, verb: Verb): URL {
   if (!isHere || url.protocol !== 'http:' || !/\/api\/?$/.test(url.pathname)) {
     throw usageFailure(
       `the base URL must be that of an emulator on this machine, such as ${DEFAULT_BASE_URL}`,
-      'only an emulator lets you act for the customer; paylink emulate prints its address',
+      'only an emulator lets you act for the customer. paylink emulate prints its address',
     );
   }
   return new URL(`/control/${verb}`, url);

@@ -7,7 +7,7 @@ import { API_ENVIRONMENT } from '../settings.js';
 
 interface Flags extends CommonFlags, ServiceFlags {}
 
-/** `paylink payments`: what can be done with payments. */
+/** `paylink payments`: the commands for payments. */
 export function paymentsCommand(): Command {
   return new Command('payments')
     .summary('read payments')
@@ -32,7 +32,7 @@ function getCommand(): Command {
     ],
     environment: API_ENVIRONMENT,
     exitCodes: [
-      [0, 'read, whatever the status'],
+      [0, 'read, with any status'],
       [1, 'there is none, or the service refused or gave no answer'],
       USAGE_EXIT,
     ],
@@ -56,7 +56,7 @@ async function getPayment({ flags, args: [reference = ''], output }: Run<Flags>)
   return EXIT.ok;
 }
 
-/** A service may show 0 until the customer has chosen; no price is 0. */
+/** A service may show 0 until the customer has chosen. A price is never 0. */
 function isChosen({ amount }: { readonly amount?: number }): boolean {
   return amount !== undefined && amount !== 0;
 }

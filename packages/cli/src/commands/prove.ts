@@ -40,9 +40,7 @@ const DEFAULT_TABLE = 'paylink_marks';
 /** `paylink prove`: a merchant's books against the service and the marks. */
 export function proveCommand(): Command {
   const command = new Command('prove')
-    .summary(
-      'hold your books against the service: what is lost, doubled, or credited without payment',
-    )
+    .summary('compare your books with the service: lost, doubled, or credited without payment')
     .description(
       'Compares your orders and your credits with the payments of the service and with the marks of your store, and gives one verdict for ' +
         'each order: right, lost, doubled, credited without payment, amount differs, unknown, or not asked. It reads, and changes nothing. ' +
@@ -50,15 +48,15 @@ export function proveCommand(): Command {
     )
     .option(
       '--orders <query|file>',
-      'every order: reference and amount, or amount_min and amount_max; perhaps currency',
+      'every order: reference and amount, or amount_min and amount_max, perhaps currency',
     )
     .option(
       '--credits <query|file>',
-      'one row for each credit: reference; perhaps amount, and by_hand where no payment is behind it',
+      'one row for each credit: reference, perhaps amount, and by_hand if it has no payment',
     )
     .option(
       '--database-url <url>',
-      'the PostgreSQL of the queries; the environment keeps its password out of the shell history',
+      'the PostgreSQL of the queries. The environment keeps its password out of the shell history',
     )
     .option(
       '--marks-table <table>',
@@ -80,7 +78,7 @@ export function proveCommand(): Command {
     )
     .option(
       '--partial',
-      'the orders are incomplete: credits and marks without an order are no finding',
+      'the orders are incomplete, so credits and marks without an order are not findings',
     )
     .option('--currency <code>', 'of orders without a currency of their own', 'XOF')
     .option(
@@ -91,7 +89,7 @@ export function proveCommand(): Command {
     )
     .option(
       '--rate <n>',
-      'how many questions in a second at most (default: what the service allows)',
+      'how many questions in a second at most (default: the limit of the service)',
       wholeNumber(1, 10_000),
     )
     .addOption(
@@ -104,7 +102,7 @@ export function proveCommand(): Command {
     )
     .option(
       '--state <folder>',
-      'keeps what is known, so that the same command goes on after it was stopped',
+      'keeps the progress, so that the same command continues after a stop',
     )
     .option('--csv [file]', 'every finding as CSV, to a file or to stdout');
   addServiceOptions(command);
@@ -113,7 +111,7 @@ export function proveCommand(): Command {
     examples: [
       [
         `paylink prove --orders 'SELECT reference, amount FROM orders' --credits 'SELECT reference, amount FROM credits' --dotenv .env`,
-        'books in PostgreSQL, beside the marks; DATABASE_URL says where',
+        'books in PostgreSQL, beside the marks, at DATABASE_URL',
       ],
       [
         'paylink prove --orders orders.csv --credits credits.csv --ask all --csv findings.csv',
@@ -130,11 +128,11 @@ export function proveCommand(): Command {
     ],
     environment: [...API_ENVIRONMENT, [DATABASE_VARIABLE, 'the PostgreSQL of the queries']],
     exitCodes: [
-      [0, 'no finding in what was asked'],
+      [0, 'no finding'],
       [1, 'a finding, or the run could not be completed'],
       USAGE_EXIT,
       [EXIT.nothing, 'the books hold no order, so nothing is proven'],
-      [INTERRUPTED, 'ended by Ctrl-C; what was known is printed'],
+      [INTERRUPTED, 'ended by Ctrl-C, with the findings so far printed'],
     ],
   });
 }
@@ -222,13 +220,12 @@ async function readInputs(flags: Flags, output: Output): Promise<Located> {
   const table = marksTable ?? DEFAULT_TABLE;
   const found = await database.hasTable(table);
   if (!found && marksTable !== undefined)
-    throw usageFailure(`--marks-table: there is no table ${table} in that database`);
-  if (!found)
-    output.note(`there is no table ${DEFAULT_TABLE} in that database: no marks are looked at`);
+    throw usageFailure(`--marks-table: that database has no table ${table}`);
+  if (!found) output.note(`that database has no table ${DEFAULT_TABLE}, so no marks are read`);
   return { orders, credits, marks: found ? { table } : undefined, tenant, database };
 }
 
-/** What makes two runs the same. Neither the key nor a password is among it. */
+/** The facts that make two runs the same, without the key and the password. */
 function settingsOf(
   { ask, partial, currency, baseUrl }: Flags,
   { orders, credits, marks, tenant, database }: Located,
@@ -264,7 +261,7 @@ function tellProgress(output: Output): (step: Step) => void {
           ? `${step.asked} of ${step.questions} asked`
           : step.doing === 'waiting'
             ? `the service asks to wait for ${Math.ceil(step.milliseconds / 1_000)} s`
-            : 'looking again at what is not credited';
+            : 'looking again at uncredited orders';
     show(
       () => line,
       () => `prove: ${line}`,

@@ -38,7 +38,7 @@ export function signCommand(): Command {
       ['paylink sign --body notification.json', 'the signature alone'],
       [
         `printf '{"reference":"order-42"}' | paylink sign --headers`,
-        'the headers; printf adds no line break, echo would',
+        'the headers. printf adds no line break, echo would',
       ],
       [
         'paylink sign --body notification.json --curl http://localhost:3000/webhooks/payments | sh',
@@ -56,7 +56,7 @@ async function sign({ flags, output }: Run<Flags>): Promise<number> {
   if (flags.curl !== undefined && flags.body === '-')
     throw usageFailure('--curl needs --body <file>, which curl then reads too');
   if (flags.body === '-' && process.stdin.isTTY)
-    output.advise('reading the body from the terminal; Ctrl-D ends it');
+    output.advise('reading the body from the terminal, Ctrl-D ends it');
   const url = flags.curl === undefined ? undefined : readUrl(flags.curl, '--curl');
   const delivery = await makeNotification(
     { body: flags.body },
@@ -73,7 +73,7 @@ async function sign({ flags, output }: Run<Flags>): Promise<number> {
   return EXIT.ok;
 }
 
-/** `-g`, since curl would send one request for each name in `{a,b}`; `--data-binary`, since `--data` would drop line breaks. */
+/** `-g`, since curl would send one request for each name in `{a,b}`. `--data-binary`, since `--data` would drop line breaks. */
 function curlLine(url: URL, headers: readonly string[], file: string): string {
   const words = headers.flatMap((header) => ['-H', quoteForShell(header)]);
   return [

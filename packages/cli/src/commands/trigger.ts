@@ -41,18 +41,18 @@ export function triggerCommand(): Command {
   const command = new Command('trigger')
     .summary('send a signed notification to your server')
     .description(
-      'Sends a notification as the service does: signed, and to the one address you name. A server that accepts it does what it ' +
-        'does for a real one, so name an order that it may credit.',
+      'Sends a notification as the service does: signed, and to the one address you name. A server that accepts it treats it ' +
+        'as a real one, so name an order that it may credit.',
     )
     .argument('[event]', 'the event kind', PAYMENT_SUCCEEDED)
-    .option('--to <url>', 'where to send it')
+    .option('--to <url>', 'the address of your webhook')
     .option('--reference <reference>', 'the order that was paid')
-    .option('--field <name=value>', 'another field of the body; can be repeated', collect)
+    .option('--field <name=value>', 'another field of the body (can be repeated)', collect)
     .option('--body <file>', 'the exact body, in place of --reference and --field; - is stdin')
     .option('--times <n>', 'how often to send it', wholeNumber(1, 1_000), 1)
     .option('--concurrent', 'all of them at once')
     .option('--any-event', 'send an event kind that looks misspelt as it is')
-    .option('--header <header>', 'another header, "Name: value"; can be repeated', collect)
+    .option('--header <header>', 'another header, "Name: value" (can be repeated)', collect)
     .addOption(
       new Option('--timeout <seconds>', 'how long to wait for each answer')
         .argParser(seconds)
@@ -183,7 +183,7 @@ function isAccepted(sent: Sent): boolean {
   return 'status' in sent && sent.status >= 200 && sent.status <= 299;
 }
 
-// As much of a reply as tells what it is.
+// As much of a reply as identifies it.
 const REPLY_SHOWN = 300;
 
 function row(sent: Sent, number: number, output: Output): Printable[] {

@@ -25,7 +25,7 @@ export interface Check {
 type AddCheck = (name: string, ok: boolean | undefined, message: string) => void;
 
 /**
- * The checks in the order in which one fault hides another. They end where nothing more can be
+ * The checks in the order in which one fault hides another. They end if nothing more can be
  * learnt.
  */
 export async function examine(endpoint: Endpoint, deliver: string | undefined): Promise<Check[]> {
@@ -126,7 +126,7 @@ async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): P
 /** Prefixes that frameworks and gateways put before all routes. */
 const PREFIXES = ['/api', '/v1', '/api/v1', '/prod'];
 
-/** Where a reply of Paylink comes from, if the path has a prefix too little or too much. */
+/** The path that Paylink answers, if the given path has a wrong prefix. */
 async function findElsewhere(probes: Probes, url: URL): Promise<URL | undefined> {
   const { pathname } = url;
   const less = PREFIXES.filter((prefix) => pathname.startsWith(`${prefix}/`)).map((prefix) =>
@@ -147,7 +147,7 @@ function strangerInFront(forged: Answer, signed: Answer): string | undefined {
   const look = strangerIn(forged);
   if (look === undefined && OF_THE_REQUEST.includes(forged.status)) return undefined;
   const guess = look === undefined ? '' : ` It looks like ${look}.`;
-  return `a good and a bad signature get the same reply, which is not Paylink's (${factsOf(forged)}): something else answers, such as a login, a CSRF check or a firewall.${guess} Exempt the path of the webhook. If you verify by hand: is it the same secret?`;
+  return `a good and a bad signature get the same reply, which is not Paylink's (${factsOf(forged)}). Something else answers, such as a login, a CSRF check or a firewall.${guess} Exempt the path of the webhook. If you verify by hand: is it the same secret?`;
 }
 
 function acceptedAs(forged: Answer): string {
@@ -219,7 +219,7 @@ async function takesPretty(probes: Probes): Promise<boolean> {
 }
 
 const LIMITED =
-  'answers 429: a rate limiter in front of the webhook. That is no refusal, and says nothing of the signature: try again later, and exempt the path';
+  'answers 429: a rate limiter in front of the webhook. That proves nothing about the signature. Try again later, and exempt the path';
 const PARSER =
   'a body parser reads the body before the webhook (body_consumed): mount the webhook before it. The log names the line';
 const CHANGED =
@@ -239,7 +239,7 @@ function checkStore(check: AddCheck, answer: Outcome, url: URL): void {
   );
 }
 
-/** Statuses that say what is wrong, whatever the signature is. */
+/** Statuses that name a fault, with any signature. */
 const OF_THE_REQUEST: readonly number[] = [408, 413, 415];
 
 /** Whether a signed event is refused for its signature: many receivers answer 400 to a bad one. */

@@ -1,4 +1,4 @@
-/** What `paylink doctor` sends. */
+/** The requests of `paylink doctor`. */
 import { createHmac } from 'node:crypto';
 import { signedDelivery } from '@paylink/testing';
 import { explainNoAnswer, post, type Answer } from '../post.js';

@@ -1,4 +1,4 @@
-/** The second half of a run: the service is asked what the books do not settle. */
+/** The second half of a run: asks the service about the orders that the books do not settle. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isPaylinkError, type Payment } from '@paylink/client';
 import { readPayments, type PaymentClient, type PaymentReading } from '@paylink/payments';
@@ -79,7 +79,7 @@ export async function askService(options: AskOptions): Promise<Asked> {
   }
 }
 
-/** Writes the answers, and now and then up to where they are known. */
+/** Writes the answers, and now and then a checkpoint. */
 class Answers {
   readonly #writer: LineWriter;
   /** Of failures that may be those of a service that is away: they are only written when an answer comes after them. */
@@ -91,7 +91,7 @@ class Answers {
   #saved: Checkpoint;
   #savedAt = performance.now();
   asked: number;
-  /** Up to where the answers stand, as they are written. */
+  /** The checkpoint of the written answers. */
   known: Checkpoint;
 
   constructor(writer: LineWriter, from: Checkpoint) {

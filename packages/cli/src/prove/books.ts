@@ -1,10 +1,10 @@
-/** What the books say of one reference, gathered from the rows of all inputs in whatever order they come. */
+/** The books of one reference, gathered from the rows of all inputs in any order. */
 import type { Expected, Row } from './rows.js';
 
 export interface Books {
   /** Of the mark that the reference has, or would have. */
   readonly digest: string;
-  /** Missing where there is a mark and nothing else. */
+  /** Missing if only a mark exists. */
   reference?: string;
   /** Rows of the orders. */
   orders: number;
@@ -13,7 +13,7 @@ export interface Books {
   /** The rows of the order say different amounts. */
   contradictory?: true;
   credits: number;
-  /** Of the last credit; its amount counts only where there is one. */
+  /** Of the last credit. The amount counts only for a single credit. */
   credited?: number;
   byHand?: true;
   marked?: true;

@@ -1,4 +1,4 @@
-/** The end of a run: what was still unsure is decided, and all findings are gathered. */
+/** The end of a run: decides the unsure orders, and gathers all findings. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { enter, type Books } from './books.js';
 import { findingOf, type Finding } from './finding.js';
@@ -15,7 +15,7 @@ export interface ConcludeOptions {
   readonly checkpoint: Checkpoint;
   readonly currency: string;
   readonly hasMarks: boolean;
-  /** Missing where the credits cannot be read again. */
+  /** Missing if the credits cannot be read again. */
   readonly readCredits: ReadCredits | undefined;
   /** Milliseconds that a credit may take after the service has shown the payment. */
   readonly grace: number;
@@ -23,7 +23,7 @@ export interface ConcludeOptions {
 }
 
 export interface Outcome {
-  /** Of the orders; the sum is the number of orders. */
+  /** The verdicts of the orders. Their sum is the number of orders. */
   readonly verdicts: Readonly<Record<string, number>>;
   /** By their names. */
   readonly findings: Readonly<Record<string, number>>;
@@ -71,7 +71,7 @@ export async function conclude(options: ConcludeOptions): Promise<Outcome> {
 }
 
 /**
- * The books were read before the service was asked: an order that was paid in between is credited by now, where all is well. What is
+ * The books were read before the service was asked: an order that was paid in between is credited by now, if all is well. An order that is
  * still not credited is lost.
  */
 async function lookAgain(

@@ -17,7 +17,7 @@ export interface CsvRow<Column extends string> {
 
 /**
  * @param required columns of which each list must have one
- * @throws Failure where the file cannot be read, is not UTF-8, is not CSV, or lacks a column
+ * @throws Failure if the file cannot be read, is not UTF-8, is not CSV, or lacks a column
  */
 export async function* readCsv<Column extends string>(
   path: string,
@@ -78,7 +78,7 @@ export async function* readCsv<Column extends string>(
     );
 }
 
-/** The parser's own message quotes what it has read. */
+/** The parser's own message quotes its input. */
 function plainly(error: CsvError): string {
   const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
   return `${error.code.replace(/^CSV_/, '').toLowerCase().replaceAll('_', ' ')}${line}`;
@@ -132,7 +132,7 @@ async function* withFirst(
   for await (const piece of rest) if (piece !== '') yield piece;
 }
 
-/** Of the first line: spreadsheets write semicolons where the comma is part of numbers. */
+/** Of the first line: spreadsheets write semicolons if the comma is part of numbers. */
 function delimiterOf(start: string): string {
   const line = start.split(/[\r\n]/, 1)[0]!.replace(/"[^"]*"/g, '');
   return [',', ';', '\t'].find((delimiter) => line.includes(delimiter)) ?? ',';

@@ -1,16 +1,16 @@
 import type { Books } from './books.js';
 import { STRAYS, VERDICTS, type Answer, type Stray, type Verdict } from './judge.js';
 
-/** What is wrong: of an order, its verdict; else what was found beside the orders. */
+/** The verdict of an order, or the kind of a finding beside the orders. */
 export interface Finding {
   readonly finding: Exclude<Verdict, 'right' | 'not_asked'> | Stray;
   readonly reference?: string;
-  /** For people: what was seen. */
+  /** The reason, for people. */
   readonly reason: string;
   readonly ordered?: number | { readonly least: number; readonly most: number };
   readonly credits?: number;
   readonly credited?: number;
-  /** Whether the store holds its mark; left out where there are no marks to look at. */
+  /** Whether the store holds its mark. Left out without marks. */
   readonly marked?: boolean;
   /** The digest of a mark without an order. */
   readonly mark?: string;

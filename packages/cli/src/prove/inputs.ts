@@ -1,4 +1,4 @@
-/** Where the books are, and how their rows are brought together. */
+/** The sources of the books, and the join of their rows. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify } from '@paylink/payments';
@@ -23,7 +23,7 @@ export const PAYMENT_SUCCEEDED = 'payment.succeeded';
 // The folder can hold files of the user's, such as with `--state .`, and a folder of this name is deleted.
 const ROWS = '.paylink-prove-rows';
 
-/** A query, or the path of a CSV file; `-` is stdin. */
+/** A query, or the path of a CSV file. `-` is stdin. */
 export type Input = { readonly query: string } | { readonly path: string };
 
 export interface Inputs {
@@ -32,13 +32,13 @@ export interface Inputs {
   /** A table of `postgresStore`, or the path of a CSV file. */
   readonly marks: { readonly table: string } | { readonly path: string } | undefined;
   readonly tenant: string | undefined;
-  /** There where an input is a query or a table. */
+  /** Set if an input is a query or a table. */
   readonly database: PostgresBooks | undefined;
   /** For files that are as large as the books. */
   readonly folder: string;
 }
 
-/** @throws Failure where stdin is to be read twice. */
+/** @throws Failure if stdin is to be read twice. */
 export function openInputs(inputs: Inputs): BookSource {
   const { orders, credits, marks, database } = inputs;
   const isAllThere =

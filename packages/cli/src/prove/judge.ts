@@ -14,7 +14,7 @@ export const VERDICTS = [
 ] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** What is wrong and is of no order. */
+/** The findings that belong to no order. */
 export const STRAYS = [
   'reference_repeated',
   'credit_without_order',
@@ -25,7 +25,7 @@ export type Stray = (typeof STRAYS)[number];
 
 export type Ask = 'all' | 'undecided' | 'none';
 
-/** What the service said of a reference. */
+/** The service's answer about a reference. */
 export type Answer =
   | { readonly status: string; readonly amount?: number | undefined; readonly currency: string }
   /** It knows no such payment. */
@@ -35,11 +35,11 @@ export type Answer =
 
 export interface Judged {
   readonly verdict: Verdict;
-  /** For people: what was seen. */
+  /** The reason, for people. */
   readonly reason: string;
 }
 
-/** What the books alone settle of an order; nothing where the service is to be asked. */
+/** The verdict by the books alone, or nothing if the service must be asked. */
 export function judgeByBooks(books: Books, ask: Ask, hasMarks: boolean): Judged | undefined {
   const { credits, fault, contradictory, marked } = books;
   if (credits > 1) return found('doubled', `credited ${credits} times`);
@@ -53,7 +53,7 @@ export function judgeByBooks(books: Books, ask: Ask, hasMarks: boolean): Judged 
   return { verdict: 'not_asked', reason: 'the service was not asked' };
 }
 
-/** The verdict by what the service said. `currency` is that of the orders that name none. */
+/** The verdict by the service's answer. `currency` is the default of the orders. */
 export function judge(books: Books, answer: Answer, currency: string): Judged {
   if ('error' in answer)
     return judgeUnanswered(books, `the service gave no answer to use (${answer.error})`);
@@ -74,7 +74,7 @@ export function judge(books: Books, answer: Answer, currency: string): Judged {
   }
 }
 
-/** The verdict where nothing of what the service said can be used. */
+/** The verdict if the service's answer cannot be used. */
 export function judgeUnanswered(books: Books, why: string): Judged {
   return byCreditedAmount(books) ?? found('unknown', why);
 }
@@ -97,7 +97,7 @@ function judgePaid(books: Books, { amount, currency }: Paid, defaultCurrency: st
   ) {
     return found(
       'amount_differs',
-      `paid ${amount}, ordered ${range(expected)}${credits === 0 ? '; not credited' : ''}`,
+      `paid ${amount}, ordered ${range(expected)}${credits === 0 ? ', not credited' : ''}`,
     );
   }
   if (credits === 0) {
@@ -126,13 +126,13 @@ function judgeUnpaid(books: Books, what: string): Judged {
   const { credits, byHand, marked } = books;
   if (credits > 0) {
     if (byHand === true)
-      return byCreditedAmount(books) ?? { verdict: 'right', reason: `credited by hand; ${what}` };
+      return byCreditedAmount(books) ?? { verdict: 'right', reason: `credited by hand, ${what}` };
     return found('credited_without_payment', `credited, but ${what}`);
   }
   // Without a credit it is not wrong yet: the next notification would be taken for a duplicate.
   if (marked === true)
     return found('unknown', `marked as done, but ${what}: a payment now would not be credited`);
-  return { verdict: 'right', reason: `not credited; ${what}` };
+  return { verdict: 'right', reason: `not credited, ${what}` };
 }
 
 /** The merchant's own two amounts: the credit is of the stored amount, never of another (docs/service.md 6.8). */

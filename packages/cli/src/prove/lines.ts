@@ -2,12 +2,12 @@ import { createReadStream } from 'node:fs';
 
 export interface Line {
   readonly text: string;
-  /** Where the next line begins, in bytes. */
+  /** The offset of the next line, in bytes. */
   readonly end: number;
 }
 
 /**
- * The lines of a file of JSON. Not by readline, which also ends a line at U+2028, and a reference can hold one. What follows the last
+ * The lines of a file of JSON. Not by readline, which also ends a line at U+2028, and a reference can hold one. A part after the last
  * line break was cut off by a crash, and is left out.
  */
 export async function* linesOf(path: string, start = 0): AsyncGenerator<Line, void, undefined> {

@@ -38,7 +38,7 @@ export class Partitions {
     waiting.length += waiting.bytes.write(line, waiting.length);
   }
 
-  /** What the rows say of each reference. Call it once, after the last `add`. */
+  /** The books of each reference. Call it once, after the last `add`. */
   async *books(): AsyncGenerator<Books, void, undefined> {
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const found = new Map<string, Books>();

@@ -47,7 +47,7 @@ export class PostgresBooks {
     return url.href;
   }
 
-  /** Whether there is a table of this name, where `search_path` finds it. */
+  /** Whether `search_path` finds a table of this name. */
   async hasTable(table: string): Promise<boolean> {
     return this.#session(async (client) => {
       const { rows } = await client.query<{ found: boolean }>(
@@ -146,7 +146,7 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
     });
   }
 
-  /** Ends every session, whatever it does. */
+  /** Ends every session, even a busy one. */
   async close(): Promise<void> {
     await Promise.all([...this.#clients].map((client) => this.#end(client)));
   }
@@ -218,7 +218,7 @@ async function* fetchAll(
   }
 }
 
-/** Which of the columns the query gives. @throws Failure where one is missing. */
+/** Which of the columns the query gives. @throws Failure if one is missing. */
 async function columnsOf(
   client: Client,
   query: string,
@@ -238,13 +238,13 @@ async function columnsOf(
     if (columns.some((column) => names.has(column))) continue;
     throw usageFailure(
       `${option}: the query gives no column ${columns.join(' or ')}`,
-      `name it: SELECT order_number AS reference, …; it gives ${[...names].join(', ')}`,
+      `name it: SELECT order_number AS reference, … (the columns are ${[...names].join(', ')})`,
     );
   }
   return names;
 }
 
-/** In one order for both kinds of rows, as text: what a number is, is for the reader of rows to say. */
+/** In one order for both kinds of rows, as text, because the reader of rows parses numbers. */
 const PLACES = [
   'reference',
   'amount',
@@ -286,7 +286,7 @@ function creditOf([reference, amount, , , , byHand]: readonly (string | null)[])
   return readCredit({ reference, amount, by_hand: byHand }, 'a row of the credits');
 }
 
-/** What `identify` of core gives as the key, for the column `reference`; a test holds the two together. */
+/** The same key as `identify` of core, for the column `reference`. A test compares the two. */
 function digestSql(tenant: string | undefined): string {
   const identity =
     tenant === undefined

@@ -10,7 +10,7 @@ import { nameOfRun, type BooksRead, type StateFolder } from './state.js';
 export interface ProveOptions {
   readonly source: BookSource;
   readonly state: StateFolder;
-  /** What this run is about: another one does not go on with its state. */
+  /** The identity of this run: another run does not continue its state. */
   readonly settings: unknown;
   readonly ask: Ask;
   /** There unless `ask` is none. */
@@ -38,7 +38,7 @@ export interface Proof extends Outcome {
   /** Whether everything was read and asked that was to be. */
   readonly complete: boolean;
   readonly stopped?: string;
-  /** Missing where the run was stopped before the end of the books: nothing is known then. */
+  /** Missing if the run was stopped before the end of the books: nothing is known then. */
   readonly books?: BooksRead;
   readonly asked: number;
 }

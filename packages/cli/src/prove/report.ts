@@ -1,4 +1,4 @@
-/** What a run found: for people, as JSON, and as CSV. */
+/** The findings of a run: for people, as JSON, and as CSV. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { usageFailure } from '../failure.js';
@@ -33,7 +33,7 @@ export async function showProof(
   const { paint } = output;
   const { books, stopped, verdicts } = proof;
   if (stopped !== undefined) {
-    output.line(text`${paint.red('stopped')}  ${stopped}: what is known so far`);
+    output.line(text`${paint.red('stopped')}  ${stopped}. The findings so far:`);
     output.line();
   }
   if (books === undefined) {
@@ -113,7 +113,7 @@ const COLUMNS = [
   'mark',
 ] as const;
 
-/** @param target a file, or stdout where it is `true`: escaped where that is a terminal */
+/** @param target a file, or stdout if it is `true`: escaped if that is a terminal */
 export async function writeCsv(
   target: string | true,
   findings: AsyncIterable<Finding>,

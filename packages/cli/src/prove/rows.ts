@@ -1,8 +1,8 @@
-/** One row of each input, checked: what cannot be compared exactly is reported as a fault, never rounded. */
+/** One row of each input, checked. An inexact value is reported as a fault, never rounded. */
 
 import { usageFailure } from '../failure.js';
 
-/** What an order is to be paid: this, or what the customer chooses between these. Whole numbers of the smallest unit. */
+/** The amount of an order, or the bounds of the customer's choice. Whole numbers of the smallest unit. */
 export type Expected =
   { readonly amount: number } | { readonly least: number; readonly most: number };
 
@@ -61,7 +61,7 @@ export function refuseRepeated(
   );
 }
 
-/** A cell; `null` and an empty one are the same, since CSV knows no difference. */
+/** A cell. `null` and an empty cell are the same, since CSV knows no difference. */
 type Cell = string | null | undefined;
 export type Cells<Column extends string> = Readonly<Partial<Record<Column, Cell>>>;
 
@@ -126,7 +126,7 @@ function isBlank(cell: Cell): boolean {
 function readAmount(cell: string, column: string): number {
   const amount = /^\d{1,16}$/.test(cell) ? Number(cell) : NaN;
   if (Number.isSafeInteger(amount)) return amount;
-  throw new Error(`the ${column} ${shown(cell)}, which is no whole number of the smallest unit`);
+  throw new Error(`the ${column} ${shown(cell)}, which is not a whole number of the smallest unit`);
 }
 
 function readBoolean(cell: string, column: string): boolean {

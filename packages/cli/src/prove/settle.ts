@@ -1,4 +1,4 @@
-/** The first half of a run: the books are read to their end, what they settle is settled, and the rest becomes questions. */
+/** The first half of a run: reads the books to their end, settles the clear orders, and makes the rest questions. */
 import type { Books } from './books.js';
 import { findingOf, type Finding } from './finding.js';
 import { judgeByBooks, type Ask } from './judge.js';
@@ -18,7 +18,7 @@ export interface SettleOptions {
   readonly state: StateFolder;
   readonly ask: Ask;
   readonly hasMarks: boolean;
-  /** The orders are incomplete: credits and marks of others are no finding. */
+  /** The orders are incomplete, so credits and marks of others are not findings. */
   readonly isPartial: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number, references: number) => void;

@@ -1,9 +1,9 @@
 /**
- * What a run knows, in files: memory does not grow with the books, and a run that was stopped goes on where it was. The folder is the
+ * The state of a run in files, so that memory does not grow with the books, and a stopped run continues. The folder is the
  * one that the user named, or one of this run's own that is deleted at its end. A folder that the user named can hold other files,
  * so the name of each begins with `.paylink-prove-`:
  *
- * - `books.json`: that the books were read to their end, when, and what they settled. Written last, at once.
+ * - `books.json`: the time at which the books were read to their end, and the settled orders. Written last, at once.
  * - `questions.jsonl`: the books of each order that the service is asked about.
  * - `settled.jsonl`: the findings of the books alone.
  * - `answers.jsonl`: the findings of the service's answers, and after some of them a checkpoint.
@@ -33,7 +33,7 @@ import { linesOf } from './lines.js';
 
 export type Counts = Partial<Record<Verdict, number>>;
 
-/** What the books alone say. */
+/** The facts of the books alone. */
 export interface BooksRead {
   /** Of the command line: another one is another run. */
   readonly run: string;
@@ -50,9 +50,9 @@ export interface BooksRead {
   readonly findings: Readonly<Record<string, number>>;
 }
 
-/** Up to where the answers are known. */
+/** The end of the known answers. */
 export interface Checkpoint {
-  /** Where the next question begins. */
+  /** The start of the next question. */
   readonly end: number;
   readonly asked: number;
   /** Payments that the service has shown. */
@@ -60,7 +60,7 @@ export interface Checkpoint {
   readonly counts: Counts;
 }
 
-/** A line of the answers: a finding; or one that waits for the end of the run, which shows whether it is one. */
+/** A line of the answers: a finding, or a possible finding that the end of the run decides. */
 export type AnswerLine =
   | { readonly finding: Finding }
   | {
@@ -84,7 +84,7 @@ export class StateFolder {
     this.#isKept = isKept;
   }
 
-  /** @throws Failure where another run is at work in the folder. */
+  /** @throws Failure if another run is at work in the folder. */
   static async open(path: string | undefined): Promise<StateFolder> {
     if (path === undefined)
       return new StateFolder(await mkdtemp(join(tmpdir(), 'paylink-prove-')), false);
@@ -101,7 +101,7 @@ export class StateFolder {
     }
   }
 
-  /** It appears with its content; a dead one is moved away and looked at again, since another run may be starting at the same time. */
+  /** It appears with its content. A dead lock is moved away and checked again, since another run may start at the same time. */
   async #takeLock(): Promise<void> {
     const path = this.#at('lock');
     const own = this.#at(`lock.${process.pid}`);
@@ -134,7 +134,7 @@ export class StateFolder {
     }
   }
 
-  /** What the last run read of the books, where it was stopped later. @throws Failure where that was another command line. */
+  /** The books of the last run, if it was stopped later. @throws Failure if that run had another command line. */
   async booksRead(run: string): Promise<BooksRead | undefined> {
     const text = await readFile(this.#at('books.json'), 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
@@ -165,7 +165,7 @@ export class StateFolder {
     return START;
   }
 
-  /** The place of the last checkpoint; what was written after it is cut off, since it will be asked again. */
+  /** The place of the last checkpoint. Later answers are cut off, since their orders are asked again. */
   async resume(): Promise<Checkpoint> {
     const path = this.#at('answers.jsonl');
     let last = START;
@@ -205,7 +205,7 @@ export class StateFolder {
       yield JSON.parse(text) as AnswerLine;
   }
 
-  /** Where the last findings are gathered, in the order in which they are shown. */
+  /** The file of the last findings, in the order in which they are shown. */
   final(): LineWriter {
     return new LineWriter(this.#at('final.jsonl'), 'w');
   }
@@ -216,7 +216,7 @@ export class StateFolder {
       yield JSON.parse(text) as Finding;
   }
 
-  /** @param goesOn whether a later run goes on where this one was stopped */
+  /** @param goesOn whether a later run continues this one */
   async close(goesOn: boolean): Promise<void> {
     if (!this.#isKept) return rm(this.path, { recursive: true, force: true });
     if (!goesOn) {
@@ -265,7 +265,7 @@ export function nameOfRun(settings: unknown): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 }
 
-/** Gives the file its other name. @throws EEXIST where there is one of that name */
+/** Gives the file its other name. @throws EEXIST if there is one of that name */
 async function place(own: string, path: string): Promise<void> {
   try {
     await link(own, path);
@@ -276,7 +276,7 @@ async function place(own: string, path: string): Promise<void> {
   }
 }
 
-/** The process of a lock; undefined where there is no lock. */
+/** The process of a lock, undefined without a lock. */
 async function holderOf(lock: string): Promise<number | undefined> {
   return readFile(lock, 'utf8').then(Number, (error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -1,5 +1,5 @@
 /**
- * `pnpm prove:ten-million`: 1,000 planted faults among 10,000,000 orders in CSV files, and a payment reader of this process. Fails
+ * `pnpm lab prove --long`: 1,000 planted faults among 10,000,000 orders in CSV files, and a payment reader of this process. Fails
  * unless exactly the planted ones are found. `--orders N --faults N --ask all|undecided`.
  */
 import { once } from 'node:events';

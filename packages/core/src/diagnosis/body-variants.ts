@@ -34,13 +34,13 @@ type Change = (
   text: string,
 ) => readonly [DiagnosisCode, string | Uint8Array | undefined];
 
-/** What may have happened to any bytes. */
+/** The usual changes to any bytes. */
 const BYTES: readonly Change[] = [
   (body) => ['body_decoded', toLatin1(body)],
   (body) => ['body_decoded', new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)],
 ];
 
-/** What may have happened to a text. */
+/** The usual changes to a text. */
 const TEXTS: readonly Change[] = [
   (_, text) => ['body_newline', text.replace(/\r?\n$/, '')],
   (_, text) => ['body_newline', `${text}\n`],
@@ -143,7 +143,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The bytes, where this is what JSON makes of a Buffer or of a Uint8Array. */
+/** The bytes, if this is the JSON of a Buffer or of a Uint8Array. */
 function writtenBytes(parsed: unknown): Uint8Array | undefined {
   const { type, data } = (parsed ?? {}) as { type?: unknown; data?: unknown };
   const isList = type === 'Buffer' && Array.isArray(data);

@@ -24,7 +24,7 @@ export interface Limits extends Omit<Budget, 'take'> {
   readonly rest: (used: number) => Promise<void>;
 }
 
-// What an attempt costs beside its bytes, in bytes: a key, an encoding, two calls.
+// The fixed cost of an attempt, in bytes: a key, an encoding, two calls.
 const ATTEMPT = 512;
 
 export function createBudget({ bytes, slice, sliceTime, rest, ...bounds }: Limits): Budget {

@@ -1,7 +1,7 @@
 const RAW_BYTES =
   'Verify the bytes as received: read the raw body before any parser, and keep parsers off this route.';
 
-/** What each cause means and how to fix it. Public and stable are the codes, not the sentences. */
+/** Each cause with its fix. The codes are public and stable, the sentences are not. */
 export const MESSAGES = {
   signature_missing:
     'There is no signature. Check that X-Service-Signature is read, and that a proxy lets it through.',

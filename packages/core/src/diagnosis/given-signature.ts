@@ -1,16 +1,16 @@
 import type { DiagnosisCode } from './codes.js';
 import { fromBase64, toHex } from './encodings.js';
 
-/** The digits that a signature may stand for, and what is wrong with its spelling. */
+/** The digits that a signature may stand for, and the faults of its spelling. */
 export interface GivenSignature {
-  /** Lower-case hex, of any length; empty where there is nothing to compare with. */
+  /** Lower-case hex, of any length. Empty without anything to compare. */
   readonly digits: string;
   readonly codes: readonly DiagnosisCode[];
   readonly fits: (mac: string) => boolean;
 }
 
 const NO_SIGNATURE = { digits: '', fits: () => false };
-// Longer texts are no signature in any spelling, and some expressions here are not linear.
+// Longer texts are not a signature in any spelling, and some expressions here are not linear.
 const LONGEST = 1_000;
 // Fewer digits could be right by chance.
 const FEWEST_DIGITS = 8;

@@ -1,4 +1,4 @@
-/** Undoes what usually happens to bodies, signatures and secrets until the signature is right. */
+/** Undoes the usual changes to bodies, signatures and secrets until the signature is right. */
 import { HmacKey, sign } from '#hmac';
 import type { SecretList } from '../secret.js';
 import { bodyVariants } from './body-variants.js';
@@ -19,15 +19,15 @@ export interface DiagnoseOptions {
 }
 
 export interface Diagnosis {
-  /** Whether the verifier accepts: then there is no cause. */
+  /** Whether the verifier accepts. Then `causes` is empty. */
   readonly matches: boolean;
   /** The first of `causes`. */
   readonly cause?: DiagnosisCode;
-  /** What is wrong and which line to change, in a sentence or two for each cause. Holds no secret, signature or body. */
+  /** The fault and the line to change, in a sentence or two for each cause. Holds no secret, signature or body. */
   readonly message: string;
   /**
-   * All that has to be fixed together; in the order signature, secret, body. `unknown` where no known fault makes the signature
-   * right, `body_too_complex` where not everything could be tried.
+   * All faults to fix together, in the order signature, secret, body. `unknown` if no known fault makes the signature
+   * right, `body_too_complex` if not everything could be tried.
    */
   readonly causes: readonly DiagnosisCause[];
   /** The index, in a list of secrets, of the one that made the signature, once everything is fixed. */
@@ -37,13 +37,13 @@ export interface Diagnosis {
 export interface DiagnosisCause {
   readonly code: DiagnosisCode;
   readonly message: string;
-  /** Whether the signature is right once this is undone. False for a fault that is plain, but loses what was signed. */
+  /** Whether the signature is right once this is undone. False for a plain fault that loses the signed bytes. */
   readonly proven: boolean;
 }
 
 const MATCHES = 'The signature is that of these bytes.';
 
-/** Never throws for what it is given. */
+/** Never throws for any input. */
 export async function search(
   { rawBody, signature, secret }: DiagnoseOptions,
   budget: Budget,
@@ -61,7 +61,7 @@ export async function search(
   );
 }
 
-/** What is wrong with a signature that is none by its form. */
+/** The fault of a signature with an impossible form. */
 export function diagnoseSpelling(signature: unknown): Diagnosis {
   return conclude(readSignature(signature).codes, false);
 }
@@ -93,7 +93,7 @@ interface Key {
   readonly key: HmacKey;
 }
 
-/** One that is set, and where it stands in the list. */
+/** A set secret, and its place in the list. */
 interface GivenSecret {
   readonly secretIndex: number;
   readonly value: Uint8Array;
@@ -172,7 +172,7 @@ function listOf(secret: SecretList): GivenSecret[] {
   });
 }
 
-/** What is plainly wrong, though what was signed is lost. */
+/** The plain faults that lose the signed bytes. */
 function guesses(
   given: GivenSignature,
   secrets: readonly GivenSecret[],

@@ -12,7 +12,7 @@ export function secretVariants(secret: Uint8Array): Variant[] {
   };
   if (text !== undefined) {
     const trimmed = text.trim();
-    // The two characters \ and n too: what a shell or a .env file makes of an escape.
+    // The two characters \ and n too, which a shell or a .env file makes of an escape.
     add(
       'secret_blanks',
       trimmed,

@@ -7,7 +7,7 @@ export interface Variant {
   readonly value: Uint8Array;
 }
 
-/** A variant for each value that differs from the original: what changes nothing is no cause. */
+/** A variant for each value that differs from the original. A change without an effect is not a cause. */
 export function* variantsOf(
   code: DiagnosisCode,
   original: Uint8Array,

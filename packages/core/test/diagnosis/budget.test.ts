@@ -31,7 +31,7 @@ function budgetOf(limits: {
 }
 
 describe('a budget', () => {
-  it('is used up by bytes and by attempts, to its last byte, and rests no more then', async () => {
+  it('spends the budget on bytes and attempts, to its last byte, and then stops resting', async () => {
     const { budget, rest } = budgetOf({ bytes: 2 * ATTEMPT + 100, slice: 2 * ATTEMPT + 100 });
     expect(budget).toMatchObject({ body: 1, text: 2, parsed: 3 });
     expect(await budget.take(60)).toBe(true);

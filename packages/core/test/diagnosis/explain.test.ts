@@ -176,7 +176,7 @@ describe('a diagnosis', () => {
     expect(await begins(mismatch)).toBe(true);
   });
 
-  it('is given up after a minute, because some runtimes drop work behind a reply', async () => {
+  it('gives up a diagnosis after a minute, because some runtimes drop work behind a reply', async () => {
     const { begins } = await explaining();
     await begins(mismatch);
     vi.advanceTimersByTime(59_999);

@@ -71,7 +71,7 @@ describe('the search', () => {
     expect(take).not.toHaveBeenCalled();
   });
 
-  it('is incomplete over its bounds for bodies, texts and JSON', async () => {
+  it('reports an incomplete search above its bounds for bodies, texts and JSON', async () => {
     const signature = FOREIGN;
     const length = BODY.length;
     for (const bound of ['body', 'text', 'parsed'] as const) {
@@ -81,7 +81,7 @@ describe('the search', () => {
     }
   });
 
-  it('is incomplete if the budget ends, at whatever step', async () => {
+  it('reports an incomplete search if the budget ends, at every step', async () => {
     let looks = 0;
     const take = (): Promise<boolean> => Promise.resolve(++looks > 0);
     const given = { rawBody: 'text', signature: FOREIGN };

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Random } from '../random.js';
 
-// That of @paylink/client, which is no dependency of the emulator: every key that the client takes is one for the emulator.
+// The same as in @paylink/client, on which the emulator does not depend: it accepts every key that the client accepts.
 const FORM = /^sk_[a-z]+_[\x21-\x2d\x2f-\x7e]+\.[\x21-\x7e]+$/;
 
 /** Whether a key has the form of docs/service.md 5.1: `sk_live_` or another word, an identifier, a dot, a secret part. */

@@ -39,7 +39,7 @@ export function createControl({
       return refuse('unauthorized', 'the API key is missing or wrong', 401);
     const verb = c.req.param('verb');
     const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-    if (act === undefined) return refuse('not_found', 'there is no such endpoint', 404);
+    if (act === undefined) return refuse('not_found', 'this endpoint does not exist', 404);
     const fields = (await c.req.json().catch(() => undefined)) as
       { reference?: unknown; amount?: number } | undefined;
     if (typeof fields?.reference !== 'string')

@@ -42,7 +42,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
         `too many requests: the next one is answered in ${secondsLeft} s`,
       );
     }
-    // A kill must not take back what is answered.
+    // A kill must not take back an answer.
     store.catchUp();
     await next();
     c.header('Cache-Control', 'no-store');
@@ -80,8 +80,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
     const reference = readReference(c.req.raw);
     c.set('reference', reference);
     const link = ledger.findByReference(reference);
-    if (link === undefined)
-      throw new ServiceError('not_found', 'there is no payment with this reference');
+    if (link === undefined) throw new ServiceError('not_found', 'this reference has no payment');
     return c.json(ledger.paymentOf(link));
   });
 
@@ -89,14 +88,14 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
   api.all('/v1/payments/:reference', (c) => refuseMethod(c, 'GET, HEAD'));
   // Not `notFound`, which Hono ignores on an app that is mounted in another.
   api.all('*', () => {
-    throw new ServiceError('not_found', 'there is no such endpoint');
+    throw new ServiceError('not_found', 'this endpoint does not exist');
   });
   api.onError((error, c) => {
     if (error instanceof ServiceError) return answerError(c, error, assumed);
     report(error);
     const message = isNotWritten(error)
       ? error.message
-      : 'the emulator failed; its console says why';
+      : 'the emulator failed, and its console says why';
     return answerError(c, new ServiceError('internal_error', message), assumed);
   });
   return api;
@@ -113,7 +112,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json *(;|$)/i.test(contentType);
 }
 
-/** Reads the raw path, so that a slash or a percent sign in a reference stays what it was. */
+/** Reads the raw path, so that a slash or a percent sign in a reference stays unchanged. */
 function readReference(request: Request): string {
   const segment = new URL(request.url).pathname.split('/').at(-1)!;
   try {

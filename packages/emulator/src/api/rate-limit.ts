@@ -10,7 +10,7 @@ export class RateLimiter {
     this.#limit = limit;
   }
 
-  /** Takes one of the window's requests. Gives the whole seconds until the next window where none is left. */
+  /** Takes one of the window's requests. Gives the whole seconds until the next window if none is left. */
   take(): number | undefined {
     if (this.#limit === 'off') return undefined;
     const { requests, seconds } = this.#limit;

@@ -10,17 +10,17 @@ export interface ApiRequest {
   /** The path and the query, as they were sent. */
   readonly path: string;
   readonly idempotencyKey?: string;
-  /** The body as UTF-8, its first 4,096 bytes; only where the API read it. */
+  /** The first 4,096 bytes of the body as UTF-8, if the API read it. */
   readonly body?: string;
   /** The reference of the path or the body. */
   readonly reference?: string;
   readonly status: number;
-  /** The error, where the request was refused. */
+  /** The error, if the request was refused. */
   readonly code?: string;
   readonly message?: string;
 }
 
-/** What the endpoints tell the log about a request. */
+/** Facts about a request, from the endpoints to the log. */
 export interface LoggedVariables {
   body?: Uint8Array;
   reference?: string;
@@ -97,7 +97,7 @@ export class RequestLog {
   }
 }
 
-/** The reference in a body, also where the API refuses the body for something else. */
+/** The reference in a body, also if the API refuses the body for something else. */
 export function referenceIn(body: Uint8Array): string | undefined {
   try {
     const { reference } = JSON.parse(Buffer.from(body).toString('utf8')) as { reference?: unknown };

@@ -18,7 +18,7 @@ export const ERROR_STATUSES = {
 
 export type ServiceErrorCode = keyof typeof ERROR_STATUSES;
 
-/** What the API answers instead of a link or a payment. */
+/** The API's answer instead of a link or a payment. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
 

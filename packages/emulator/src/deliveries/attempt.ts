@@ -3,11 +3,11 @@ import type { HeaderLine, Notification } from './notification.js';
 import type { Target } from '../server/target.js';
 import { framing, send, type Answer, type Pace } from './send.js';
 
-/** What was sent. */
+/** The sent request. */
 export interface SentRequest {
   readonly method: 'POST';
   readonly url: string;
-  /** The headers that a notification has; a repeated one is joined with ", ". */
+  /** The headers of the notification. A repeated header is joined with ", ". */
   readonly headers: Readonly<Record<string, string>>;
   /** Every header line, in the order of the wire. */
   readonly headerLines: readonly HeaderLine[];
@@ -25,7 +25,7 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
   readonly request: SentRequest;
   readonly response?: Answer;
-  /** Why there was no response. */
+  /** Why no response came. */
   readonly error?: string;
 }
 
@@ -69,7 +69,7 @@ export async function attempt(
   return { number, startedAt, durationMs: performance.now() - started, request, ...outcome };
 }
 
-/** What the operating system's error codes mean for the person who reads them. The code stays in the message, to search for. */
+/** The operating system's error codes, explained. The code stays in the message, for searches. */
 const MEANINGS: Readonly<Record<string, (url: URL) => string>> = {
   ECONNREFUSED: ({ origin }) => `nothing listens at ${origin} (ECONNREFUSED)`,
   ECONNRESET: ({ origin }) => `${origin} closed the connection without an answer (ECONNRESET)`,
@@ -86,6 +86,6 @@ function describe(error: unknown, url: URL): string {
   if (CERTIFICATE.test(code)) {
     return `the certificate of ${url.host} is not trusted (${code}): name the file of its authority in NODE_EXTRA_CA_CERTS`;
   }
-  // Where a name has two addresses and neither answers, Node's error has no message of its own.
+  // If a name has two addresses and neither answers, Node's error has no message.
   return MEANINGS[code]?.(url) ?? (error.message === '' ? code : error.message);
 }

@@ -12,13 +12,13 @@ export interface EmulatorDelivery {
   readonly url: string;
   readonly createdAt: Date;
   /**
-   * `pending` until the receiver acknowledges it, then `delivered`: it is retried as long as the emulator runs. `dropped` by a
-   * disturbance; `sent` once a fault was sent: these are not retried.
+   * `pending` until the receiver acknowledges it, then `delivered`. It is retried as long as the emulator runs. `dropped` by a
+   * disturbance, and `sent` after a fault: these are not retried.
    */
   readonly state: 'pending' | 'delivered' | 'dropped' | 'sent';
   /** The fault of `sendFault`, or the disturbance that it met. */
   readonly fault?: Fault | Disturbance['kind'];
-  /** Of a fault: the status of the payment when it was sent, which decides what is expected. */
+  /** The payment's status when a fault was sent. It decides the expected answers. */
   readonly paymentStatus?: PaymentStatus;
   /** Of a fault that was sent: the judgement of the answers. */
   readonly verdict?: Verdict;
@@ -34,10 +34,10 @@ export interface FaultOutcome {
   readonly fault: Fault;
   /** The rows of the table of attacks. */
   readonly rows: readonly string[];
-  /** What is expected while the payment has the status `delivery.paymentStatus`. */
+  /** The expected answers while the payment has the status `delivery.paymentStatus`. */
   readonly expected: Expectation;
   readonly verdict: Verdict;
-  /** Whether a correct receiver can have answered so: the verdict is not `unexpected`. No answer shows what became of the order. */
+  /** Whether a correct receiver can have answered so: the verdict is not `unexpected`. No answer shows whether the order was credited. */
   readonly asExpected: boolean;
   /** As in `deliveries()`. */
   readonly delivery: EmulatorDelivery;

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@paylink/core';
 import { LONGEST_TIMER } from '../longest-timer.js';
 
-/** What happens to notifications before a receiver sees them. */
+/** Changes to notifications before a receiver sees them. */
 export interface Disturbance {
   /**
    * `drop`: never sent, and not retried. `delay`: first sent after `delay`. `reorder`: kept back until the next notification is

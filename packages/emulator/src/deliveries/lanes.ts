@@ -1,4 +1,4 @@
-/** Bounds how much is done at once; further work waits in the order of its arrival. */
+/** Bounds the work at a time. Further work waits in the order of its arrival. */
 export class Lanes {
   readonly #most: number;
   readonly #waiting = new Set<() => void>();

@@ -26,9 +26,9 @@ interface Entry {
   readonly reference: string;
   /** A fault has notifications of its own. */
   readonly hasNotification: boolean;
-  /** The body of the notification; undefined also where `assumed.notificationBody` gave none. */
+  /** The body of the notification. Undefined also if `assumed.notificationBody` returned none. */
   readonly body?: string | undefined;
-  /** The body, signed: what every attempt sends. */
+  /** The signed body, which every attempt sends. */
   readonly notification: Promise<Notification> | undefined;
   readonly createdAt: Date;
   readonly attempts: DeliveryAttempt[];
@@ -72,10 +72,10 @@ export interface OutboxOptions {
   readonly onChange: () => void;
 }
 
-// Attempts that are kept of all deliveries together: at some kilobytes each, what a laptop does not notice.
+// Attempts that are kept of all deliveries together: at some kilobytes each, a laptop does not notice them.
 const ATTEMPTS_IN_ALL = 20_000;
 
-// The timers are Node's own, also where a test replaces the global ones: retries go on while the test's clock stands still.
+// The timers are Node's own, also if a test replaces the global ones: retries go on while the test's clock stands still.
 
 /** Sends notifications, and repeats each until it is acknowledged. */
 export class Outbox {
@@ -83,7 +83,7 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>();
   readonly #lanes: Lanes;
   readonly #disturbances = new Disturbances();
-  /** Ids of deliveries that are no longer due, in the order in which they ended: the oldest is forgotten first. */
+  /** Ids of deliveries that have ended, in the order in which they ended: the oldest is forgotten first. */
   readonly #finished: string[] = [];
   readonly #underway = new Set<Promise<unknown>>();
   #life = newLife();
@@ -115,14 +115,14 @@ export class Outbox {
   }
 
   /**
-   * Sends a delivery again, in whatever state it is, and gives that attempt. What another target answers does not end the delivery.
+   * Sends a delivery again, in any state, and returns that attempt. The answer of another target does not end the delivery.
    *
    * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `emulator_closed`
    */
   async resend(id: string, target: Target = this.#options.target): Promise<DeliveryAttempt> {
     const entry = this.#entries.get(id);
     if (entry === undefined)
-      throw new EmulatorError('delivery_not_found', `there is no delivery ${quote(id)}`);
+      throw new EmulatorError('delivery_not_found', `the delivery ${quote(id)} does not exist`);
     if (entry.notification === undefined) {
       throw new EmulatorError(
         'delivery_has_fault',
@@ -134,7 +134,7 @@ export class Outbox {
   }
 
   /**
-   * Starts to send what a fault makes of a payment. Gives the delivery's id, and later the outcome.
+   * Starts to send a fault of a payment. Returns the delivery's id, and later the outcome.
    *
    * @throws EmulatorError `emulator_closed`
    */
@@ -189,7 +189,7 @@ export class Outbox {
     await ended;
   }
 
-  /** Stops every timer and breaks off what is being sent. */
+  /** Stops every timer, and aborts running requests. */
   close(): void {
     this.#isClosed = true;
     void this.#end('the emulator was closed');

@@ -9,7 +9,7 @@ import type { LookupFunction } from 'node:net';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import type { HeaderLine } from './notification.js';
 
-/** What a receiver answered. */
+/** A receiver's answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -18,7 +18,7 @@ export interface Answer {
   readonly truncated: boolean;
 }
 
-/** How the bytes of a body go out, where not all at once. */
+/** The timing of the bytes of a body, if they do not go out at once. */
 export type Pace =
   | { readonly kind: 'slow'; /** Milliseconds between two bytes. */ readonly interval: number }
   | {
@@ -32,7 +32,7 @@ export interface Message {
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
   readonly pace?: Pace | undefined;
-  /** Resolves the host's name; without it every address that the name has is taken. */
+  /** Resolves the host's name. The default accepts every address of the name. */
   readonly lookup: LookupFunction | undefined;
   /** Milliseconds from the connection to the end of the answer. */
   readonly timeout: number;
@@ -41,10 +41,10 @@ export interface Message {
 
 const BODY_KEPT = 4_096;
 
-// Long enough that the receiver has read the bytes before a reset; unread bytes are discarded with it.
+// Long enough that the receiver has read the bytes before a reset, which discards unread bytes.
 const UNTIL_READ = 100;
 
-/** The error where the connection was broken off on purpose. */
+/** The error of a connection that was broken off on purpose. */
 export const BROKEN_OFF = 'broken off on purpose';
 
 // One connection for each notification: a kept-alive one that the receiver has just closed would look like a failure. The caller
@@ -66,7 +66,7 @@ export function framing(url: URL, bodyLength: number): HeaderLine[] {
 /**
  * Posts a message and gives the answer. A redirect is an answer, and is not followed.
  *
- * @throws Error when there was no answer: refused, reset, timed out, broken off or aborted.
+ * @throws Error without an answer: refused, reset, timed out, broken off or aborted.
  */
 export function send({
   url,

@@ -32,9 +32,9 @@ export class Waiting {
   }
 
   /**
-   * Resolves with the newest delivery that fits, at once where there is one. `why` says what a person should know when none came.
+   * Resolves with the newest delivery that fits, at once if it exists. `why` explains to a person why none came.
    *
-   * @throws ConfigurationError for an unfit option; EmulatorError `wait_timeout`, or that of `endAll`
+   * @throws ConfigurationError for an unfit option, EmulatorError `wait_timeout`, or the error of `endAll`
    */
   async wait(awaited: AwaitedDelivery, why: () => string): Promise<EmulatorDelivery> {
     checkAwaited(awaited);

@@ -31,7 +31,7 @@ export class FaultSender {
     this.#options = options;
   }
 
-  /** @throws ConfigurationError for an unknown fault or option; EmulatorError `emulator_closed` */
+  /** @throws ConfigurationError for an unknown fault or option, EmulatorError `emulator_closed` */
   send(
     link: Link,
     fault: Fault,

@@ -1,10 +1,10 @@
 /**
- * What can be wrong with a notification, or with the way in which it arrives. The expected answers are those of a receiver that
- * holds to the contract; where the contract leaves a choice, every choice is accepted.
+ * Faults of a notification, or of the way in which it arrives. The expected answers are those of a receiver that
+ * keeps the contract. If the contract leaves a choice, every choice is accepted.
  */
 
 /**
- * What a status means: `acknowledge` ends the delivery, `refuse` is 400 to 499, `decline` is the same without 401 and 403 (the
+ * The meaning of a status: `acknowledge` ends the delivery, `refuse` is 400 to 499, `decline` is the same without 401 and 403 (the
  * sender was believed, and yet nothing is credited), `retry` is 429 or 503, `silence` is a connection that breaks off.
  */
 export type Reaction = 'acknowledge' | 'refuse' | 'decline' | 'retry' | 'silence';
@@ -13,24 +13,24 @@ export type Reaction = 'acknowledge' | 'refuse' | 'decline' | 'retry' | 'silence
 export interface Expectation {
   /** The statuses of Paylink's own receivers. */
   readonly statuses: readonly number[];
-  /** What any correct receiver may answer to each notification of the fault. */
+  /** The possible answers of a correct receiver to each notification of the fault. */
   readonly reactions: readonly Reaction[];
   /** Whether no answer at all is right as well: `reactions` has `silence`. */
   readonly silence?: true;
   /** Right as well, though stricter is safer. */
   readonly tolerated?: readonly Reaction[];
-  /** Whether at least one answer must acknowledge: a retry of all of them is no credit. */
+  /** Whether at least one answer must acknowledge: if all of them are retried, nothing is credited. */
   readonly mustAcknowledge?: true;
-  /** What must hold whatever the status. Only your orders show it. */
+  /** The result that must hold for every status. Only your orders show it. */
   readonly effect: string;
 }
 
 export interface FaultDescription {
   /** The rows of the table of attacks. */
   readonly rows: readonly string[];
-  /** What is sent. */
+  /** The sent request. */
   readonly sends: string;
-  /** What is expected for a payment that is paid. */
+  /** The expected answers for a paid payment. */
   readonly expected: Expectation;
   /** Whether the notification is genuine, so that the answer may depend on the payment. */
   readonly isGenuine?: true;

@@ -5,7 +5,7 @@ import type { Fault } from './faults.js';
 import { headersOf, signNotification, type Notification } from '../deliveries/notification.js';
 import type { Pace } from '../deliveries/send.js';
 
-/** What a fault sends, and how. */
+/** The notifications of a fault, and how they are sent. */
 export interface FaultyDelivery {
   readonly notifications: readonly Notification[];
   /** At once, or each after the answer to the one before. */
@@ -98,7 +98,7 @@ const MAKERS: Readonly<Record<Fault, MakeDelivery>> = {
   },
 };
 
-/** Makes what a fault sends. */
+/** Makes the notifications of a fault. */
 export function makeFaultyDelivery(
   fault: Fault,
   genuine: Genuine,

@@ -16,7 +16,7 @@ const UNPAID: Expectation = {
   effect: 'nothing is credited by a server that asks the API',
 };
 
-/** What is expected of a fault while the payment has this status. */
+/** The expected answers to a fault while the payment has this status. */
 export function expectationOf(fault: Fault, status: PaymentStatus): Expectation {
   const { expected, isGenuine } = describeFault(fault);
   return isGenuine === true && status !== 'success' ? UNPAID : expected;

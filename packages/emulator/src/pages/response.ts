@@ -12,7 +12,7 @@ export interface PageResponse {
   readonly policy: string;
 }
 
-/** Answers with a page that runs, loads and frames nothing but what its policy lets it. */
+/** Answers with a page that runs, loads and frames only the contents that its policy allows. */
 export async function answerPage(
   c: Context,
   { page, language, status, policy }: PageResponse,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What all pages share: colours, type, fields, buttons, focus. */
+/** The style of all pages: colours, type, fields, buttons, focus. */
 const BASE = `
 :root { color-scheme: light dark; --page: #f4f5f7; --card: #fff; --text: #14171f; --soft: #555c6a; --rule: #e1e4ea; --line: #858e9e;
   --strong: #0b6b3a; --strong-hover: #09572f; --on-strong: #fff; --hover: #f0f2f5; --good: #0b5a31; --good-back: #e2f4e9;

@@ -6,7 +6,7 @@ import { quote } from '../visible-text.js';
 import type { Ledger } from './ledger.js';
 import type { CreatedLink, Link, Payment, PaymentLinkFields } from './payment.js';
 
-/** What merchants and customers do, by reference and with coded errors. */
+/** The actions of merchants and customers, by reference and with coded errors. */
 export interface Actions {
   /** @throws EmulatorError with a code of the API */
   createLink(fields: PaymentLinkFields): CreatedLink;
@@ -24,7 +24,7 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
     if (link === undefined) {
       throw new EmulatorError(
         'payment_not_found',
-        `there is no payment with the reference ${quote(reference)}`,
+        `the reference ${quote(reference)} has no payment`,
       );
     }
     return link;

@@ -1,6 +1,6 @@
 import type { Price } from './payment.js';
 
-/** What is paid, or nothing when that is not an amount the link allows. */
+/** The paid amount, or nothing if the link does not allow it. */
 export function readAmount(price: Price, entered: string): number | undefined {
   if ('amount' in price) return price.amount;
   const amount = readWholeNumber(entered);

@@ -158,7 +158,7 @@ export class Ledger {
     return true;
   }
 
-  /** Whether the customer can still pay: at first, after a failure, and again where the link is not for a single use. */
+  /** Whether the customer can still pay: at first, after a failure, and again if the link is not for a single use. */
   isPayable(link: Link): boolean {
     return this.allows(link, 'success') || (link.status === 'success' && !link.singleUse);
   }
@@ -206,7 +206,8 @@ export class Ledger {
 
   #entry(token: string): Entry {
     const entry = this.#byToken.get(token);
-    if (entry === undefined) throw new ServiceError('not_found', 'there is no such payment link');
+    if (entry === undefined)
+      throw new ServiceError('not_found', 'this payment link does not exist');
     return entry;
   }
 

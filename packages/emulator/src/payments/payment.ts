@@ -13,7 +13,7 @@ export interface Payment {
   readonly status: PaymentStatus;
 }
 
-/** What a link asks of the customer: an amount, or a choice between two. */
+/** The amount that a link asks of the customer, or the bounds of a free amount. */
 export type Price =
   { readonly amount: number } | { readonly amountMin: number; readonly amountMax: number };
 
@@ -32,10 +32,10 @@ export interface Link extends LinkRequest {
   readonly token: string;
   readonly url: string;
   readonly status: PaymentStatus;
-  /** What was paid, or tried; for a fixed amount always that. */
+  /** The paid or tried amount. A fixed amount never changes. */
   readonly amount?: number;
   readonly createdAt: Date;
-  /** Each change of its status, oldest first; the newest 100. */
+  /** The newest 100 changes of its status, oldest first. */
   readonly history: readonly StatusChange[];
 }
 
@@ -45,7 +45,7 @@ export interface StatusChange {
   readonly amount?: number;
 }
 
-/** What a link is made of (docs/service.md 2.1): a fixed amount, or one that the customer chooses. */
+/** The fields of a link (docs/service.md 2.1): a fixed amount, or one that the customer chooses. */
 export type PaymentLinkFields = {
   readonly reference: string;
   readonly return_url?: string;

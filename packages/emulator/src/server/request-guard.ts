@@ -8,7 +8,7 @@ export function asksForLoopback(request: Request): boolean {
 }
 
 /**
- * Whether a form was sent from our own page. A browser always says where a form comes from; a program that says nothing has
+ * Whether a form was sent from our own page. A browser always states the origin of a form. A program without an origin has
  * no customer's session to abuse.
  */
 export function isFromOwnPage(request: Request): boolean {
@@ -18,7 +18,7 @@ export function isFromOwnPage(request: Request): boolean {
   return origin === null || origin === hostOf(request)?.origin;
 }
 
-/** The same where other machines may ask: an address cannot be rebound, and the configured names are expected. */
+/** The same if other machines may ask: an address cannot be rebound, and the configured names are expected. */
 export function asksForAddressOr(configured: readonly string[], request: Request): boolean {
   const hostname = hostOf(request)?.hostname;
   if (hostname === undefined) return false;

@@ -31,7 +31,7 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
   let handler: FetchHandler = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request) => handler(request),
-    // The process belongs to the code that starts an emulator in it: its Request and Response stay what they are.
+    // The process belongs to the code that starts an emulator in it: its Request and Response stay unchanged.
     overrideGlobalObjects: false,
     serverOptions: { requestTimeout: 30_000, headersTimeout: 10_000 },
   }) as Server;
@@ -56,7 +56,7 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
   };
 }
 
-/** Where it is reached from this machine. */
+/** The address for programs on this machine. */
 function originOf(host: string, port?: number): string {
   // A server listens on 0.0.0.0 and ::, but not every client can connect to them.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;

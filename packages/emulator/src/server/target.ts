@@ -2,10 +2,10 @@ import type { LookupFunction } from 'node:net';
 import { ConfigurationError } from '@paylink/core';
 import { isLoopbackHost, lookupLoopback } from './loopback.js';
 
-/** Where notifications are sent. */
+/** The target of notifications. */
 export interface Target {
   readonly url: URL;
-  /** Resolves the host's name and refuses other machines; undefined for a host that is allowed by name. */
+  /** Resolves the host's name and refuses other machines. Undefined for a host that is allowed by name. */
   readonly lookup: LookupFunction | undefined;
 }
 

@@ -10,7 +10,7 @@ import {
 import { ConfigurationError } from '@paylink/core';
 
 /**
- * Two emulators that write one file would each lose what the other writes. The lock of a dead
+ * Two emulators that write one file would each lose the other's writes. The lock of a dead
  * process counts for nothing. It appears with its content, and a dead one is moved away before it
  * is looked at again, since another emulator may be starting at the same time.
  */
@@ -63,14 +63,14 @@ function justTaken(): ConfigurationError {
   return new ConfigurationError('state', 'was just taken by another emulator');
 }
 
-/** @throws ConfigurationError where the file is the lock of a process that runs */
+/** @throws ConfigurationError if the file is the lock of a process that runs */
 function refuseIfHeld(file: string, lock = file): void {
   if (!existsSync(file)) return;
   const owner = Number(readFileSync(file, 'utf8'));
   if (owner === process.pid ? isOfThisProcess(file) : isAlive(owner)) {
     throw new ConfigurationError(
       'state',
-      `is in use by another emulator, process ${owner}; if that is wrong, delete ${lock}`,
+      `is in use by another emulator, process ${owner}. If that is wrong, delete ${lock}`,
     );
   }
 }

@@ -5,14 +5,14 @@ import { warn } from '../report.js';
 import { takeLock } from './lock.js';
 import { appendAll, close, replaceFile, type OpenFile } from './safe-writing.js';
 
-/** What the file keeps of a kind, by id. */
+/** The kept records of a kind, by id. */
 export type Kept = ReadonlyMap<string, unknown>;
 
-/** Writes what changes. Without a file, `noStore` writes nothing. */
+/** Writes the changes. Without a file, `noStore` writes nothing. */
 export interface Store {
-  /** What was kept before, in the order of its first writing. */
+  /** The records of earlier runs, in the order of their first writing. */
   read(kind: string): Kept;
-  /** @throws EmulatorError `state_not_written`; the change is written with the next one */
+  /** @throws EmulatorError `state_not_written`. The change is written with the next one */
   put(kind: string, id: string, value: unknown): void;
   /** @throws EmulatorError `state_not_written` */
   remove(kind: string, id: string): void;
@@ -173,7 +173,10 @@ function readLines(path: string): Line[] {
   if (!existsSync(path)) return [];
   const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
   if (first !== FIRST_LINE)
-    throw new ConfigurationError('state', `names ${path}, which is no state file of the emulator`);
+    throw new ConfigurationError(
+      'state',
+      `names ${path}, which is not a state file of the emulator`,
+    );
   // Whole lines end with a line break, so an empty text follows the last one.
   const cut = rest.pop();
   const lines = rest.map(parseLine);

@@ -1,4 +1,4 @@
-/** What an attack is, and how the lists beside this are written. */
+/** The types of an attack, and helpers for the lists in this folder. */
 import { createHmac } from 'node:crypto';
 import { contentTypeOf, inForms, type DeliveryForms, type HeaderNames } from '../delivery-forms.js';
 
@@ -9,12 +9,12 @@ import { contentTypeOf, inForms, type DeliveryForms, type HeaderNames } from '..
 export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 
 /**
- * What a delivery is. `forged`: its signature is not that of its bytes under the secret, spelt as the contract says. `invalid`:
- * signed, but nothing to act upon. `genuine`: must be accepted; a receiver that refuses it loses payments.
+ * `forged`: the signature does not match the bytes and the secret, or is spelt otherwise than the contract says. `invalid`:
+ * signed, but useless. `genuine`: a receiver that refuses it loses payments.
  */
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
-/** What a receiver gets wrong that answers an attack otherwise; an audit reports findings of one fault together. */
+/** The fault of a receiver that answers an attack otherwise. An audit reports findings of one fault together. */
 export type Fault =
   | 'accepts_unsigned'
   | 'does_not_verify'
@@ -39,11 +39,11 @@ export type Fault =
   | 'http_form'
   | 'method';
 
-/** One delivery, and what a receiver must answer to it. */
+/** One delivery, and the answers that a receiver may give. */
 export interface Attack {
   /** The row of the table of attacks, "A06" for one. Several attacks have the same. */
   readonly id: string;
-  /** A sentence that begins with the id; no two attacks have the same. */
+  /** A sentence that begins with the id. No two attacks have the same. */
   readonly name: string;
   /** The delivery in words, without a verb: "a delivery without a signature". */
   readonly what: string;
@@ -51,18 +51,18 @@ export interface Attack {
   readonly delivery: DeliveryForms;
   /** The status that the receivers of Paylink answer. */
   readonly status: number;
-  /** The code in the body of that answer; `undefined` where the delivery is acknowledged. */
+  /** The code in the body of that answer, `undefined` if the delivery is acknowledged. */
   readonly code?: string | undefined;
   /** Other statuses by which a receiver does no harm. */
   readonly accepts: readonly number[];
   /** How bad it is when the receiver does the contrary. */
   readonly severity: Severity;
   readonly fault: Fault;
-  /** What to change in a receiver that answers otherwise, and why. */
+  /** The fix for a receiver that answers otherwise, with the reason. */
   readonly advice: string;
 }
 
-/** What the lists make their deliveries of. */
+/** The parts from which the lists make their deliveries. */
 export interface Material {
   readonly secret: string | Uint8Array;
   readonly reference: string;
@@ -77,7 +77,7 @@ export interface Material {
     key?: string | Uint8Array,
     algorithm?: string,
   ) => string;
-  /** Whether signatures are written as this service writes them; attacks on the spelling of another's mean nothing. */
+  /** Whether signatures are written as this service writes them. Attacks on another service's spelling mean nothing. */
   readonly isHex: boolean;
   /** A body with the reference, and more. */
   readonly bodyWith: (more: string) => Buffer;
@@ -113,7 +113,7 @@ export function materialOf({ sign, ...options }: MaterialOptions): Material {
 /** How a delivery differs from the genuine one. */
 export interface Difference {
   readonly body?: string | Uint8Array;
-  /** `undefined`: the signature of the body; `null`: no such header. */
+  /** `undefined`: the signature of the body, `null`: without the header. */
   readonly signature?: string | null;
   readonly event?: string | null;
   /** `null`: not even the header that is there by default. */
@@ -125,7 +125,7 @@ export type Verdict = Pick<
   'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault' | 'advice'
 >;
 
-/** [the delivery in words; how it differs from the genuine one; an exception]. */
+/** [the delivery in words, the difference to the genuine one, an exception]. */
 export type Line = readonly [what: string, difference: Difference, verdict?: Partial<Verdict>];
 
 /** Makes the attacks of one row. */
@@ -168,7 +168,7 @@ function deliver({ names, body, mac }: Material, difference: Difference): Delive
 /** Forges with the right spelling. */
 export const UNKNOWN_SECRET = 'a-secret-that-is-not-configured-anywhere';
 
-/** What acknowledges beside 200, of what is registered: NestJS answers a POST by 201. */
+/** The registered statuses that acknowledge beside 200: NestJS answers a POST by 201. */
 export const ALSO_ACKNOWLEDGED = [201, 202, 203, 204, 205, 206, 207, 208, 226] as const;
 export const ACKNOWLEDGED = [200, ...ALSO_ACKNOWLEDGED] as const;
 

@@ -218,7 +218,9 @@ function genuineBodies(material: Material): Attack[] {
     ...accepted(
       'C21',
       {
-        'numbers beyond what a double holds': bodyWith('"a":1e400,"b":12345678901234567890,"c":-0'),
+        'numbers beyond the range of a double': bodyWith(
+          '"a":1e400,"b":12345678901234567890,"c":-0',
+        ),
       },
       upToTheParser,
     ),
@@ -229,7 +231,7 @@ function genuineBodies(material: Material): Attack[] {
       accepts: [...ALSO_ACKNOWLEDGED, 400, 404, 409, 410, 422, 503],
       severity: 'medium',
       advice:
-        'A reference is opaque text. An unknown one may be refused by a status of its own, and must not end in a 500: bind it as a parameter in SQL, and encode it in a URL.',
+        'A reference is opaque text. An unknown one may be refused by a status of its own, and must not end in a 500. Bind it as a parameter in SQL, and encode it in a URL.',
     }),
   ];
 }

@@ -21,10 +21,10 @@ const absent: Verdict = {
 };
 const noKind: Verdict = {
   ...absent,
-  // A receiver that ignores what it does not know, and answers 200, does no harm.
+  // A receiver that ignores unknown kinds, and answers 200, does no harm.
   accepts: [401, 403, 422, ...ACKNOWLEDGED],
   advice:
-    'Compare the event header with the kinds that you handle, character for character. Refuse anything that is not a kind with 400; do not log it as it came, and do not answer 5xx.',
+    'Compare the event header with the kinds that you handle, character for character. Refuse everything that is not a kind with 400. Do not log it unescaped, and do not answer 5xx.',
 };
 const unknown: Verdict = {
   category: 'genuine',

@@ -8,7 +8,7 @@ import { signatureAttacks } from './signature.js';
 import { transportAttacks } from './transport.js';
 
 export interface AttackOptions {
-  /** The receiver's webhook secret; a string stands for its UTF-8 bytes. Default `TEST_SECRET`. */
+  /** The receiver's webhook secret. A string stands for its UTF-8 bytes. Default `TEST_SECRET`. */
   readonly secret?: string | Uint8Array | undefined;
   /**
    * The reference in the deliveries that are genuine: the receiver's handler gets it, so name an order of your tests. Some
@@ -20,7 +20,7 @@ export interface AttackOptions {
   /** Whether the receiver asks the API before it credits: then no field of the body decides. Default false. */
   readonly confirm?: boolean | undefined;
   /**
-   * The value of the signature header, for a receiver of another service; its own spelling is then not attacked. Default: the
+   * The value of the signature header, for a receiver of another service. Its spelling is then not attacked. Default: the
    * contract's, lower-case hexadecimal HMAC-SHA256.
    */
   readonly sign?: Sign | undefined;
@@ -29,8 +29,8 @@ export interface AttackOptions {
 }
 
 /**
- * Makes the attacks that any HTTP client can send, by POST: sections A, C and E of the table of attacks and what of D needs no
- * socket of its own. `auditReceiver` has the rest as well.
+ * Makes the attacks that any HTTP client can send, by POST: sections A, C and E of the table of attacks, and the part of D that needs no
+ * own socket. `auditReceiver` has the rest as well.
  *
  * @throws TypeError when `secret` is empty, or `bodyLimit` is too small for a body to be made.
  */

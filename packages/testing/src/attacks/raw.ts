@@ -1,4 +1,4 @@
-/** What only exact bytes can say: repeated header lines, broken frames, other methods. */
+/** Attacks that need exact bytes: repeated header lines, broken frames, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
 import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material, type Verdict } from './attack.js';
 
@@ -35,7 +35,7 @@ export interface RawAttack extends Verdict {
   readonly bytes: (craft: Craft) => Buffer;
 }
 
-/** @param more header lines of every request; its `Host` takes the place of `host` */
+/** @param more header lines of every request. Its `Host` replaces `host` */
 export function craftOf(
   material: Material,
   host: string,
@@ -83,7 +83,7 @@ const broken = {
   fault: 'framing',
   byServer: true,
   mayClose: true,
-  advice: 'This is not HTTP (RFC 9112): the server, or what stands in front of it, must refuse it.',
+  advice: 'This is not HTTP (RFC 9112). The server, or the proxy in front of it, must refuse it.',
 } as const;
 const genuine = {
   category: 'genuine',
@@ -92,7 +92,7 @@ const genuine = {
   severity: 'note',
   fault: 'http_form',
   advice:
-    'HTTP allows this form of a genuine notification; a proxy or a later version of the service may use it.',
+    'HTTP allows this form of a genuine notification. A proxy or a later version of the service may use it.',
 } as const;
 const framing = {
   category: 'invalid',
@@ -103,7 +103,7 @@ const framing = {
   byServer: true,
   mayClose: true,
   advice:
-    'Two parties that read the length of a request differently can be made to see different requests (request smuggling). The server must answer 400: update it, and what stands in front of it.',
+    'Two parties that read the length of a request differently can be made to see different requests (request smuggling). The server must answer 400: update it, and the proxy in front of it.',
 } as const;
 const otherMethod = {
   category: 'invalid',
@@ -117,7 +117,7 @@ const otherMethod = {
 
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
 
-/** What frameworks answer on their own, before any code of a merchant: to OPTIONS many, and Fastify 4 to QUERY. */
+/** Frameworks answer these themselves, before any code of a merchant: many answer OPTIONS, and Fastify 4 answers QUERY. */
 const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
   OPTIONS: ACKNOWLEDGED,
   QUERY: [500],
@@ -220,13 +220,13 @@ export const rawAttacks: readonly RawAttack[] = [
       category: 'invalid',
       status: 413,
       code: 'body_too_large',
-      // A receiver that counts what arrives waits for more of it.
+      // A receiver that counts the received bytes waits for more.
       accepts: [400, 401, 403, 408],
       mayClose: true,
       severity: 'high',
       fault: 'no_limit',
       advice:
-        'Refuse what is declared, or grows, over a limit at once (413), before it is all read: otherwise a stranger fills the memory.',
+        'Answer 413 as soon as the declared or received length passes a limit. Otherwise a stranger fills the memory.',
     },
     ({ request, genuineLines }) =>
       request(genuineLines(), Buffer.alloc(1_024, 0x20), {
@@ -252,7 +252,7 @@ export const rawAttacks: readonly RawAttack[] = [
       accepts: [...framing.accepts, ...ACKNOWLEDGED],
       mustClose: true,
       advice:
-        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 section 6.1): a reader of the length would take what follows for another request.',
+        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 section 6.1): a reader of the length would take the rest for another request.',
     },
     ({ material, request, genuineLines }) => {
       const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];

@@ -1,4 +1,4 @@
-/** Section A of the table: the signature header; and the weak secrets of section B. */
+/** Section A of the table, the signature header, and the weak secrets of section B. */
 import { createHash } from 'node:crypto';
 import { TEST_SECRET } from '../signed-delivery.js';
 import {
@@ -259,7 +259,7 @@ function ownSpelling(material: Material): Attack[] {
   ];
 }
 
-/** Secrets that a receiver without one of its own falls back to. Left out where it is the secret that was given. */
+/** Secrets that a receiver without one of its own falls back to. Left out if it is the given secret. */
 function weakSecrets(material: Material): Attack[] {
   const own = Buffer.from(material.secret);
   const secrets: readonly (readonly [id: string, what: string, secret: string])[] = [

@@ -33,7 +33,7 @@ const genuine: Verdict = {
   severity: 'medium',
   fault: 'refuses_genuine',
   advice:
-    'The contract names no Content-Type and none of these headers, so none may decide: take the body as raw bytes whatever they say, and keep parsers off this route.',
+    'The contract names no Content-Type and none of these headers, so none may decide. Always take the body as raw bytes, and keep parsers off this route.',
 };
 const tooLarge: Verdict = {
   category: 'invalid',
@@ -140,7 +140,7 @@ function encodings(material: Material): Attack[] {
       'D12',
       encoded,
       Object.entries(codings).map(([coding, bytes]): Line => [
-        `a body in ${coding} under the signature of what it inflates to`,
+        `a body in ${coding} under the signature of the inflated body`,
         { body: bytes, signature, headers: { 'content-encoding': coding } },
       ]),
     ),
@@ -163,7 +163,7 @@ function encodings(material: Material): Attack[] {
       ? []
       : row(material, 'D13', { ...encoded, accepts: [...encoded.accepts, 413] }, [
           [
-            'a gzip bomb under the signature of what it inflates to',
+            'a gzip bomb under the signature of the inflated body',
             { ...asBomb, signature: material.mac(inflated) },
           ],
           [

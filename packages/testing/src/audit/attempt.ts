@@ -1,4 +1,4 @@
-/** Tries one thing and judges what came of it. */
+/** Tries one probe and judges the result. */
 import { acknowledges, type Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
@@ -106,7 +106,7 @@ function judge(
   ) {
     return {
       passed: true,
-      note: `${titleOf(probe, answer)}, as to every order that it does not know: 503 says what is meant`,
+      note: `${titleOf(probe, answer)}, as to every order that it does not know. 503 would be clearer`,
     };
   }
   // Express and NestJS have a limit, and read to the end before they say so.
@@ -158,7 +158,7 @@ function severityAndCauseOf(
   return status >= 500 ? [category === 'forged' ? 'medium' : 'low', 'crashes'] : ['low', fault];
 }
 
-/** What happened, in words. */
+/** The event in words. */
 export function titleOf(
   { what, category, fault }: Pick<Probe, 'what' | 'category' | 'fault'>,
   answer: WireAnswer,

@@ -3,7 +3,7 @@ import { acknowledges, type Fault, type Severity } from '../attacks/attack.js';
 import { COMPARE, RAW_BODY } from './framework.js';
 import type { AuditResult } from './report.js';
 
-/** What is wrong with a receiver; stable, for programs. */
+/** The faults of a receiver. Stable, for programs. */
 export type CauseId =
   | Fault
   | 'not_acknowledged'
@@ -28,15 +28,15 @@ export type CauseId =
   | 'credits_unknown'
   | 'loses_unknown';
 
-/** One cause, with what shows it and how to fix it. */
+/** One cause, with its evidence and its fix. */
 export interface AuditCause {
   readonly id: CauseId;
   readonly severity: Severity;
-  /** What the receiver does: "does not verify at all". */
+  /** The receiver's fault: "does not verify at all". */
   readonly title: string;
-  /** What was seen, in at most three sentences. */
+  /** The evidence, in at most three sentences. */
   readonly evidence: readonly string[];
-  /** How to fix it, in a line, for the framework that answers where it is known. */
+  /** How to fix it, in a line, for the framework that answers if it is known. */
   readonly fix: string;
   /** How many findings come of it. */
   readonly symptoms: number;
@@ -51,7 +51,7 @@ interface Traits {
 const rawBody = (framework: string): string =>
   `Verify the bytes as received, before any parser: ${RAW_BODY[framework] ?? 'take the raw body of the request'}.`;
 const compare = (framework: string): string =>
-  `Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ${COMPARE[framework] ?? 'crypto.timingSafeEqual'}; answer 401 otherwise.`;
+  `Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ${COMPARE[framework] ?? 'crypto.timingSafeEqual'}. Answer 401 otherwise.`;
 /** For receivers that do verify the raw bytes: they follow the advice of `rawBody` already. */
 const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
   refuses_genuine:
@@ -60,7 +60,7 @@ const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
     'Compute the HMAC over the Buffer, and not over a string that was made of it: no toString(), no setEncoding().',
   trims: 'Compute the HMAC over the body with the blanks at its ends: no trim().',
   parses_first: 'A JSON parser runs before the signature is verified: keep it off this route.',
-  content_type: 'Take the raw bytes whatever the Content-Type is.',
+  content_type: 'Take the raw bytes for every Content-Type.',
   verifies_other_bytes: 'Compute the HMAC over every byte of the body, and compare all of it.',
 };
 
@@ -82,7 +82,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   leaks_secret: {
     title: 'sends the secret or a signature',
     severity: 'critical',
-    fix: 'Answer refusals with a fixed text; never send an expected signature.',
+    fix: 'Answer refusals with a fixed text. Never send an expected signature.',
   },
   no_memory: {
     title: 'has no memory: credits each delivery again',
@@ -97,7 +97,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   key_by_body: {
     title: 'remembers the body and not the order: credits twice for one reference',
     severity: 'critical',
-    fix: 'Remember the event kind with the reference; never a hash of the body, a header or the signature.',
+    fix: 'Remember the event kind with the reference, never a hash of the body, a header or the signature.',
   },
   loses_credit: {
     title: 'acknowledges a payment and does not credit it',
@@ -105,9 +105,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer 200 only after the credit is committed, and mark an order as done in the same transaction.',
   },
   credits_unpaid: {
-    title: 'credits what was not paid',
+    title: 'credits unpaid orders',
     severity: 'critical',
-    fix: 'Credit for payment.succeeded only, not where the signed body says otherwise; ask the API for the payment first.',
+    fix: 'Credit for payment.succeeded only, and not if the signed body says otherwise. Ask the API for the payment first.',
   },
   credits_nonsense: {
     title: 'credits orders that do not exist, such as "undefined"',
@@ -142,7 +142,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   loses_unknown: {
     title: 'acknowledges orders that it does not know',
     severity: 'high',
-    fix: 'Answer 503 for an unknown order: the notification may arrive before the order is stored; with a 200 it would be lost.',
+    fix: 'Answer 503 for an unknown order: the notification may arrive before the order is stored, and a 200 would lose it.',
   },
   credits_unknown: {
     title: 'credits orders that do not exist',
@@ -152,7 +152,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   no_limit: {
     title: 'has no limit on the body',
     severity: 'high',
-    fix: 'Stop reading at 64 kB and answer 413; refuse a longer Content-Length at once.',
+    fix: 'Stop reading at 64 kB and answer 413. Refuse a longer Content-Length at once.',
   },
   one_at_a_time: {
     title: 'serves one at a time: slow senders block it',
@@ -167,7 +167,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   hangs: {
     title: 'gives no answer',
     severity: 'medium',
-    fix: 'Answer every request in bounded time, also where the body was read before or is not what was expected.',
+    fix: 'Answer every request in bounded time, also if other code read the body, or the body is unexpected.',
   },
   no_deadline: {
     title: 'waits for ever for a slow body',
@@ -183,7 +183,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   several_spellings: {
     title: 'takes several spellings of one signature',
     severity: 'medium',
-    fix: 'Test /^[0-9a-f]{64}$/ before the signature is decoded; do not trim, split, unquote or lower-case it.',
+    fix: 'Test /^[0-9a-f]{64}$/ before the signature is decoded. Do not trim, split, unquote or lower-case it.',
   },
   reads_elsewhere: {
     title: 'takes the signature from other places',
@@ -204,7 +204,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   refuses_duplicates: {
     title: 'refuses duplicates',
     severity: 'medium',
-    fix: 'Answer 200 to what is already done: a sender that retries would never stop.',
+    fix: 'Answer 200 to a notification that is already done. Otherwise a sender that retries never stops.',
   },
   quotes_body: {
     title: 'quotes the body in its replies',
@@ -219,7 +219,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   wrong_limit: {
     title: 'has another limit than was given',
     severity: 'medium',
-    fix: 'Compare the limit of the receiver, and of what stands in front of it, with the one given to the audit.',
+    fix: 'Compare the limits of the receiver and of the proxy in front of it with the limit of the audit.',
   },
   invalid_body: {
     title: 'acknowledges bodies that it cannot use',
@@ -227,7 +227,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer 400 to a signed body that is not a JSON object with a `reference`.',
   },
   event_header: {
-    title: 'guesses where the event header is wrong',
+    title: 'guesses if the event header is wrong',
     severity: 'low',
     fix: 'Answer 400 where the event header is absent or not a kind.',
   },
@@ -257,7 +257,7 @@ interface Rule {
 }
 
 interface Facts {
-  /** Whether what these words describe was accepted. */
+  /** Whether the described delivery was accepted. */
   readonly accepted: (what: string | RegExp) => boolean;
   readonly has: (cause: CauseId) => boolean;
 }
@@ -389,7 +389,7 @@ function causeOf(
 }
 
 function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
-  // A re-serialised body is money only where genuine deliveries are refused for it.
+  // A re-serialised body is money only if genuine deliveries are refused for it.
   if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
   const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
   return WORST_FIRST[
@@ -400,7 +400,7 @@ function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
   ]!;
 }
 
-/** What convinces a reader soonest. */
+/** The findings that convince a reader soonest. */
 const STRONG = [
   'another reference under a genuine signature',
   'a signature of zeros',

@@ -1,4 +1,4 @@
-/** Judges a receiver by what it credits, as the merchant's own books say. */
+/** Judges a receiver by its credits in the merchant's own books. */
 import { randomBytes } from 'node:crypto';
 import type { Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
@@ -8,7 +8,7 @@ import { SETTLE } from './options.js';
 import { LIMITED, type AuditResult, type AuditStop } from './report.js';
 
 export interface Books {
-  /** How often an order was credited. @throws Error where the merchant's side gives no number. */
+  /** How often an order was credited. @throws Error if the merchant's side gives no number. */
   count(reference: string): Promise<number>;
 }
 
@@ -26,7 +26,7 @@ export function booksOf(credits: (reference: string) => Promise<number> | number
   };
 }
 
-/** What a careless receiver makes of a body without a usable reference. */
+/** The references that a careless receiver makes of a body without a usable one. */
 const NONSENSE = ['undefined', 'null', '42', '[object Object]', 'NaN', 'a'];
 
 export interface CreditJudgement {
@@ -53,7 +53,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const { material, serves } = session;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
-  /** `answers` are those to what was sent for it: credits say nothing of a delivery that the server turned away unread. */
+  /** `answers` are the answers to its deliveries: credits prove nothing about a delivery that the server refused unread. */
   const add = (
     id: string,
     what: string,
@@ -81,8 +81,8 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   if (before === 0 && after === 0) {
     add('H10', 'the first delivery', 'loses_credit', 'acknowledged, and 0 credits afterwards');
     const message =
-      'The genuine delivery was acknowledged, and the order was not credited: is the reference an order that may be credited, and is what ' +
-      `counts its credits right? A receiver that credits later than ${settle} ms after its answer needs a longer time to settle.`;
+      'The genuine delivery was acknowledged, and the order was not credited. Is the reference an order that may be credited, and does ' +
+      `credits count right? A receiver that credits later than ${settle} ms after its answer needs a longer time to settle.`;
     return { results, notJudged, stop: { reason: 'unknown_reference', message } };
   }
   if (before > 0)
@@ -159,7 +159,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const wire = await session.open();
     await wire.write(session.request(session.genuineLines(body), body));
     wire.reset();
-    // Beside a delivery that is still at work a retry would show a race, and not what the receiver remembers.
+    // Beside a delivery that is still at work a retry would show a race, and not the receiver's memory.
     await settledOn(lost, (now) => now > start, { asks: 10 });
     const last = await serves(body);
     const count = (await settledOn(lost, (now) => now > start + 1)) - start;
@@ -204,7 +204,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
       ['a body that says failed', 'C24', 'payment.succeeded', { status: 'failed' }],
       ['a body that says cancelled', 'C24', 'payment.succeeded', { status: 'cancelled' }],
     ];
-    // All of them together have the usual time; a receiver that credits late is given its own for each.
+    // All of them together have the usual time. A receiver that credits late gets its own time for each.
     const unpaidSettle = settle > SETTLE ? settle : 150;
     let known = start;
     for (const [what, id, event, more] of sent) {
@@ -231,7 +231,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   return { results, notJudged };
 }
 
-/** Remembers the credits of orders that cannot exist; asked again at the end of the audit. */
+/** Remembers the credits of orders that cannot exist, asked again at the end of the audit. */
 export async function watchNonsense(books: Books): Promise<() => Promise<AuditResult[]>> {
   const count = (): Promise<number[]> =>
     Promise.all(NONSENSE.map((reference) => books.count(reference)));
@@ -261,11 +261,11 @@ function lossOf(count: number, last: WireAnswer): string | undefined {
 
 interface Limits {
   readonly milliseconds: number;
-  /** The least number of questions, whatever the time: a receiver on a machine that stalls stalls too. */
+  /** The least number of questions, however long they take: a receiver stalls if its machine stalls. */
   readonly asks: number;
 }
 
-/** Asks until what is feared or hoped for has come, or until the time is over. */
+/** Asks until the expected count has come, or until the time is over. */
 async function settled(
   { wait }: AuditSession,
   ask: () => Promise<number>,

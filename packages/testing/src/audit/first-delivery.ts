@@ -12,12 +12,12 @@ export interface FirstDelivery {
   readonly stop?: AuditStop;
 }
 
-/** What may be accepted in place of a refused delivery gets so many milliseconds at least. */
+/** The least time in milliseconds for each delivery that may be accepted instead of a refused one. */
 const WAY_IN = 400;
 
 /**
  * @param milliseconds how long the connection and the answer may take
- * @throws Error when there is no connection to the server.
+ * @throws Error without a connection to the server.
  */
 export async function deliverFirst(
   session: AuditSession,
@@ -62,9 +62,9 @@ export async function deliverFirst(
   return { results: [result(stop), ...others], stop };
 }
 
-/** Not a finding: what a queue has accepted durably is not lost, and only its credits show that. */
+/** Not a finding: a durable queue loses nothing, and only the credits show that. */
 const EARLY =
-  'answered 202 to a genuine delivery: that is right only where what was accepted survives a crash until it is credited';
+  'answered 202 to a genuine delivery: that is right only if the event survives a crash until it is credited';
 
 function titleOn(answer: WireAnswer): string {
   const status = statusOf(answer);
@@ -112,14 +112,14 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
     return stop(
       'refused',
       'The server refused the type of a genuine delivery (415), which is application/json without a Content-Encoding: take the body as raw ' +
-        'bytes, whatever its type.',
+        'bytes of every type.',
     );
   }
   if (status === 405) return stop('no_route', 'The path is there, but not for POST.');
   if (status === 404) {
     return stop(
       'no_route',
-      'There is no route for POST at this path; or the receiver looks its orders up and does not know the reference.',
+      'The path has no route for POST, or the receiver looks up its orders and does not know the reference.',
     );
   }
   const body = typeof answer === 'string' ? '' : answer.body;
@@ -159,7 +159,7 @@ async function forgedAnswer(session: AuditSession, milliseconds: number): Promis
     .catch(() => 'closed' as const);
 }
 
-/** Where the genuine delivery was refused: what is accepted in its place, by a receiver that verifies something else. */
+/** If the genuine delivery was refused: the deliveries that a receiver accepts instead, because it verifies something else. */
 async function wayIn(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
   const { material } = session;
   const kit = attacks({ ...kitOptions(material) });

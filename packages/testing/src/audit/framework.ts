@@ -1,4 +1,4 @@
-/** Which framework answers, by what its replies show; and how to get the raw body there. */
+/** The framework that answers, as its replies show, and the way to its raw body. */
 import { STATUS_CODES } from 'node:http';
 import type { WireReply } from '../wire.js';
 
@@ -45,7 +45,7 @@ function isNest({ status, body }: WireReply): boolean {
   );
 }
 
-/** @returns undefined where the replies show none. */
+/** @returns undefined if the replies show none. */
 export function frameworkOf(replies: readonly WireReply[]): string | undefined {
   return SIGNS.find(([, matches]) => replies.some(matches))?.[0];
 }
@@ -71,7 +71,7 @@ export const RAW_BODY: Readonly<Record<string, string>> = {
   Go: 'read io.ReadAll(http.MaxBytesReader(w, r.Body, 65536))',
 };
 
-/** The comparison in constant time of what the framework is written in. */
+/** The comparison in constant time in the framework's language. */
 export const COMPARE: Readonly<Record<string, string>> = {
   'Laravel or PHP': 'hash_equals',
   FastAPI: 'hmac.compare_digest',

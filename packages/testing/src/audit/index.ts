@@ -1,4 +1,4 @@
-/** The attack kit against a running receiver, in whatever language it is written. */
+/** The attack kit against a running receiver in any language. */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { attacks } from '../attacks/index.js';
@@ -19,13 +19,13 @@ import { reportOf, sorted, type AuditReport, type AuditResult, type AuditStop } 
 import { loadProbes, slowProbes } from './slow-probes.js';
 
 /**
- * Attacks a running receiver over sockets of its own, and says what is wrong with it and how to fix it. It sends forged and broken
+ * Attacks a running receiver over its own sockets, and names its faults with their fixes. It sends forged and broken
  * deliveries and a few hundred genuine ones, so run it against servers of your own, and not against the one in production.
  *
- * It stops within two seconds where the first genuine delivery is refused or not answered, and says why in `stopped`. The report holds no secret, no
+ * It stops within two seconds if the first genuine delivery is refused or not answered, and says why in `stopped`. The report holds no secret, no
  * signature and nothing of a reply but its status.
  *
- * @throws TypeError for an option that is wrong; Error when there is no connection to the server, and what `credits` throws; the
+ * @throws TypeError for a wrong option, Error without a connection to the server, the error of `credits`, or the
  *   reason of `signal`.
  */
 export async function auditReceiver(options: AuditOptions): Promise<AuditReport> {
@@ -60,11 +60,11 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     } else if (stop?.aborted === true) {
       stopped = {
         reason: 'interrupted',
-        message: 'The audit was ended early: this is what is known.',
+        message: 'The audit was ended early, so this report is incomplete.',
       };
     } else throw error;
   } finally {
-    // Where one probe has ended the audit, others are under way: they must not report to a caller that has its report.
+    // If one probe has ended the audit, others are still running. They must not report to a caller that has its report.
     over.abort();
   }
   const { results, notJudged } = audit;
@@ -208,7 +208,7 @@ const WITHOUT_CREDITS = [
 function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions): Probe[] {
   const isKnown = (id: string): boolean =>
     bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
-  // A contradiction is held against a receiver only where it credits: see credits.ts.
+  // A contradiction is held against a receiver only if it credits: see credits.ts.
   const kit = attacks({ secret, reference, bodyLimit, headers, sign, confirm: true }).filter(
     ({ id }) => isKnown(id),
   );
@@ -216,7 +216,7 @@ function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions):
   return [...kit.map(probeOf), ...raw.map(probeOfRaw)];
 }
 
-/** What an audit cannot try, and why: nothing is left out in silence. */
+/** The probes that an audit cannot try, with reasons: nothing is left out silently. */
 function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
   const reasons: readonly (readonly [id: string, what: string, why: string | undefined])[] = [
     ['A20', 'refuses signatures that are not text', 'values of a program cannot be sent'],

@@ -1,4 +1,4 @@
-/** What no reply of a whole audit may hold. */
+/** Secrets that no reply of an audit may contain. */
 import type { Material, Severity } from '../attacks/attack.js';
 import type { CauseId } from './causes.js';
 import type { AuditSession } from './session.js';
@@ -78,6 +78,6 @@ function leak(
     severity,
     cause,
     title: did,
-    detail: `in ${found.length} replies, the first to: ${found[0]!}`,
+    detail: `in ${found.length} replies, first in ${found[0]!}`,
   };
 }

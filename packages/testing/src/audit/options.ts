@@ -1,4 +1,4 @@
-/** What an audit can be given. */
+/** The options of an audit. */
 import type { Sign } from '../attacks/attack.js';
 import type { HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret } from '../signed-delivery.js';
@@ -7,7 +7,7 @@ import type { AuditResult } from './report.js';
 export interface AuditOptions {
   /** The address of the receiver, `http:` or `https:`. */
   readonly url: string | URL;
-  /** The receiver's webhook secret; a string stands for its UTF-8 bytes. */
+  /** The receiver's webhook secret. A string stands for its UTF-8 bytes. */
   readonly secret: string | Uint8Array;
   /**
    * The order of the genuine deliveries. **They reach the merchant's code**, a few hundred times: name an order of your tests, which may
@@ -17,12 +17,12 @@ export interface AuditOptions {
   readonly reference?: string | readonly string[] | undefined;
   /**
    * How often an order was credited, as the merchant's own books say. With it duplicates, replays, unknown orders, unpaid events and a
-   * lost reply are judged by what they credit; without it the report says that they were not.
+   * lost reply are judged by their credits. Without it the report says that they were not judged.
    */
   readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Milliseconds that a credit may come after its acknowledgement, for `credits`: longer than a queue of the receiver takes. Where no
-   * credit may come, the audit waits all of them. Default 600.
+   * Milliseconds that a credit may come after its acknowledgement, for `credits`: longer than a queue of the receiver takes. For a
+   * delivery that must not be credited, the audit waits the whole time. Default 600.
    */
   readonly settle?: number | undefined;
   /** The most bytes that the receiver takes. Without it, the limit is not tried to the byte. */
@@ -31,17 +31,17 @@ export interface AuditOptions {
   readonly confirm?: boolean | undefined;
   /** Other names of the two headers, as the receiver's option of the same name. */
   readonly headers?: HeaderNameOptions | undefined;
-  /** The value of the signature header, for a receiver of another service; its own spelling is then not attacked. */
+  /** The value of the signature header, for a receiver of another service. Its spelling is then not attacked. */
   readonly sign?: Sign | undefined;
   /** More headers of every request: for a tunnel or a gateway in front of the receiver. A `Host` replaces that of `url`. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get 5,000, and longer where the
+   * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get 5,000, and longer if the
    * receiver answers genuine deliveries as late. Default 15,000.
    */
   readonly timeout?: number | undefined;
   /**
-   * Milliseconds for the connection and the answer to the first delivery; the audit stops where there is none. Default 1,500, within
+   * Milliseconds for the connection and the answer to the first delivery. Without an answer the audit stops. Default 1,500, within
    * which a receiver that runs answers.
    */
   readonly firstAnswer?: number | undefined;
@@ -49,7 +49,7 @@ export interface AuditOptions {
   readonly concurrency?: number | undefined;
   /** Ends the audit, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the audit, which then resolves with a report of what is known. */
+  /** Ends the audit, which then resolves with an incomplete report. */
   readonly stop?: AbortSignal | undefined;
   /** Called with each result as it comes. */
   readonly onResult?: ((result: AuditResult) => void) | undefined;

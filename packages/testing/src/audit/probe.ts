@@ -8,7 +8,7 @@ import { isAcknowledged, PATIENCE, type AuditSession } from './session.js';
 export interface Probe {
   readonly id: string;
   readonly name: string;
-  /** What is sent, in words without a verb. */
+  /** The delivery, in words without a verb. */
   readonly what: string;
   readonly category: AttackCategory;
   readonly expected: readonly number[];
@@ -22,11 +22,11 @@ export interface Probe {
   perform(session: AuditSession): Promise<Observation>;
 }
 
-/** What was seen. */
+/** The observed result. */
 export interface Observation {
   /** The answer that is judged by its status. */
   readonly answer: WireAnswer;
-  /** What is wrong beside the status; the probe has failed then. */
+  /** A fault beside the status. The probe has failed then. */
   readonly fault?: string;
   /** Replies beside the answer. */
   readonly others?: readonly WireAnswer[];

@@ -1,4 +1,4 @@
-/** What the replies say: to whom, how much, and in which order a receiver works. */
+/** Probes of the replies: their readers, their contents, and the order of a receiver's checks. */
 import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import { asksForRetry, isAcknowledged, PATIENCE, statusOf, type AuditSession } from './session.js';
@@ -17,7 +17,7 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
-      'A replay and a retry of the service look the same. Acknowledge what is already done with 200 and do nothing: a sender that retries would never stop.',
+      'A replay and a retry of the service look the same. If it is already done, answer 200 and do nothing. Otherwise a sender that retries never stops.',
     async perform({ serves }) {
       await serves();
       return { answer: await serves() };
@@ -32,7 +32,7 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
-      'Duplicates at once must end in 200 or, while the first is still at work, in 503 with Retry-After; claim the key atomically, in the transaction of the effect.',
+      'Duplicates at once must end in 200 or, while the first is still at work, in 503 with Retry-After. Claim the key atomically, in the transaction of the effect.',
     async perform({ material, request, genuineLines, exchangeWithin, serves }) {
       const bytes = request(genuineLines(), material.body);
       const send = (): Promise<WireAnswer> =>
@@ -90,7 +90,7 @@ export const replyProbes: readonly Probe[] = [
     fault: 'tells_reason',
     onlyFault: true,
     advice:
-      'Answers that differ tell a stranger what was wrong with a guess. Send one fixed reply for a signature that is absent, malformed or wrong, and log the reason.',
+      'Answers that differ tell a stranger how a guess failed. Send one fixed reply for a signature that is absent, malformed or wrong, and log the reason.',
     perform: compareRefusals,
   },
   {
@@ -132,7 +132,7 @@ async function compareRefusals({
     return exchangePatiently(request(lines, material.body));
   };
   const forged = material.mac(material.body, 'another secret');
-  // What differs between two answers to the same request is a date or a number, and says nothing.
+  // Two answers to the same request differ in a date or a number, which tells nothing.
   const same = [await send(forged), await send(forged), await send(forged)];
   const changing = namesThatChange(same);
   const bodies = new Set(same.map((answer) => (typeof answer === 'string' ? answer : answer.body)));
@@ -163,7 +163,7 @@ function namesThatChange(answers: readonly WireAnswer[]): Set<string> {
     for (const [name, value] of answer.headers)
       values.set(name, (values.get(name) ?? new Set()).add(value));
   }
-  // These change even where the three came within one second.
+  // These change even if the three came within one second.
   const changing = [...values].filter(([, each]) => each.size > 1).map(([name]) => name);
   return new Set(['date', 'age', ...changing]);
 }

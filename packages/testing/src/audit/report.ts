@@ -1,4 +1,4 @@
-/** What an audit says. */
+/** The report of an audit. */
 import type { Severity } from '../attacks/attack.js';
 import type { WireReply } from '../wire.js';
 import { bySeverity, causesOf, type AuditCause, type CauseId } from './causes.js';
@@ -10,32 +10,32 @@ export const LIMITED = 'the server limits how often it is asked (429)';
 export interface AuditResult {
   /** The row of the table of attacks, "A06" for one. Several results have the same. */
   readonly id: string;
-  /** A sentence that begins with the id: what a receiver should do. */
+  /** A sentence that begins with the id: the right behaviour of a receiver. */
   readonly name: string;
-  /** What was sent, in words without a verb. */
+  /** The delivery, in words without a verb. */
   readonly what?: string;
-  /** What happened: "accepted a delivery without a signature". */
+  /** The result: "accepted a delivery without a signature". */
   readonly title?: string;
-  /** Whether there is no finding. */
+  /** Whether the receiver has passed. */
   readonly passed: boolean;
   /** Why it was not tried, or not judged. */
   readonly skipped?: string;
   /** Worth knowing, and not a finding. */
   readonly note?: string;
   /**
-   * The statuses that are right. Where one of them acknowledges, every 2xx does. Every other 4xx is also a refusal. Where a server may
+   * The right statuses. If one of them acknowledges, every 2xx does. Every other 4xx is also a refusal. If a server may
    * just close the connection, that passes too.
    */
   readonly expected: readonly number[];
-  /** The status that came; `undefined` where none did. */
+  /** The received status, `undefined` without an answer. */
   readonly actual: number | undefined;
-  /** What was seen beside the status. */
+  /** Observations beside the status. */
   readonly detail?: string;
-  /** Of a finding: `critical` where money could be credited without a payment, or a payment be lost. */
+  /** Of a finding: `critical` if money could be credited without a payment, or a payment be lost. */
   readonly severity?: Severity;
-  /** Of a finding: what is wrong, unless a cause of the report explains it. */
+  /** The fault of a finding, unless a cause of the report explains it. */
   readonly cause?: CauseId;
-  /** What to change, and why. */
+  /** The fix, with its reason. */
   readonly advice: string;
   readonly durationMs: number;
 }
@@ -50,24 +50,24 @@ export interface AuditStop {
     | 'refused'
     | 'stopped_serving'
     | 'interrupted';
-  /** What is wrong and how to fix it, in a sentence or two. */
+  /** The fault and its fix, in a sentence or two. */
   readonly message: string;
 }
 
 export interface AuditReport {
   /** Without its query, which may hold a key. */
   readonly url: string;
-  /** Whether there is no finding, and the audit is complete. */
+  /** Whether the audit is complete, without a finding. */
   readonly passed: boolean;
   /** Whether everything was tried, and no limit of the server's kept it from being judged. */
   readonly complete: boolean;
   /** Why it ended early. */
   readonly stopped?: AuditStop;
-  /** What could not be judged, a sentence each. */
+  /** The probes that could not be judged, a sentence each. */
   readonly notJudged: readonly string[];
   /** The causes behind the findings, the worst first. */
   readonly causes: readonly AuditCause[];
-  /** The framework that answers, where its replies show it. */
+  /** The framework that answers, if its replies show it. */
   readonly framework?: string;
   /** In the order of the table of attacks. */
   readonly results: readonly AuditResult[];
@@ -115,7 +115,7 @@ export function reportOf({
 }
 
 function unjudged(count: number): string {
-  return `${count} of the attacks: ${LIMITED}; lift that for the audit, then run it again`;
+  return `${count} of the attacks: ${LIMITED}. Lift that limit for the audit, then run it again`;
 }
 
 export function sorted(results: readonly AuditResult[]): AuditResult[] {

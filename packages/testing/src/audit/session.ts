@@ -1,4 +1,4 @@
-/** What the probes of an audit work with: the receiver, genuine deliveries, and a record of every reply. */
+/** The tools of the probes: the receiver, genuine deliveries, and a record of every reply. */
 import { acknowledges, type Material } from '../attacks/attack.js';
 import { craftOf, type Craft } from '../attacks/raw.js';
 import { Wire, type WireAnswer, type WireReply } from '../wire.js';
@@ -12,21 +12,21 @@ export interface Target {
 
 export interface AuditSession extends Craft {
   readonly timeout: number;
-  /** Every reply of the receiver, with what it was to. */
+  /** Every reply of the receiver, with its delivery. */
   readonly replies: { readonly to: string; readonly reply: WireReply }[];
   readonly open: () => Promise<Wire>;
   /** Sends bytes on a connection of their own, and gives the answer, which may take so many milliseconds. */
   readonly exchangeWithin: (milliseconds: number, bytes: Uint8Array) => Promise<WireAnswer>;
   /**
-   * As `exchangeWithin` 5 s. "No answer" then says that a genuine delivery that was sent later has had its time too: where all answers
-   * are late, it is the machine that is slow.
+   * As `exchangeWithin` 5 s. "No answer" then says that a genuine delivery that was sent later has had its time too: if all answers
+   * are late, the machine is slow.
    */
   readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
-  /** Where the answer asks for a retry, sends it again for a while. */
+  /** If the answer asks for a retry, sends it again for a while. */
   readonly exchangePatiently: (bytes: Uint8Array, patience?: number) => Promise<WireAnswer>;
   /** The answer on an open connection, waited for as by `exchange`. */
   readonly answerOn: (wire: Wire, patience: number, method?: string) => Promise<WireAnswer>;
-  /** The status for an order that the receiver cannot know, once it was asked; not one that acknowledges or refuses a signature. */
+  /** The status for an order that the receiver cannot know, once it was asked. Never one that acknowledges or refuses a signature. */
   readonly unknownOrder: { status?: number | undefined };
   /** Opens a connection within so many milliseconds. @throws the socket's error with its code */
   readonly reach: (milliseconds: number) => Promise<void>;
@@ -35,14 +35,14 @@ export interface AuditSession extends Craft {
   /** Sends a genuine delivery of the audit's order, or of another one, and gives its answer. */
   readonly serves: (body?: Uint8Array, patience?: number) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
-  /** Ending the audit closes its connections: what they show from then on says nothing about the server. @throws the reason of the end */
+  /** Ending the audit closes its connections, which then prove nothing about the server. @throws the reason of the end */
   readonly throwIfEnded: () => void;
 }
 
 /** After how many milliseconds a delivery whose answer asks for a retry is sent again. */
 const RETRIES = [50, 150, 300, 600];
 
-/** How long an answer may take where no body is slow, in milliseconds. */
+/** How long an answer may take if no body is slow, in milliseconds. */
 export const PATIENCE = 5_000;
 
 export function openSession(
@@ -148,7 +148,7 @@ export function asksForRetry(answer: WireAnswer): boolean {
   return status === 503 || status === 408;
 }
 
-/** 429: what was sent was not looked at, so that its answer says nothing. */
+/** 429: the server did not look at the delivery, so its answer proves nothing. */
 export function isLimited(answer: WireAnswer): boolean {
   return statusOf(answer) === 429;
 }

@@ -1,4 +1,4 @@
-/** Bodies that are slow, cut off or endless: what these cost a server. */
+/** Bodies that are slow, cut off or endless, and their costs for a server. */
 import { ACKNOWLEDGED } from '../attacks/attack.js';
 import { chunked, type Wire, type WireAnswer } from '../wire.js';
 import { PATIENCE, statusOf, type AuditSession } from './session.js';
@@ -87,7 +87,7 @@ export const loadProbes: readonly Probe[] = [
     severity: 'high',
     fault: 'no_limit',
     advice:
-      'Count what arrives, and answer 413 as soon as it passes a limit: otherwise a stranger fills the memory.',
+      'Count the received bytes, and answer 413 as soon as they pass a limit. Otherwise a stranger fills the memory.',
     perform: uploadEndlessly,
   },
   {
@@ -110,7 +110,7 @@ export const loadProbes: readonly Probe[] = [
     severity: 'high',
     fault: 'one_at_a_time',
     advice:
-      'Each slow sender must cost a connection and a little memory, and no worker: limit the time of a body, or put a server in front that reads whole requests before it passes them on.',
+      'Each slow sender must cost a connection and a little memory, and no worker. Limit the time of a body, or put a server in front that reads whole requests before it passes them on.',
     async perform(session) {
       const began = performance.now();
       await session.serves();
@@ -195,7 +195,7 @@ async function expectContinue({
   }
 }
 
-/** A genuine delivery without its end, and what the sender does then. */
+/** A genuine delivery without its end, and the next step of the sender. */
 async function incomplete(
   session: AuditSession,
   then: (wire: Wire) => Promise<unknown>,

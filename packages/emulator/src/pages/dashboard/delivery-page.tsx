@@ -15,7 +15,7 @@ import { Visible } from '../visible.js';
 export interface DeliveryPageProps {
   readonly language: Language;
   readonly delivery: EmulatorDelivery;
-  /** Where the payment is shown, if it is still remembered. */
+  /** The address of the payment's page, if the payment is still remembered. */
   readonly paymentPath: string | undefined;
   /** Which statuses of an answer end a delivery. */
   readonly acknowledged: Acknowledged;

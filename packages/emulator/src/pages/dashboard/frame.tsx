@@ -5,7 +5,7 @@ import { Icon, ICON_URL } from '../icon.js';
 import type { Language } from '../language.js';
 import { DASHBOARD_STYLE, sourceOfText } from '../style.js';
 
-/** What the pages of the dashboard may load and run: their own style and script, and nothing else. */
+/** The pages of the dashboard may load and run their own style and script, and nothing else. */
 export const DASHBOARD_POLICY = [
   "default-src 'none'",
   `style-src ${sourceOfText(DASHBOARD_STYLE)}`,

@@ -1,7 +1,7 @@
 import { DASHBOARD_TEXTS, type LinkField } from './texts.js';
 import type { Language } from '../language.js';
 
-/** What was entered, by the fields of the contract; `kind` says which of the amounts count. */
+/** The entered values, by the fields of the contract. `kind` says which of the amounts count. */
 export type LinkFormValues = Readonly<Partial<Record<LinkField | 'kind', string>>>;
 
 export interface LinkFormProps {

@@ -16,7 +16,7 @@ const AMOUNTS: Readonly<Record<'fixed' | 'free', readonly LinkField[]>> = {
 export type FormOutcome =
   { readonly token: string } | { readonly values: LinkFormValues; readonly wrongField: LinkField };
 
-/** Creates a link of a form, by the rules of the API; or gives the form back with the field that is wrong. */
+/** Creates a link of a form, by the rules of the API, or returns the form with the wrong field. */
 export function createFromForm(
   form: URLSearchParams,
   { ledger, assumed }: { ledger: Ledger; assumed: Assumed },
@@ -40,7 +40,7 @@ function toBody(form: URLSearchParams): Uint8Array {
   const fields: Record<string, unknown> = {};
   for (const name of AMOUNTS[form.get('kind') === 'free' ? 'free' : 'fixed']) {
     const entered = form.get(name) ?? '';
-    // What is no number stays what it is, for the API's rules to refuse under its name.
+    // Other texts stay unchanged, so that the API's rules refuse them under their field's name.
     fields[name] = readWholeNumber(entered) ?? entered;
   }
   for (const name of TEXTS) if ((form.get(name) ?? '') !== '') fields[name] = form.get(name);

@@ -1,7 +1,7 @@
 import { clearInterval, setInterval } from 'node:timers';
 import type { Changes } from './changes.js';
 
-// Each holds a connection; a browser opens six to one host at most, so this is several browsers.
+// Each holds a connection. A browser opens at most six to one host, so this is several browsers.
 const MOST_STREAMS = 32;
 // Often enough that a proxy does not take the connection for dead.
 const HEARTBEAT = 15_000;
@@ -19,7 +19,7 @@ export class LiveStreams {
     this.#changes = changes;
   }
 
-  /** A new stream, or undefined where there are too many. */
+  /** A new stream, or undefined if there are too many. */
   open(): ReadableStream<Uint8Array> | undefined {
     if (this.#isClosed || this.#open.size >= MOST_STREAMS) return undefined;
     let end: () => void = () => undefined;

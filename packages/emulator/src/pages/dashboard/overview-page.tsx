@@ -31,7 +31,7 @@ export interface OverviewProps {
   readonly form: Omit<LinkFormProps, 'language'>;
 }
 
-/** The first page of the dashboard: where the service is, how payments stand, and a form to make one. */
+/** The first page of the dashboard: the service's addresses, the payments, and a form for a link. */
 export function OverviewPage(props: OverviewProps) {
   const { language, links, deliveries, form } = props;
   const texts = DASHBOARD_TEXTS[language];

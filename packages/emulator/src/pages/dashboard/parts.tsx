@@ -85,7 +85,7 @@ const VERDICT_TONES: Readonly<Record<NonNullable<EmulatorDelivery['verdict']>, s
   unexpected: 'bad',
 };
 
-/** The judgement of the answers to a fault. What became of the order is not seen here. */
+/** The judgement of the answers to a fault. It does not show whether the order was credited. */
 export function Verdict({
   verdict,
   language,
@@ -100,7 +100,7 @@ export function Verdict({
 
 export interface DeliveryRowsProps extends Spoken {
   readonly deliveries: readonly EmulatorDelivery[];
-  /** What the link of a row shows: among the deliveries of one payment the reference says nothing. */
+  /** The text of a row's link. Among the deliveries of one payment the reference tells nothing. */
   readonly by: 'reference' | 'kind';
 }
 

@@ -15,12 +15,12 @@ import { Visible } from '../visible.js';
 export interface PaymentPageProps {
   readonly language: Language;
   readonly link: Link;
-  /** What can still happen to the payment. */
+  /** The possible next steps of the payment. */
   readonly can: { readonly pay: boolean; readonly fail: boolean; readonly cancel: boolean };
   /** Whether there is a webhook for notifications. */
   readonly hasWebhook: boolean;
   readonly deliveries: readonly EmulatorDelivery[];
-  /** What happened to this payment, newest first. */
+  /** The history of this payment, newest first. */
   readonly happenings: readonly Happening[];
   readonly acknowledged: Acknowledged;
   /** The newest delivery of each fault. */
@@ -29,7 +29,7 @@ export interface PaymentPageProps {
   readonly wrongAmount?: string | undefined;
 }
 
-/** One payment: its state, what can happen to it, its notifications, and the faults. */
+/** One payment: its state, its next steps, its notifications, and the faults. */
 export function PaymentPage(props: PaymentPageProps) {
   const { language, link, hasWebhook, deliveries } = props;
   const texts = DASHBOARD_TEXTS[language];
@@ -201,7 +201,7 @@ function AmountToPay({ language, link: { price }, wrongAmount }: PaymentPageProp
   );
 }
 
-/** Every fault with what is expected of it now, and the judgement of the last time that it was sent for this payment. */
+/** Every fault with its expected answers now, and the judgement of the last time that it was sent for this payment. */
 function Faults({ language, link, lastFaults }: PaymentPageProps) {
   const texts = DASHBOARD_TEXTS[language];
   const action = `/dashboard/payments/${link.token}/faults`;

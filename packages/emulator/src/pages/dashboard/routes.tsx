@@ -42,7 +42,7 @@ export interface DashboardOptions {
 const FORM_BYTES = 65_536;
 const ROWS = 25;
 const HAPPENINGS = 100;
-/** Milliseconds that a form's answer waits for what the form has started. */
+/** Milliseconds that a form's answer waits for the action of the form. */
 const SHORTLY = 1_000;
 
 /** The dashboard: every payment and notification, with forms for all that can be done. Works without JavaScript. */
@@ -77,7 +77,7 @@ export function createDashboard(options: DashboardOptions): Hono {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
       'X-Accel-Buffering': 'no',
-      // Without it the server waits for a timer before the first byte, for ever where a test has replaced the timers.
+      // Without it the server waits for a timer before the first byte, for ever if a test has replaced the timers.
       'Transfer-Encoding': 'chunked',
     });
   });
@@ -180,7 +180,7 @@ function reportUnlessClosed(error: unknown): void {
   if (!(error instanceof EmulatorError)) report(error);
 }
 
-/** Waits for what was started, though not for long: the page that follows shows it then, also where no script renews the page. */
+/** Waits briefly for a started action, so that the next page shows it, also without a script that renews the page. */
 async function shortly(work: Promise<unknown>): Promise<void> {
   const waiting = new AbortController();
   await Promise.race([
@@ -246,7 +246,7 @@ function payment(
   return answer(c, <PaymentPage {...props} />, wrongAmount === undefined ? 200 : 422);
 }
 
-/** What a timeline is made of; with a reference only what belongs to it. */
+/** The parts of a timeline. With a reference, only the parts that belong to it. */
 function sourcesOf(
   { ledger, outbox, requests }: DashboardOptions,
   reference?: string,

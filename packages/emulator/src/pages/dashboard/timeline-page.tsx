@@ -129,7 +129,7 @@ function Outcome({
     happening.kind === 'request' ? happening.request.status : happening.attempt.response?.status;
   const isGood =
     status !== undefined && (happening.kind === 'request' ? status < 400 : acknowledged(status));
-  // What a fault should be answered is judged on its own page.
+  // The fault's own page judges its answers.
   const tone =
     happening.kind === 'delivery' && isFault(happening.delivery.fault)
       ? ''

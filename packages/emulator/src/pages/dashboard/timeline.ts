@@ -29,7 +29,7 @@ export interface TimelineSources {
   readonly deliveries: readonly EmulatorDelivery[];
 }
 
-/** What happened, newest first. */
+/** The events, newest first. */
 export function timelineOf(
   sources: TimelineSources,
   { kind, text }: TimelineFilter,

@@ -41,7 +41,7 @@ interface PayPageProps {
   readonly wrongAmount?: string | undefined;
 }
 
-/** Where the customer pays, cancels, or lets the payment fail. */
+/** The customer pays here, cancels, or lets the payment fail. */
 export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
   const texts = TEXTS[language];
   const action = `/link/${link.token}`;
@@ -70,10 +70,10 @@ export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
   );
 }
 
-// What a heading of a few lines on a phone can hold.
+// A heading of a few lines on a phone holds this much.
 const HEADING_LENGTH = 160;
 
-/** What is paid for: the heading where it is short; a long text scrolls, so that it does not push the button off the screen. */
+/** The description: a heading if it is short. A long text scrolls, so that the button stays on the screen. */
 function Purpose({
   link: { description },
   language,
@@ -152,7 +152,7 @@ function AmountToPay({ link: { price }, language, wrongAmount }: Omit<PayPagePro
   );
 }
 
-/** What a customer sees of a link that is paid or cancelled. */
+/** The page of a paid or cancelled link. */
 export function ClosedPage({
   link,
   language,

@@ -18,7 +18,7 @@ const STYLE_SOURCE = sourceOfText(HOSTED_STYLE);
 // A page's name and an amount, with much room.
 const FORM_BYTES = 4_096;
 
-/** The page where a customer pays: `{pay_url}/link/<token>` (docs/service.md 1.4). Works without JavaScript. */
+/** The payment page: `{pay_url}/link/<token>` (docs/service.md 1.4). Works without JavaScript. */
 export function createHostedPage(ledger: Ledger): Hono {
   const app = new Hono();
 
@@ -48,7 +48,7 @@ export function createHostedPage(ledger: Ledger): Hono {
     if (page === null || !/^[0-9a-f-]{36}$/.test(page)) return message(c, 'refused', 400);
     const entered = form.get('amount') ?? '';
     const amount = readAmount(link.price, entered);
-    // A page that was sent before keeps its outcome, whatever amount comes with it.
+    // A page that was sent before keeps its outcome, also with another amount.
     if (amount === undefined)
       return ledger.isPayable(link) ? payPage(c, link, entered) : seeOther(c, pathOf(link));
     if (ledger.pay(link.token, amount, page) === 'refused') return seeOther(c, pathOf(link));

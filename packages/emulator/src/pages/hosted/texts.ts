@@ -64,7 +64,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     cancelled: 'Payment cancelled',
     back: 'Return to the merchant',
     notFound: 'Link not found',
-    notFoundHint: 'There is no such payment link. Ask the merchant for a new one.',
+    notFoundHint: 'This payment link does not exist. Ask the merchant for a new one.',
     refused: 'Request refused',
     refusedHint: 'Open the payment link again, and try once more from the page.',
   },
