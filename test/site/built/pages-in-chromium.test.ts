@@ -28,6 +28,16 @@ const LOOKED_AT =
 /** Only these rules judge colours; to all others a page is the same in the light and in the dark. */
 const COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
+/** The blocks of code that scroll sideways, by their first line. */
+const sidewaysBlocks = (page: Page): Promise<string[]> =>
+  page
+    .locator('.vp-doc pre')
+    .evaluateAll((blocks: { scrollWidth: number; clientWidth: number; innerText: string }[]) =>
+      blocks
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ innerText }) => innerText.split('\n', 1)[0]!),
+    );
+
 async function inTheDark(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
   await page.locator('html.dark').waitFor();
@@ -58,6 +68,7 @@ describeInChromium('the site', () => {
         await page.setViewportSize(viewport);
         await inTheLight(page);
         expect(await overhang(page)).toBe(0);
+        expect(await sidewaysBlocks(page)).toEqual([]);
         expect(await findings(page)).toEqual([]);
         await inTheDark(page);
         expect(await findings(page, COLOURS)).toEqual([]);
