@@ -161,7 +161,7 @@ describe('a run', () => {
     const { code, stdout, stderr } = await paylink([...ARGS, '--concurrency', '60'], { env });
     expect(code).toBe(1);
     expect(linesOf(stderr)).toHaveLength(21);
-    expect(stderr).toMatch(/\nerror: 40 more orders failed; --json lists them all\n$/);
+    expect(stderr).toMatch(/\nerror: 40 more orders failed \(--json lists them all\)\n$/);
     expect(linesOf(stdout)).toHaveLength(1);
   });
 

@@ -31,7 +31,7 @@ export type WebhookHeaders =
   HeadersLike | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Looks a header up by its lower-case name, whatever the case of the given names. A repeated header
+ * Looks a header up by its lower-case name, in any case of the given names. A repeated header
  * gives an array, which is neither a signature nor an event kind.
  */
 export function lookUp(headers: WebhookHeaders | null | undefined, name: string): unknown {

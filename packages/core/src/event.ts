@@ -7,7 +7,7 @@ import { withinBounds } from './time-limit.js';
 /** The parsed body. Other fields are `unknown`: never credit an amount from it (docs/service.md 6). */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
-/** What every event has. */
+/** The fields of every event. */
 export interface WebhookEventBase {
   /** The merchant's own reference of the payment, as it was sent: an opaque string. */
   readonly reference: string;
@@ -39,7 +39,7 @@ export interface UnrecognizedEvent extends WebhookEventBase {
 /** The kinds that a set of schemas configures: `payment.succeeded` is always there. */
 export type EventKind<Events extends EventSchemas> = (keyof Events & string) | 'payment.succeeded';
 
-/** The payload of a kind: what its schema makes of it, or the parsed body. */
+/** The payload of a kind: the output of its schema, or the parsed body. */
 export type PayloadOf<Events extends EventSchemas, Kind extends string> = Kind extends keyof Events
   ? SchemaOutput<NonNullable<Events[Kind]>>
   : WebhookPayload;

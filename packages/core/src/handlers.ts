@@ -10,7 +10,7 @@ import { failureOf } from './result.js';
 import type { EventSchemas } from './schema.js';
 import { withTimeLimit, type TimeLimit } from './time-limit.js';
 
-/** What a handler gets besides the event: the request's side of its host, and `signal`. */
+/** The context of a handler: the request's side of its host, and `signal`. */
 export type HandlerContext<Host> = Host & {
   /** Aborted after `handlerTimeout`: stop all work that is still running. */
   readonly signal: AbortSignal;

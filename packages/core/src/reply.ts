@@ -1,4 +1,4 @@
-/** What goes back to the sender, and the one table of statuses (DESIGN: the contract shows none). */
+/** The reply to the sender, and the one table of statuses. The contract shows none. */
 
 /** A reply as an adapter writes it. */
 export interface Reply {

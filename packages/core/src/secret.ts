@@ -133,8 +133,12 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^x{3,}$/i,
 ];
 
+/** Whether a text stands for a secret that was never set. */
+export const isPlaceholder = (text: string): boolean =>
+  PLACEHOLDERS.some((form) => form.test(text));
+
 /** The dots or stars of a secret that a page shows in part. */
-const MASK = /[•…]|\.{3}|\*{3}/;
+export const MASK = /[•…]|\.{3}|\*{3}/;
 
 /** Refuses texts that were never a webhook secret. Repairs nothing: the portal's value is the key. */
 function checkText(secret: unknown, option: string): string {
@@ -149,7 +153,7 @@ function checkText(secret: unknown, option: string): string {
   const bare = secret.replace(PREFIX, '');
   check(bare !== '', option, 'is only the prefix of a secret: copy all of it from the portal');
   check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
-  check(!PLACEHOLDERS.some((form) => form.test(bare)), option, PLACEHOLDER);
+  check(!isPlaceholder(bare), option, PLACEHOLDER);
   const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';
   check(!secret.startsWith('sk_live_'), option, apiKey);
   check(isWellFormed(secret), option, 'is not well-formed Unicode: pass its bytes');

@@ -16,7 +16,7 @@ import type { Settings } from './options.js';
 import { mismatch, requireBytes, requireSignature } from './signature.js';
 import type { Explain } from './diagnosis/explain.js';
 
-/** What the receiver adds to the settings of a verifier. */
+/** The settings of a verifier, and the additions of a receiver. */
 export interface Proof {
   readonly settings: Settings;
   /** Whether the handler decides what a contradicting `status` means, as `payments` does. */

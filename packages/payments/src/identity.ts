@@ -18,7 +18,7 @@ export interface Identity {
 }
 
 /**
- * Gives the key under which payments credits an event, whatever bytes the event came in. The key
+ * Gives the key under which payments credits an event, however its bytes are written. The key
  * of a merchant without tenant does not change if a second merchant comes.
  *
  * @throws WebhookError `invalid_reference` or `invalid_tenant`

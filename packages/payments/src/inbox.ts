@@ -17,7 +17,7 @@ export interface FailedDelivery {
   readonly code: string;
 }
 
-/** What an inbox lists: everything but the body. */
+/** A delivery as an inbox lists it, without the body. */
 export interface KeptDelivery extends Omit<FailedDelivery, 'rawBody'> {
   /** How often deliveries of this key have failed. `code` is that of the last failure. */
   readonly attempts: number;

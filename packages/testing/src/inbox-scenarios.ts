@@ -1,4 +1,4 @@
-/** What an inbox of a store has to do: the contract of `Inbox` of @paylink/payments. */
+/** The duties of a store's inbox: the contract of `Inbox` of @paylink/payments. */
 import assert from 'node:assert/strict';
 import type { StoreUnderTest } from './payment-store-suite.js';
 import { newKey, of, within } from './store-steps.js';

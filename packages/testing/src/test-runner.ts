@@ -8,6 +8,6 @@ export interface TestRunner {
 export function globalRunner(suite: string): TestRunner {
   const { describe, it } = globalThis as Partial<TestRunner>;
   if (describe === undefined || it === undefined)
-    throw new TypeError(`${suite} needs \`describe\` and \`it\`: pass them as its third argument`);
+    throw new TypeError(`${suite} needs \`describe\` and \`it\`: pass them as its last argument`);
   return { describe, it };
 }

@@ -200,7 +200,7 @@ function replayCommand(): Command {
     ],
     environment: [SECRET_ENVIRONMENT, DATABASE_ENVIRONMENT],
     exitCodes: [
-      [0, 'every delivery was accepted, or handled meanwhile; or there was none'],
+      [0, 'every delivery was accepted, or handled meanwhile, or none was kept'],
       [1, 'a delivery was refused, or there was no answer'],
       USAGE_EXIT,
     ],
@@ -325,7 +325,7 @@ function forgetCommand(): Command {
   runs<ForgetFlags>(command, forget);
   return teach(command, {
     examples: [
-      ['paylink inbox forget --older-than 30d', 'what failed last more than 30 days ago'],
+      ['paylink inbox forget --older-than 30d', 'deliveries that failed last more than 30 days ago'],
       ['paylink inbox forget --older-than 30d --json', 'for programs'],
     ],
     environment: [DATABASE_ENVIRONMENT],

@@ -43,7 +43,7 @@ export function initCommand(): Command {
     environment: [
       [
         'WEBHOOK_SECRET, PAYLINK_API_KEY, PAYLINK_BASE_URL, SHOP_URL, DATABASE_URL',
-        'written to .env if they are missing there; not read',
+        'written to .env if they are missing there, and not read',
       ],
     ],
     exitCodes: [

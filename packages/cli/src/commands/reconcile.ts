@@ -85,13 +85,13 @@ export function reconcileCommand(): Command {
     ],
     environment: [
       ...API_ENVIRONMENT,
-      [DATABASE_VARIABLE, 'the PostgreSQL of the lock; your module may read it too'],
+      [DATABASE_VARIABLE, 'the PostgreSQL of the lock, and of your module if it reads it'],
     ],
     exitCodes: [
-      [0, 'every order was read, or another run is at work; with --every: ended by SIGTERM'],
+      [0, 'every order was read, another run is at work, or SIGTERM ended --every'],
       [1, 'an order could not be read or credited, or the run failed'],
       USAGE_EXIT,
-      [EXIT.keyRefused, 'the service refused the API key; the run ended at once'],
+      [EXIT.keyRefused, 'the service refused the API key, and the run ended at once'],
       [INTERRUPTED, 'ended by Ctrl-C or SIGTERM in the middle of a run; not with --every'],
     ],
   });
@@ -180,7 +180,7 @@ async function runAgain(
   }
 }
 
-/** Where the next run starts. */
+/** The cursor of the next run. */
 class Cursor {
   readonly #path: string | undefined;
   readonly #output: Output;
@@ -211,7 +211,7 @@ function keepHealth(path: string, report: RunReport, output: Output): void {
   keepFile(path, { time, durationMs, result, counts }, '--health', output);
 }
 
-/** A full disk is no reason to leave orders without their credit. */
+/** A full disk must not leave orders without their credit. */
 function keepFile(path: string, value: unknown, option: string, output: Output): void {
   try {
     writeJsonFile(path, value);
@@ -239,7 +239,7 @@ class ErrorLog {
   end(): void {
     const more = this.#count - MOST_ERROR_LINES;
     if (!this.#output.isJson && more > 0)
-      this.#output.note(`error: ${more} more orders failed; --json lists them all`);
+      this.#output.note(`error: ${more} more orders failed (--json lists them all)`);
   }
 }
 

@@ -18,7 +18,7 @@ export interface ReplayOptions {
 /** `handled`: another delivery of the key has succeeded meanwhile, so nothing was sent. */
 export type Replayed = 'handled' | Answer | { readonly error: string; readonly durationMs: number };
 
-/** Gives each delivery with what came of it. Ends early if every other one would fail alike. */
+/** Yields each delivery with its result. Ends early if every other one would fail alike. */
 export async function* replay(
   deliveries: readonly KeptDelivery[],
   { inbox, url, secret, rate, timeout }: ReplayOptions,

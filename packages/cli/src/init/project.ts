@@ -77,7 +77,7 @@ const LOCKFILES = [
   ['package-lock.json', 'npm'],
 ] as const;
 
-/** What SAM and the Serverless Framework keep in a project's folder. */
+/** The files that SAM and the Serverless Framework keep in a project's folder. */
 const LAMBDA_FILES = [
   'template.yaml',
   'template.yml',

@@ -1,4 +1,4 @@
-/** One run of a schedule: what it did, for the log, the health file and programs. */
+/** One run of a schedule, and its report for the log, the health file and programs. */
 import { setMaxListeners } from 'node:events';
 import { withinBounds } from '@paylink/core';
 import type {
@@ -35,7 +35,7 @@ export interface RunReport {
   /** Unpaid, although they have a mark. */
   readonly duplicates: readonly string[];
   readonly errors: readonly RunError[];
-  /** Where the next run starts. Undefined if every order was read. */
+  /** The cursor of the next run. Undefined if every order was read. */
   readonly cursor: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Undoes the usual changes to bodies, signatures and secrets until the signature is right. */
 import { HmacKey, sign } from '#hmac';
-import type { SecretList } from '../secret.js';
+import { isPlaceholder, MASK, type SecretList } from '../secret.js';
 import { bodyVariants } from './body-variants.js';
 import type { Budget } from './budget.js';
 import { MESSAGES, type DiagnosisCode } from './codes.js';
@@ -183,9 +183,9 @@ function guesses(
   const texts = secrets.map(({ value }) => toText(value));
   if (secrets.length === 0) codes.push('secret_missing');
   else if (texts.every((text) => text?.trim().startsWith('sk_live_'))) codes.push('secret_api_key');
-  else if (texts.every((text) => text !== undefined && PLACEHOLDER.test(text)))
+  else if (texts.every((text) => text !== undefined && isPlaceholder(text.trim())))
     codes.push('secret_placeholder');
-  else if (texts.every((text) => text !== undefined && MASKED.test(text)))
+  else if (texts.every((text) => text !== undefined && MASK.test(text)))
     codes.push('secret_masked');
   if (body === undefined) codes.push('body_parsed');
   else codes.push(...guessesAboutBody(body));
@@ -193,9 +193,6 @@ function guesses(
   return codes;
 }
 
-const PLACEHOLDER = /^\s*(undefined|null|changeme|\[object object\])\s*$/i;
-/** Bullets, an ellipsis, or three asterisks in a row. */
-const MASKED = /[•…]|\.{3}|\*{3}/;
 // U+FFFD in UTF-8, which text decoders write in place of bytes that they cannot read.
 const REPLACED = [0xef, 0xbf, 0xbd] as const;
 

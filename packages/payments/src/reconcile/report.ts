@@ -20,7 +20,7 @@ export interface FailedOrder {
   readonly error: unknown;
 }
 
-/** What the run found. Each reference is in one of the lists. */
+/** The findings of the run. Each reference is in one of the lists. */
 export interface ReconcileReport {
   /** References that were read. */
   readonly total: number;
