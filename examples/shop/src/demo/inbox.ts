@@ -22,7 +22,7 @@ export async function driveInbox(
       await setCurrency('EUR');
       await submitPayForm(payUrl);
     }
-    const failed = await waitForThree();
+    const failed = await waitForInbox(inbox, 3);
     mustHold(
       failed.every(({ code }) => code === 'amount_differs'),
       'the inbox has a delivery with another code',
@@ -49,14 +49,18 @@ export async function driveInbox(
     tell('The kept bytes were signed and sent to the webhook again, as any other delivery.');
     tell('The inbox is empty, and each order is credited once.');
   });
+}
 
-  async function waitForThree(): Promise<readonly KeptDelivery[]> {
-    const deadline = Date.now() + 15_000;
-    for (;;) {
-      const failed = await inbox.list();
-      if (failed.length === 3) return failed;
-      mustHold(Date.now() < deadline, `the inbox has ${failed.length} deliveries after 15 seconds`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+/** Waits until the inbox has so many deliveries: no reply waits for the inbox. */
+export async function waitForInbox(
+  inbox: RunningDemo['inbox'],
+  count: number,
+): Promise<readonly KeptDelivery[]> {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const failed = await inbox.list();
+    if (failed.length === count) return failed;
+    mustHold(Date.now() < deadline, `the inbox has ${failed.length} deliveries after 15 seconds`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

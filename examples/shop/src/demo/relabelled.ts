@@ -1,3 +1,4 @@
+import { waitForInbox } from './inbox.js';
 import type { RunningDemo } from './running-demo.js';
 import type { ShopClient } from './shop-client.js';
 import { mustHold, type Story } from './story.js';
@@ -6,7 +7,7 @@ import { mustHold, type Story } from './story.js';
 export async function driveRelabelled(
   story: Story,
   shop: ShopClient,
-  { emulator }: RunningDemo,
+  { emulator, inbox }: RunningDemo,
   unpaid: string,
 ): Promise<void> {
   const title = 'A genuine notification of another kind, named “payment.succeeded” on its way';
@@ -15,6 +16,7 @@ export async function driveRelabelled(
     const status = delivery.attempts.at(-1)?.response?.status;
     const { isPaid, credits } = await shop.order(unpaid);
     mustHold(status !== undefined && status >= 400, `the shop answered ${String(status)}`);
+    await waitForInbox(inbox, 1);
     mustHold(!isPaid && credits.count === 0, 'the order was credited');
     tell('Its signature is right, since that covers the text and not the name.');
     tell('So the shop asked the service, which says: pending.');
