@@ -100,15 +100,8 @@ async function lint(group, path, text, firstLine = 1) {
       console.log(`${path}:${line + firstLine - 1}: ${message}`);
 }
 
-const TOP = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'AGENTS.md',
-  'lab/README.md',
-  'lab/bench/README.md',
-];
-for (const path of [...TOP, ...filesIn('docs'), ...filesIn('packages')]) {
+const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'AGENTS.md'];
+for (const path of [...TOP, ...filesIn('docs'), ...filesIn('lab'), ...filesIn('packages')]) {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const group = /^packages|^docs\/start/.exec(path)?.[0] ?? 'docs';
   if (path.endsWith('.md')) await lint(group, path, text);

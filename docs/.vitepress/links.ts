@@ -10,7 +10,7 @@ const REPOSITORY =
 
 /** The READMEs that are pages, by their path in the repository. scripts/docs-reference.mjs copies them. */
 export function pageOfReadme(path: string): string | undefined {
-  const [, name] = /^(?:packages\/)?([^/]+)(?:\/README\.md|\/)?$/.exec(path) ?? [];
+  const [, name] = /^(?:packages\/|lab\/)?([^/]+)(?:\/README\.md|\/)?$/.exec(path) ?? [];
   if (path === 'README.md') return 'docs/reference/overview.md';
   return name !== undefined && (path.startsWith('packages/') || name === 'bench')
     ? `docs/reference/${name}.md`

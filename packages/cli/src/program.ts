@@ -67,7 +67,7 @@ Every command has examples: paylink <command> --help
 Exit codes:
   0  done, and nothing found
   1  a finding, a refusal, or no answer
-  2  the command line or a setting is wrong; nothing was sent
+  2  the command line or a setting is wrong, and nothing was sent
 `;
 
 function withChildren(command: Command): Command[] {

@@ -6,7 +6,7 @@ import { readApiKey } from './api-key.js';
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface ClientOptions {
-  /** The service's address, up to and without `/v1`. https; http only to this machine, or see `allowHttp`. */
+  /** The service's address, up to and without `/v1`. https, or http to this machine or a host of `allowHttp`. */
   readonly baseUrl: string | undefined;
   /** The secret API key, `sk_live_<id>.<secret>`. From the server's configuration, never from client code. */
   readonly apiKey: string | undefined;

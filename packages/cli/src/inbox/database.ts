@@ -18,7 +18,7 @@ export function addInboxOptions(command: Command): Command {
   return command
     .option(
       '--database-url <url>',
-      'the PostgreSQL of your store; the environment keeps its password out of the shell history',
+      'the PostgreSQL of your store. The environment keeps its password out of the shell history',
     )
     .option('--marks-table <table>', 'the table of postgresStore (default: paylink_marks)');
 }

@@ -1,6 +1,6 @@
 /**
  * A lock in the database, so that two runs do not ask the service the same questions at a time. No
- * money depends on it: every order is credited once, whoever asks.
+ * money depends on it: every order is credited once, by any run.
  */
 import { withinBounds } from '@paylink/core';
 import { connectDatabase, type DatabaseAddress } from '../database.js';
