@@ -325,7 +325,10 @@ function forgetCommand(): Command {
   runs<ForgetFlags>(command, forget);
   return teach(command, {
     examples: [
-      ['paylink inbox forget --older-than 30d', 'deliveries that failed last more than 30 days ago'],
+      [
+        'paylink inbox forget --older-than 30d',
+        'deliveries that failed last more than 30 days ago',
+      ],
       ['paylink inbox forget --older-than 30d --json', 'for programs'],
     ],
     environment: [DATABASE_ENVIRONMENT],
