@@ -16,15 +16,3 @@ export function sufficingFor(looks: number, bounds: Partial<Budget> = {}): Budge
   let left = looks;
   return unlimited({ ...bounds, take: () => Promise.resolve(left-- > 0) });
 }
-
-/** What a generator gives, and what it ends with. */
-export async function all<Given, Kept, Result>(
-  generator: AsyncGenerator<Given, Result>,
-  keep: (given: Given) => Kept,
-): Promise<{ readonly given: Kept[]; readonly result: Result }> {
-  const given: Kept[] = [];
-  for (let next = await generator.next(); ; next = await generator.next()) {
-    if (next.done === true) return { given, result: next.value };
-    given.push(keep(next.value));
-  }
-}
