@@ -1,6 +1,5 @@
-// First, so that a browser or jsdom gets a message that names it, and not the first missing global.
-import '#hmac';
-
+// First: it imports #hmac, which in a browser or jsdom names itself before a global is missing.
+export { sign, verifySignature } from './signature.js';
 export { cachedSecret, type CachedSecretOptions } from './cached-secret.js';
 export type { BodyLimits, Delivery, WebhookHeaders } from './delivery.js';
 export {
@@ -24,6 +23,5 @@ export type { DeliveryOutcome, ObserveHook } from './reporting.js';
 export { failureOf } from './result.js';
 export type { EventSchemas, EventTypes, NoEvents, SchemasOf, StandardSchema } from './schema.js';
 export type { Secret, SecretList, SecretOption, SecretProvider, TenantSecret } from './secret.js';
-export { sign, verifySignature } from './signature.js';
 export { withinBounds, type Bounds } from './time-limit.js';
 export { createVerifier, type Verifier } from './verifier.js';

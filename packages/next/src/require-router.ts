@@ -1,9 +1,9 @@
 import { ConfigurationError } from '@paylink/core';
 
 const FIXES = {
-  app: "is for the App Router, and a Pages Router route called it: import { paymentWebhookApi } from '@paylink/next/pages'",
+  app: "is for the App Router. In the Pages Router: import { paymentWebhookApi } from '@paylink/next/pages'",
   pages:
-    "is for the Pages Router, and an App Router route called it: import { paymentWebhook } from '@paylink/next'",
+    "is for the Pages Router. In the App Router: import { paymentWebhook } from '@paylink/next'",
 };
 
 /** @throws ConfigurationError with the right import, if the other router of Next.js has called. */
