@@ -12,7 +12,8 @@ const MOST_WAITING = 500;
 /** The rows of one statement, by their keys. */
 interface Batch {
   readonly rows: Map<string, FailedRow>;
-  readonly written: Promise<void>;
+  /** Resolves with the errors of the rows that were not written. */
+  readonly written: Promise<ReadonlyMap<string, Error>>;
 }
 
 type Database = Pick<Transactions<unknown>, 'query'>;
@@ -75,7 +76,8 @@ class Writer {
       throw new Error('the database answers too slowly: too many failed deliveries wait for it');
     }
     batch.rows.set(key, { values, attempts: (before?.attempts ?? 0) + 1 });
-    return batch.written;
+    const error = (await batch.written).get(key);
+    if (error !== undefined) throw error;
   }
 
   #open(): Batch {
@@ -84,21 +86,41 @@ class Writer {
       this.#next = undefined;
       return this.#write(rows);
     });
-    this.#last = written.catch(() => undefined);
+    this.#last = written;
     return { rows, written };
   }
 
-  async #write(rows: Batch['rows']): Promise<void> {
+  async #write(rows: Batch['rows']): Promise<ReadonlyMap<string, Error>> {
     // In one order everywhere, so that two processes do not lock each other out.
     const keys = [...rows.keys()].sort();
-    const statement = (await this.#sql()).keep(keys.map((key) => rows.get(key)!));
+    const error = await this.#send(keys.map((key) => rows.get(key)!));
+    const errors = new Map<string, Error>();
+    if (error === undefined) return errors;
+    if (!isOfValue(error)) return new Map(keys.map((key) => [key, withoutBody(error)]));
+    // A row that the database cannot hold must not stop the others.
+    for (const key of keys) {
+      const own = await this.#send([rows.get(key)!]);
+      if (own !== undefined) errors.set(key, withoutBody(own));
+    }
+    return errors;
+  }
+
+  /** Resolves with the error instead of rejecting. */
+  async #send(rows: readonly FailedRow[]): Promise<unknown> {
     const { signal } = new AbortController();
     try {
+      const statement = (await this.#sql()).keep(rows);
       await withRetries({ signal, isWorthRetrying }, () => this.#database.query(statement));
+      return undefined;
     } catch (error) {
-      throw withoutBody(error);
+      return error ?? new Error('the database failed');
     }
   }
+}
+
+/** Whether the server refused a value, such as a character that its encoding lacks (class 22). */
+function isOfValue(error: unknown): boolean {
+  return codesIn(error).some((code) => code.startsWith('22'));
 }
 
 /** ORMs put the statement into their errors, and the statement has the body. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { PGlite } from '@electric-sql/pglite';
 import type { FailedDelivery, Inbox, KeptDelivery } from '@paylink/payments';
@@ -120,6 +121,25 @@ describe('a delivery that failed', () => {
     const results = await Promise.allSettled([inbox.keep(bad), inbox.keep(good)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect(String((results[0] as PromiseRejectedResult).reason)).toContain('contains NUL');
+  });
+
+  it('does not stop others if the encoding of the database cannot hold it', async () => {
+    const latin = `latin_${randomUUID().replaceAll('-', '')}`;
+    const encoding = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0";
+    await shop.admin.query(`CREATE DATABASE ${latin} ${encoding}`);
+    const url = new URL(shop.admin.options.connectionString!);
+    url.pathname = `/${latin}`;
+    const pool = new Pool({ connectionString: url.href });
+    const store = postgresStore(pool, options);
+    await store.migrate();
+    const references = ['a', 'b', '😀', 'c'];
+    const kept = await Promise.allSettled(
+      references.map((each) => store.inbox!.keep(failed(each))),
+    );
+    const statuses = kept.map(({ status }) => status);
+    expect(statuses).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(await store.inbox!.list()).toHaveLength(3);
+    await pool.end();
   });
 
   it('is kept though another session writes the same row, where all is serializable', async () => {
