@@ -76,9 +76,11 @@ export function readSettings<Tx, Payment extends ServicePayment>(
 }
 
 function readInbox({ inbox }: Pick<PaymentStore<never>, 'inbox'>): Inbox | undefined {
+  const { inbox: inherited } = Object.prototype as { readonly inbox?: unknown };
+  if (inbox === inherited) return undefined;
   const { keep, discard } = Object(inbox) as Partial<Inbox>;
   const isInbox = typeof keep === 'function' && typeof discard === 'function';
-  check(inbox === undefined || isInbox, 'store.inbox', 'must be an inbox, or undefined');
+  check(isInbox, 'store.inbox', 'must be an inbox, or undefined');
   return inbox;
 }
 

@@ -82,6 +82,7 @@ describe('a polluted Object.prototype (O07)', () => {
     concurrency: 0,
     deadline: 0,
     limit: 0,
+    inbox: 'no inbox',
   };
   afterEach(() => {
     for (const name of Object.keys(names)) Reflect.deleteProperty(polluted, name);
