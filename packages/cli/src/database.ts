@@ -113,8 +113,13 @@ async function loadPg(): Promise<typeof import('pg')> {
   );
 }
 
+/** The message of any thrown value. Never throws: a merchant's code can throw anything. */
 export function messageOf(error: unknown): string {
-  return error instanceof AggregateError
-    ? (error.errors[0] as Error).message
-    : (error as Error).message;
+  try {
+    const [first = error] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
+    const { message } = Object(first) as Partial<Error>;
+    return typeof message === 'string' ? message : String(first);
+  } catch {
+    return 'an error that cannot be read';
+  }
 }

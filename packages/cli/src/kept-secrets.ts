@@ -1,8 +1,9 @@
 /** The secrets that `paylink emulate` makes and keeps in the project's folder, so that a restart does not change them. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { writeWhole } from './whole-file.js';
 
 const FOLDER = '.paylink';
 /** The file of the kept secrets, from the current folder. */
@@ -25,7 +26,7 @@ export function readKeptSecrets(): KeptSecrets {
 /** Writes both for the owner's eyes only, in a folder that git ignores. @throws Error when the folder cannot be written */
 export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promise<void> {
   await makePrivateFolder(FOLDER);
-  await writeWhole(
+  writeWhole(
     KEPT_SECRETS,
     `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`,
   );
@@ -46,11 +47,4 @@ export async function makePrivateFolder(folder: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return (await readFile(path, 'utf8')).trim() === '*';
   }
-}
-
-/** Writes a private file as a whole or not at all. */
-export async function writeWhole(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${process.pid}`;
-  await writeFile(temporary, content, { mode: 0o600 });
-  await rename(temporary, path);
 }

@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { usageFailure } from './failure.js';
 import { readText } from './input.js';
-import { writeWhole } from './kept-secrets.js';
+import { writeWhole } from './whole-file.js';
 
 export interface RecordedDelivery {
   /** ISO 8601, UTC. */
@@ -47,7 +47,7 @@ export async function openRecorder(folder: string, limit: number): Promise<Recor
       folder,
       `${delivery.receivedAt.replace(/[:.]/g, '-')}-${randomBytes(3).toString('hex')}.json`,
     );
-    await writeWhole(path, text);
+    writeWhole(path, text);
     return path;
   };
 }

@@ -144,12 +144,6 @@ describe('paylink inbox replay', () => {
   it.each<[string, (url: string) => string, Record<string, string>, RegExp]>([
     ['secret', (url) => url, { WEBHOOK_SECRET: `${SECRET}-of-old` }, /order-1 +401 .*\n\n0 of 2/],
     ['path', (url) => `${url}s`, {}, /order-1 +404 .*\n\n0 of 2/],
-    [
-      'port',
-      () => 'http://127.0.0.1:9/',
-      {},
-      /order-1 +no answer .*connects to no server.*\n\n0 of 2/,
-    ],
   ])('ends at the first answer if the %s is wrong', async (_, at, wrong, answer) => {
     const shop = await openShop();
     for (const reference of ['order-1', 'order-2']) await shop.deliver(reference);
@@ -159,6 +153,64 @@ describe('paylink inbox replay', () => {
     expect(result.code).toBe(1);
     expect(result.stdout).toMatch(answer);
     expect(result.stdout).toContain('the other 1 would fail alike');
+  });
+
+  it('ends after three deliveries in a row without an answer', async () => {
+    const shop = await openShop();
+    for (const number of [1, 2, 3, 4]) await shop.deliver(`order-${number}`);
+    await shop.expectKept(4);
+    const result = await paylink(['inbox', 'replay', '--to', 'http://127.0.0.1:9/'], { env });
+    expect(result.code).toBe(1);
+    expect(result.stdout).toMatch(/order-3 +no answer .*connects to no server.*\n\n0 of 4/);
+    expect(result.stdout).toContain('the other 1 would fail alike');
+  });
+
+  it('goes on after a connection that breaks once the order is credited', async () => {
+    const shop = await openShop();
+    for (const number of [1, 2, 3]) await shop.deliver(`order-${number}`);
+    await shop.expectKept(3);
+    shop.isBroken = false;
+    const { payments } = shop;
+    let isFirst = true;
+    const url = await serve((req, res) => {
+      void req.toArray().then(async (chunks) => {
+        const { reference } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as {
+          reference: string;
+        };
+        await payments.reconcile([reference]);
+        if (isFirst) res.destroy();
+        else res.end('{"received":true}');
+        isFirst = false;
+      });
+    });
+    const result = await paylink(['inbox', 'replay', '--to', url], { env });
+    expect(result.stdout).toMatch(/order-1 +no answer [^]*order-3 +200 .*\n\n3 of 3 accepted\n$/);
+    expect(result.code).toBe(0);
+    expect(await creditsOf()).toEqual({ 1: 3 });
+  });
+
+  it('ends with 1 if it stopped before the last delivery', async () => {
+    const shop = await openShop();
+    for (const number of [1, 2]) await shop.deliver(`order-${number}`);
+    await shop.expectKept(2);
+    shop.isBroken = false;
+    const url = await serve((_req, res) => {
+      void shop.payments.reconcile(['order-1']).then(() => {
+        res.writeHead(401).end('{"error":"invalid_signature"}');
+      });
+    });
+    const result = await paylink(['inbox', 'replay', '--to', url], { env });
+    expect(result.stdout).toContain('the other 1 would fail alike');
+    expect(result.code).toBe(1);
+  });
+
+  it('sends to another machine over http only with --allow-http', async () => {
+    const replay = (...more: string[]) =>
+      paylink(['inbox', 'replay', '--to', 'http://shop.example/webhook', ...more], { env });
+    const refused = await replay();
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('or --allow-http');
+    expect((await replay('--allow-http')).code).toBe(0);
   });
 
   it('selects one order, and the deliveries of one merchant', async () => {
@@ -237,6 +289,18 @@ describe('paylink inbox', () => {
     const refused = await replay('https://shop.example/webhook');
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/only the \.env of this folder names\n.*--dotenv \.env/);
+    const secretFile = join(newFolder(), 'secret');
+    writeFileSync(secretFile, SECRET);
+    writeFileSync(join(cwd, '.env'), `DATABASE_URL=${server.url}\nWEBHOOK_SECRET=${SECRET}-else\n`);
+    expect(
+      (
+        await paylink(
+          ['inbox', 'replay', '--to', 'https://shop.example/', '--secret-file', secretFile],
+          { cwd },
+        )
+      ).code,
+    ).toBe(2);
+    writeFileSync(join(cwd, '.env'), `DATABASE_URL=${server.url}\n`);
     const allowed = ['--dotenv', '.env'];
     expect((await replay('https://shop.example/webhook', ...allowed)).code).toBe(0);
     expect((await replay('http://127.0.0.1/webhook')).code).toBe(0);

@@ -393,7 +393,25 @@ await app.listen(process.env.PORT ?? 8080);
       expect(await readFile(join(outside, target), 'utf8')).toBe('KEPT=1\n');
   });
 
-  it('writes nothing into a folder that is a symbolic link', async () => {
+  it('writes no secret through a link to a file that git keeps (O21)', async () => {
+    const folder = await project({ dependencies: { koa: '3' } }, { '.env.example': 'KEPT=1\n' });
+    await symlink('.env.example', join(folder, '.env'));
+    const { code, stderr } = await inFolder(folder, ['--yes']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('.env is a symbolic link, perhaps to a file that git keeps');
+    expect(await readFile(join(folder, '.env.example'), 'utf8')).toBe('KEPT=1\n');
+  });
+
+  it('runs no program that the settings of the repository name', async () => {
+    const folder = await project({ dependencies: { koa: '3' } });
+    await run('git', ['init', '--quiet'], { cwd: folder });
+    await writeFile(join(folder, 'monitor.sh'), '#!/bin/sh\ntouch ran\n', { mode: 0o755 });
+    await run('git', ['config', 'core.fsmonitor', './monitor.sh'], { cwd: folder });
+    expect((await inFolder(folder, ['--dry-run'])).code).toBe(0);
+    await expect(stat(join(folder, 'ran'))).rejects.toThrow('ENOENT');
+  });
+
+  it('writes nothing into a folder that is a symbolic link (O21)', async () => {
     const outside = newFolder();
     const folder = await project({ dependencies: { koa: '3' } });
     await symlink(outside, join(folder, 'src'));

@@ -318,7 +318,7 @@ describe('books in PostgreSQL', () => {
       /--orders: the query has two columns amount/,
     ],
     ['has no reference', 'SELECT amount FROM shop', /the query gives no column reference/],
-  ])('refuses a query that %s, and changes nothing', async (_, orders, message) => {
+  ])('refuses a query that %s, and changes nothing (O23)', async (_, orders, message) => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100);
       CREATE SEQUENCE IF NOT EXISTS counter; SELECT setval('counter', 3)`);
     const result = await paylink(

@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -250,6 +250,7 @@ it('a run whose query hangs ends a minute after its deadline, so that it keeps n
     deadline: 600_000,
     concurrency: 4,
     signal: new AbortController().signal,
+    redact: (text) => text,
     alone: (work) => work().finally(() => (isLocked = false)),
     onError,
     onProgress: () => undefined,
@@ -369,6 +370,99 @@ describe('a schedule', () => {
     service.goOn();
     expect((await paylink(ARGS, { env: service.env })).stdout).toContain('credited 50');
   });
+});
+
+describe('a thrown value that is hard to read', () => {
+  const PAYMENTS = `import { createPayments, memoryStore } from ${JSON.stringify(at('../../payments/src/index.ts'))};`;
+
+  it.each(['Promise.any([])', 'Promise.reject(Object.create(null))', 'Promise.reject(null)'])(
+    'of `credit` is an error of the run: %s',
+    async (thrown) => {
+      const module = join(newFolder(), 'payments.mjs');
+      const source = `${PAYMENTS}
+        export const payments = createPayments({
+          client: { getPayment: async (reference) => ({ reference, status: 'success' }) },
+          store: memoryStore(),
+          credit: () => ${thrown},
+        });
+        export const unpaidReferences = () => ['order-1'];`;
+      await build({
+        stdin: { contents: source, resolveDir: at('.') },
+        outfile: module,
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        conditions: ['@paylink/source', 'module'],
+      });
+      const result = await paylink(['reconcile', '--module', module, '--no-lock']);
+      expect(result.code).toBe(1);
+      expect(linesOf(result.stderr)).toEqual([expect.stringMatching(/^error: order-1: /)]);
+      expect(result.stdout).toMatch(/ incomplete: read 1 orders .*credited 0, errors 1\n$/);
+    },
+  );
+
+  it('of the module is a fault of the module', async () => {
+    for (const thrown of ['null', 'new AggregateError([])', 'Object.create(null)']) {
+      const result = await paylink(['reconcile', '--module', moduleWith(`throw ${thrown};`)]);
+      expect(result).toMatchObject({ code: 2, stdout: '' });
+      expect(result.stderr).toContain('payments.mjs cannot be loaded: ');
+    }
+  });
+
+  it('of close() does not change how the run ended', async () => {
+    const { env } = await openEmulator();
+    const module = moduleWith('export const close = () => { throw Object.create(null); };');
+    const result = await paylink(['reconcile', '--module', module], { env });
+    expect(result.code).toBe(0);
+    expect(result.stderr).toContain('close() of the module failed: ');
+  });
+});
+
+it('a secret that a long error would cut in two is not printed (J01)', async () => {
+  const module = join(newFolder(), 'payments.mjs');
+  writeFileSync(
+    module,
+    `export const payments = { reconcile() {} };
+    export const unpaidReferences = () => {
+      throw new Error('x'.repeat(285) + process.env.WEBHOOK_SECRET);
+    };`,
+  );
+  for (const more of [[], ['--json']]) {
+    const args = ['reconcile', '--module', module, '--no-lock', ...more];
+    const { code, stdout, stderr } = await paylink(args, { env: { WEBHOOK_SECRET: SECRET } });
+    expect(code).toBe(1);
+    expect(`${stdout}${stderr}`).toContain('x[hidden]');
+    expect(`${stdout}${stderr}`).not.toContain(SECRET.slice(0, 8));
+  }
+});
+
+it('a module that never loads ends at SIGTERM', async () => {
+  const module = join(newFolder(), 'payments.mjs');
+  const source =
+    "console.log('loading'); setInterval(() => {}, 1000); await new Promise(() => {});";
+  writeFileSync(module, source);
+  const running = start(['reconcile', '--module', module, '--no-lock'], {});
+  await running.until(/loading/);
+  running.child.kill('SIGTERM');
+  expect(await running.result()).toMatchObject({ code: 130 });
+});
+
+it('a deadline of 24 days is no timer that overflows', async () => {
+  const { env } = await openEmulator();
+  const result = await paylink([...ARGS, '--deadline', '35791m'], { env });
+  expect(result).toMatchObject({ code: 0, stderr: '' });
+});
+
+it('a --state that is a link stays one, and no draft is left', async () => {
+  const { env } = await openEmulator();
+  const [folder, volume] = [newFolder(), newFolder()];
+  writeFileSync(join(volume, 'cursor.json'), '{"cursor":"0:order-00000"}');
+  symlinkSync(join(volume, 'cursor.json'), join(folder, 'cursor.json'));
+  const state = join(folder, 'cursor.json');
+  expect((await paylink([...ARGS, '--state', state], { env })).code).toBe(0);
+  expect(readlinkSync(state)).toBe(join(volume, 'cursor.json'));
+  expect(readJson(join(volume, 'cursor.json'))).toEqual({});
+  expect([...readdirSync(folder), ...readdirSync(volume)]).toEqual(['cursor.json', 'cursor.json']);
 });
 
 it('a secret in an error of the merchant is not printed (J01)', async () => {

@@ -156,6 +156,7 @@ interface ReplayFlags extends Flags, SecretFlags {
   readonly to?: string;
   readonly reference?: string;
   readonly tenant?: string;
+  readonly allowHttp?: boolean;
   readonly rate: number;
   readonly timeout: number;
 }
@@ -166,7 +167,7 @@ function replayCommand(): Command {
     .description(
       'Signs the kept bytes and sends them to your own webhook, one at a time, the oldest first. A replay is an ordinary delivery, so ' +
         'it cannot credit an order twice, not even if two terminals replay at once. A wrong address or secret ends it at the first ' +
-        'answer. One call has one secret: with several merchants, --tenant selects the deliveries of one.',
+        'answer, and so do three deliveries in a row without an answer. One call has one secret: with several merchants, --tenant selects the deliveries of one.',
     )
     .option('--to <url>', 'your webhook')
     .option('--reference <reference>', 'only the deliveries of this order')
@@ -174,6 +175,7 @@ function replayCommand(): Command {
       '--tenant <tenant>',
       'the deliveries of this merchant (default: those without a tenant)',
     )
+    .option('--allow-http', 'send to another machine without https')
     .option('--rate <n>', 'how many in a second at most', wholeNumber(1, 10_000), 10)
     .addOption(
       new Option('--timeout <seconds>', 'how long to wait for each answer')
@@ -210,6 +212,12 @@ function replayCommand(): Command {
 async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
   const url = requireTarget(flags.to);
   if (flags.tenant === '') throw usageFailure('--tenant is empty');
+  if (url.protocol === 'http:' && flags.allowHttp !== true && !isLocalHost(url.hostname)) {
+    throw usageFailure(
+      `${url.hostname} is not this machine, and http would show the signed deliveries on the way`,
+      'use https, or --allow-http inside a network of your own, as between containers',
+    );
+  }
   const secret = await requireSecret(flags, output);
   refuseStrangersDatabase(flags, url);
   output.hide(...secretsOf(url, {}));
@@ -228,14 +236,18 @@ async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
     if (answers.size > 0) for await (const { key } of listedIn(inbox)) listed.add(key);
     const open = [...answers].filter(([key]) => listed.has(key)).map(([, replayed]) => replayed);
     conclude({ total: deliveries.length, count: answers.size, open, url, output });
-    return open.every(isAccepted) ? EXIT.ok : EXIT.failed;
+    const isComplete = answers.size === deliveries.length;
+    return isComplete && open.every(isAccepted) ? EXIT.ok : EXIT.failed;
   });
 }
 
 /** The .env of a cloned project could name a database whose texts a secret of elsewhere would sign. */
-function refuseStrangersDatabase({ databaseUrl }: ReplayFlags, url: URL): void {
+function refuseStrangersDatabase(flags: ReplayFlags, url: URL): void {
+  const { databaseUrl, secret, secretFile } = flags;
   const isOfStranger = databaseUrl === undefined && isOfProject(DATABASE_VARIABLE);
-  if (!isOfStranger || SECRET_VARIABLES.some(isOfProject) || isLocalHost(url.hostname)) return;
+  const isSecretGiven = secret !== undefined || secretFile !== undefined;
+  const isSecretOfStranger = !isSecretGiven && SECRET_VARIABLES.some(isOfProject);
+  if (!isOfStranger || isSecretOfStranger || isLocalHost(url.hostname)) return;
   throw usageFailure(
     'your secret would sign what is in a database that only the .env of this folder names',
     'if that is right, give --database-url, or --dotenv .env',

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
@@ -58,7 +59,7 @@ export function initCommand(): Command {
 async function init({ flags, output }: Run<Flags>): Promise<number> {
   const project = readProject(process.cwd(), flags.framework);
   const { files, names } = planOf(project);
-  for (const { path } of files) refuseLinksOut(project.folder, path);
+  for (const file of files) refuseLinks(project.folder, file);
   const next = nextSteps(project, names);
   const language = project.isTypeScript ? 'TypeScript' : 'JavaScript';
   const store = project.database === 'memory' ? 'no PostgreSQL' : 'PostgreSQL';
@@ -114,8 +115,20 @@ async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
   );
 }
 
-async function write(folder: string, { path, after, isSecret }: PlannedFile): Promise<void> {
+/** @throws Failure for a link out of the folder, and for every link of a file with secrets */
+function refuseLinks(folder: string, { path, isSecret }: PlannedFile): void {
   refuseLinksOut(folder, path);
+  const found = lstatSync(join(folder, path), { throwIfNoEntry: false });
+  if (isSecret !== true || found?.isSymbolicLink() !== true) return;
+  throw usageFailure(
+    `nothing was written: ${path} is a symbolic link, perhaps to a file that git keeps`,
+    'replace the link by a file, then run the command again',
+  );
+}
+
+async function write(folder: string, planned: PlannedFile): Promise<void> {
+  refuseLinks(folder, planned);
+  const { path, after, isSecret } = planned;
   const file = join(folder, path);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, after);

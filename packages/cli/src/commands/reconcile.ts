@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { withinBounds } from '@paylink/core';
 import type { ReconcileReport } from '@paylink/payments';
 import { runs, type CommonFlags, type Run } from '../action.js';
-import { findDatabase } from '../database.js';
+import { findDatabase, messageOf } from '../database.js';
 import { EXIT, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { duration, wholeNumber } from '../input.js';
@@ -109,7 +109,12 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
     if (flags.health !== undefined) checkFolder(flags.health, '--health');
     for (const name of [API_KEY_VARIABLE, ...SECRET_VARIABLES]) output.hide(process.env[name]);
     const alone = chooseLock(flags, output, stop.signal);
-    shop = await loadShop(flags.module);
+    const loading = loadShop(flags.module);
+    shop = await withinBounds(loading, { signals: [stop.signal] }).catch((error: unknown) => {
+      if (!stop.signal.aborted) throw error;
+      return undefined;
+    });
+    if (shop === undefined) return flags.every === undefined ? INTERRUPTED : EXIT.ok;
     return await runAgain(shop, alone, flags, output, stop.signal);
   } finally {
     await close(shop, output);
@@ -120,7 +125,7 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
 async function close(shop: ShopModule | undefined, output: Output): Promise<void> {
   const closing = async (): Promise<unknown> => shop?.close?.();
   await withinBounds(closing(), { milliseconds: CLOSING }).catch((error: unknown) => {
-    output.error(`close() of the module failed: ${String(error)}`);
+    output.error(`close() of the module failed: ${messageOf(error)}`);
   });
 }
 
@@ -158,6 +163,7 @@ async function runAgain(
       signal,
       alone,
       cursor: cursor.value,
+      redact: (message) => output.redact(message),
       onError: (error) => log.add(error),
       onProgress: (progress) => {
         if (progress.cursor !== undefined) cursor.keep(progress.cursor);

@@ -18,12 +18,16 @@ export interface ReplayOptions {
 /** `handled`: another delivery of the key has succeeded meanwhile, so nothing was sent. */
 export type Replayed = 'handled' | Answer | { readonly error: string; readonly durationMs: number };
 
+/** Deliveries in a row without an answer: a server that restarts breaks only a few connections. */
+const MOST_UNANSWERED = 3;
+
 /** Yields each delivery with its result. Ends early if every other one would fail alike. */
 export async function* replay(
   deliveries: readonly KeptDelivery[],
   { inbox, url, secret, rate, timeout }: ReplayOptions,
 ): AsyncGenerator<readonly [KeptDelivery, Replayed], void, undefined> {
   let next = performance.now();
+  let unanswered = 0;
   for (const delivery of deliveries) {
     const kept = await inbox.get(delivery.key);
     if (kept === undefined) {
@@ -39,7 +43,8 @@ export async function* replay(
       durationMs: Math.round(performance.now() - started),
     }));
     yield [delivery, replayed];
-    if (isHopeless(replayed)) return;
+    unanswered = 'error' in replayed ? unanswered + 1 : 0;
+    if (unanswered === MOST_UNANSWERED || isHopeless(replayed)) return;
   }
 }
 
@@ -49,9 +54,8 @@ export function isAccepted(replayed: Replayed): boolean {
 }
 
 /** Whether the fault is the address or the secret, and not this delivery. */
-function isHopeless(replayed: Replayed): boolean {
-  if (replayed === 'handled' || isAccepted(replayed)) return false;
-  if ('error' in replayed) return true;
+function isHopeless(replayed: Exclude<Replayed, 'handled'>): boolean {
+  if ('error' in replayed || isAccepted(replayed)) return false;
   const code = codeOf(replayed);
   if (code !== undefined) return code === 'invalid_signature' || code === 'misconfigured';
   return replayed.status < 500 && replayed.status !== 409 && replayed.status !== 429;

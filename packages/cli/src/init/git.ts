@@ -11,7 +11,9 @@ export function isTrackedByGit(folder: string, path: string): boolean {
 
 function ask(folder: string, args: readonly string[]): boolean | undefined {
   try {
-    execFileSync('git', args, { cwd: folder, stdio: 'ignore' });
+    // A folder from elsewhere can name a program of its own there.
+    const safe = ['-c', 'core.fsmonitor=false', ...args];
+    execFileSync('git', safe, { cwd: folder, stdio: 'ignore' });
     return true;
   } catch (error) {
     return (error as { readonly status?: number | null }).status === 1 ? false : undefined;

@@ -1,26 +1,12 @@
 /** Files of JSON that are whole at any moment, also after a crash. */
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { usageFailure } from '../failure.js';
+import { writeWhole } from '../whole-file.js';
 
 export function writeJsonFile(path: string, value: unknown): void {
-  const draft = `${path}.${process.pid}.draft`;
-  const descriptor = openSync(draft, 'w');
-  try {
-    writeSync(descriptor, `${JSON.stringify(value)}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(draft, path);
+  // A link stays, and its target is replaced: a volume, for example.
+  writeWhole(existsSync(path) ? realpathSync(path) : path, `${JSON.stringify(value)}\n`);
 }
 
 /** @throws Error if the file holds no JSON */

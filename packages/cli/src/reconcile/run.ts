@@ -48,25 +48,31 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Runs the work under the lock. Gives undefined if another run has the lock. */
   readonly alone: (work: () => Promise<ReconcileReport>) => Promise<ReconcileReport | undefined>;
+  /** Takes the secrets out of a text. */
+  readonly redact: (text: string) => string;
   readonly onError: (error: RunError) => void;
   readonly onProgress: (progress: ReconcileProgress) => void;
 }
 
 /** Milliseconds after the deadline for the questions and the credits that are under way. */
 const GRACE = 60_000;
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** @throws Failure if `unpaidReferences` returns no references, or a setting is wrong */
 export async function runOnce({
   alone,
   onError,
+  redact,
   signal,
   ...options
 }: RunOptions): Promise<RunReport> {
   const started = performance.now();
   const errors: RunError[] = [];
   const add = (error: RunError): void => {
-    errors.push(error);
-    onError(error);
+    // Before it is cut: no list of secrets knows half a secret.
+    const message = redact(error.message).replace(/\s+/g, ' ').slice(0, LONGEST_MESSAGE);
+    errors.push({ ...error, message });
+    onError(errors.at(-1)!);
   };
   let known: ReconcileProgress | undefined;
   const onProgress = (progress: ReconcileProgress): void => {
@@ -96,7 +102,7 @@ export async function runOnce({
     );
     // A query of the merchant that hangs would keep the lock for ever.
     const report = await withinBounds(running, {
-      milliseconds: options.deadline + GRACE,
+      milliseconds: Math.min(options.deadline + GRACE, LONGEST_TIMER),
       reason: () => {
         limit.abort(new Error('the run did not end in the minute after its deadline'));
         return limit.signal.reason as unknown;
@@ -105,7 +111,8 @@ export async function runOnce({
     if (report === undefined) return ended('skipped');
     for (const reference of report.repeated) add({ reference, ...REPEATED });
     if (report.keyRefused) return ended('key_refused', report);
-    const isDone = errors.length === 0 && report.notAsked.length === 0;
+    const hasErrors = errors.length > 0 || report.errors.length > 0;
+    const isDone = !hasErrors && report.notAsked.length === 0;
     return ended(isDone ? 'done' : 'incomplete', report);
   } catch (error) {
     if (signal.aborted) return ended('stopped');
@@ -119,7 +126,7 @@ export async function runOnce({
 
 const REPEATED = { code: 'repeated', message: 'two orders have this reference' };
 
-type Reconciling = Omit<RunOptions, 'alone' | 'onError'>;
+type Reconciling = Omit<RunOptions, 'alone' | 'onError' | 'redact'>;
 
 async function reconcileWith(
   { shop, tenant, signal, ...options }: Reconciling,
@@ -160,14 +167,14 @@ function countsOf(progress: ReconcileProgress | undefined): Readonly<Record<stri
 
 const LONGEST_MESSAGE = 300;
 
-/** On one line, with the reason behind it, and without its stack. */
+/** With the reason behind the error, and without its stack. */
 function factsOf(error: unknown): Pick<RunError, 'code' | 'message'> {
-  if (!(error instanceof Error)) return { code: 'error', message: String(error) };
-  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
-  const reasons = [messageOf(error), cause instanceof Error ? messageOf(cause) : ''];
-  const message = reasons.filter((reason) => reason !== '').join(': ');
-  return {
-    code: typeof code === 'string' ? code : error.name,
-    message: message.replace(/\s+/g, ' ').slice(0, LONGEST_MESSAGE),
-  };
+  try {
+    const { code, cause, name } = Object(error) as Partial<NodeJS.ErrnoException>;
+    const reasons = [messageOf(error), cause instanceof Error ? messageOf(cause) : ''];
+    const message = reasons.filter((reason) => reason !== '').join(': ');
+    return { code: [code, name].find((each) => typeof each === 'string') ?? 'error', message };
+  } catch {
+    return { code: 'error', message: messageOf(error) };
+  }
 }
