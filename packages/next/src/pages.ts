@@ -10,8 +10,7 @@ export interface NextApiHost {
   readonly req: NextApiRequest;
 }
 
-const BODY_CONSUMED_HINT =
-  'Add to the same file: export const config = { api: { bodyParser: false } };';
+const HINT = 'Add to the same file: export const config = { api: { bodyParser: false } };';
 
 /**
  * Makes an API route of the Pages Router. The file also needs
@@ -29,7 +28,7 @@ export function paymentWebhookApi<const Events extends EventTypes = NoEvents>(
   );
   return async (req, res) => {
     requireRouter('pages', req);
-    const reply = await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req });
-    await writeReply(req, res, reply);
+    const delivery = deliveryOf(req, HINT);
+    await writeReply(req, res, await receiver.receive(delivery, { req }));
   };
 }
