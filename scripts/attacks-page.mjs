@@ -22,6 +22,7 @@ const SECTIONS = {
   L: 'The API client',
   M: 'Emulator and testing',
   N: 'Stores, tenants and set-up',
+  O: 'Credits, hosts and tools',
 };
 
 function readRows() {
@@ -31,9 +32,9 @@ function readRows() {
 /** The ids of the rows that the titles in a file's text name. */
 function rowsOf(text) {
   const titles =
-    text.match(/['"`][A-N]\d{2}(?: [A-N]\d{2})*[ '"`]|\((?:%s, )?(?:[A-N]\d{2}(?:, )?)+\)['"`]/g) ??
+    text.match(/['"`][A-O]\d{2}(?: [A-O]\d{2})*[ '"`]|\((?:%s, )?(?:[A-O]\d{2}(?:, )?)+\)['"`]/g) ??
     [];
-  return new Set(titles.flatMap((title) => title.match(/[A-N]\d{2}/g)));
+  return new Set(titles.flatMap((title) => title.match(/[A-O]\d{2}/g)));
 }
 
 function* filesUnder(folder) {
@@ -48,7 +49,7 @@ function* filesUnder(folder) {
 
 export function attacksPage() {
   const files = new Map();
-  for (const path of ['packages', 'test', 'examples']
+  for (const path of ['packages', 'test', 'examples', 'lab']
     .flatMap((folder) => [...filesUnder(folder)])
     .sort()) {
     for (const row of rowsOf(readFileSync(join(root, path), 'utf8')))
