@@ -65,7 +65,7 @@ describe('testAdapter', () => {
 
   it('says what is missing where there is no test runner', () => {
     expect(() => testAdapter('none', () => ({ port: 0, close: () => undefined }))).toThrow(
-      'pass them as its third argument',
+      'pass them as its last argument',
     );
   });
 });
