@@ -1,7 +1,6 @@
 /**
- * Measures and prints. `--quick`: shorter and less sure; `--host <name>`: that host alone; `--json`: for machines; `--check`: exit
- * code 1 where a goal is missed by a third, other than those in requests a second, which other work on the machine disturbs, and those
- * of bare.
+ * Measures and prints. `--quick`: shorter and less sure. `--host <name>`: that host alone. `--json`: for
+ * machines. `--check`: exit code 1 if a goal is missed by a third.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -27,8 +27,6 @@ export interface Goal {
   readonly bound: 'at most' | 'at least';
   readonly goal: number;
   readonly reached: number;
-  /** Whether `--check` looks at it: not where other work on the machine or the host's own share decides. */
-  readonly checked: boolean;
 }
 
 export function isReached({ bound, goal, reached }: Goal): boolean {

@@ -38,7 +38,6 @@ const atMost = (
       bound: 'at most',
       goal,
       reached: figures[figure]!,
-      checked: false,
     }));
 const report: Report = {
   node: process.versions.node,
