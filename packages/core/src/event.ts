@@ -1,7 +1,7 @@
 /** From proven bytes to a typed event. Nothing in this file runs before the signature matched. */
 import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
-import { isWellFormed } from './bytes.js';
+import { isWellFormed, toText } from './bytes.js';
 import { withinBounds } from './time-limit.js';
 
 /** The parsed body. Other fields are `unknown`: never credit an amount from it (docs/service.md 6). */
@@ -53,9 +53,6 @@ export type ConfiguredEvent<Events extends EventSchemas> = {
 export type WebhookEvent<Events extends EventSchemas = NoEvents> =
   ConfiguredEvent<Events> | UnrecognizedEvent;
 
-// ignoreBOM keeps a byte order mark in the text, where JSON.parse refuses it; the default would drop it unseen.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** Checks `events` at set-up and gives the schema of each configured kind. */
 export function readEvents(
   events: EventSchemas = {},
@@ -98,16 +95,9 @@ function isKind(value: unknown): value is string {
  * @throws WebhookError `invalid_payload`. Its message never quotes the body, as a SyntaxError's would.
  */
 export function parsePayload(rawBody: Uint8Array): WebhookPayload {
-  let payload: Record<string, unknown> | null;
-  try {
-    const text = decoder.decode(rawBody);
-    payload = JSON.parse(
-      text,
-      mayNamePrototype(text) ? leaveOutPrototypes : undefined,
-    ) as typeof payload;
-  } catch {
-    throw invalid('is not UTF-8, or not JSON');
-  }
+  const text = toText(rawBody);
+  if (text === undefined) throw invalid('is not UTF-8');
+  const payload = parseJson(text);
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalid('is not a JSON object');
   const { reference } = payload;
@@ -120,6 +110,15 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
     throw invalid('needs a `reference`: a non-blank string without NUL or unpaired surrogates');
   }
   return Object.freeze(payload) as WebhookPayload;
+}
+
+function parseJson(text: string): Record<string, unknown> | null {
+  try {
+    const reviver = mayNamePrototype(text) ? leaveOutPrototypes : undefined;
+    return JSON.parse(text, reviver) as Record<string, unknown> | null;
+  } catch {
+    throw invalid('is not JSON');
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import type {
   WebhookEvent,
 } from './event.js';
 import { failureOf } from './result.js';
-import type { EventSchemas } from './schema.js';
+import type { EventSchemas, StandardSchema } from './schema.js';
 import { withTimeLimit, type TimeLimit } from './time-limit.js';
 
 /** The context of a handler: the request's side of its host, and `signal`. */
@@ -44,6 +44,8 @@ export interface Handled {
 
 /** Takes every event of a configured kind, and says how it ended. `createPayments` returns one. */
 export interface EventReceiver {
+  /** An own property: configures these kinds beside those of the option `events`. */
+  readonly kinds?: readonly string[] | undefined;
   receive(event: WebhookEvent, context: { readonly signal: AbortSignal }): Promise<Handled>;
 }
 
@@ -60,23 +62,29 @@ type Settled<T> = [T][T extends unknown ? 0 : never];
 export interface HandlerSet {
   /** Whether an event receiver decides what a signed status means that contradicts the header. */
   readonly decidesStatus: boolean;
+  /** The configured kinds, with those of an event receiver. */
+  readonly kinds: Kinds;
   /** Runs the handler of an event. @throws the handler's error, or WebhookError `handler_timeout`. */
   readonly run: (event: WebhookEvent, host: object) => Promise<Handled['outcome']>;
 }
 
 type AnyHandler = Handler<WebhookEvent, object>;
 
+type Kinds = ReadonlyMap<string, StandardSchema | undefined>;
+
 /** @throws ConfigurationError that names the handler and the fault. */
 export function readHandlers(
   handlers: unknown,
-  kinds: ReadonlyMap<string, unknown>,
+  configured: Kinds,
   handlerTimeout: number,
 ): HandlerSet {
   const receiver = isEventReceiver(handlers) ? handlers : undefined;
+  const kinds = new Map([...kindsOf(receiver), ...configured]);
   const handlerOf =
     receiver === undefined ? handlerFinder(handlers, kinds) : receivingHandler(receiver);
   return {
     decidesStatus: receiver !== undefined,
+    kinds,
     async run(event, host) {
       const handler = handlerOf(event.type);
       if (handler === undefined) return 'ignored';
@@ -101,11 +109,20 @@ function contextOf(host: object, limit: TimeLimit): HandlerContext<object> {
   };
 }
 
+function kindsOf(receiver: EventReceiver | undefined): [string, undefined][] {
+  if (receiver === undefined || !Object.hasOwn(receiver, 'kinds')) return [];
+  return (receiver.kinds ?? []).map((kind) => [kind, undefined]);
+}
+
 const OUTCOMES = ['handled', 'duplicate', 'ignored'] as const;
 
 function outcomeOf(returned: unknown): Handled['outcome'] {
   const { outcome } = Object(returned) as Partial<Handled>;
-  return OUTCOMES.find((known) => known === outcome) ?? 'handled';
+  if (outcome === undefined) return 'handled';
+  const known = OUTCOMES.find((each) => each === outcome);
+  if (known !== undefined) return known;
+  // It may mean that nothing was done, as the `in_progress` of a store.
+  throw fault('handler_failed', `receive() must give an outcome of ${OUTCOMES.join(', ')}`);
 }
 
 function receivingHandler(receiver: EventReceiver) {
@@ -125,10 +142,7 @@ function isEventReceiver(handlers: unknown): handlers is EventReceiver {
   );
 }
 
-function handlerFinder(
-  handlers: unknown,
-  kinds: ReadonlyMap<string, unknown>,
-): (type: string) => AnyHandler | undefined {
+function handlerFinder(handlers: unknown, kinds: Kinds): (type: string) => AnyHandler | undefined {
   if (typeof handlers === 'function') {
     return (type) => (type === 'unrecognized' ? undefined : (handlers as AnyHandler));
   }

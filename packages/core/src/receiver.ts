@@ -56,10 +56,14 @@ export function createReceiver(
 
 function createFullReceiver(options: unknown, handlers: unknown): Receiver<object> {
   const settings = readSettings(options, 'receiver');
-  const { kinds, logger, observe, handlerTimeout } = settings;
-  const { decidesStatus, run } = readHandlers(handlers, kinds, handlerTimeout);
+  const { logger, observe, handlerTimeout } = settings;
+  const { kinds, decidesStatus, run } = readHandlers(handlers, settings.kinds, handlerTimeout);
   const explain = createExplainer(logger);
-  const proof: Proof = { settings, allowsContradiction: decidesStatus, explain };
+  const proof: Proof = {
+    settings: { ...settings, kinds },
+    allowsContradiction: decidesStatus,
+    explain,
+  };
   const reporter = createReporter(observe, logger);
   return {
     async receive(delivery, host) {

@@ -166,7 +166,6 @@ describe('an event receiver, such as payments', () => {
     [{ outcome: 'handled' }, 'handled'],
     [{ outcome: 'duplicate' }, 'duplicate'],
     [{ outcome: 'ignored' }, 'ignored'],
-    [{ outcome: 'failed' }, 'handled'],
     [undefined, 'handled'],
   ])('that returns %j is acknowledged and observed as %s', async (returned, outcome) => {
     const observe = vi.fn();
@@ -175,6 +174,27 @@ describe('an event receiver, such as payments', () => {
       await createReceiver({ secret, observe }, payments).receive(deliver(), {}),
     ).toMatchObject(received);
     expect(observe).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome }));
+  });
+
+  it('answers 500 if the outcome is unknown, because nothing may have been done', async () => {
+    const receive = () => Promise.resolve({ outcome: 'in_progress' } as never);
+    const reply = await createReceiver({ secret, logger }, { receive }).receive(deliver(), {});
+    expect(reply).toMatchObject({ status: 500, body: '{"error":"handler_failed"}' });
+  });
+
+  it('gets events of its own `kinds` without the option `events`', async () => {
+    const receive = vi.fn(() => Promise.resolve<Handled>({ outcome: 'handled' }));
+    const refund = deliver({ type: 'payment.refunded' });
+    await createReceiver({ secret }, { receive }).receive(refund, {});
+    expect(receive).not.toHaveBeenCalled();
+    const kinds = ['payment.refunded'];
+    await createReceiver({ secret }, { kinds, receive }).receive(refund, {});
+    expect(receive).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ type: 'payment.refunded', reference: 'order-42' }),
+      expect.anything(),
+    );
+    await polluted({ kinds }, () => createReceiver({ secret }, { receive }).receive(refund, {}));
+    expect(receive).toHaveBeenCalledOnce();
   });
 
   it('decides what a contradicting status means (C24)', async () => {

@@ -1,8 +1,7 @@
-import { createReceiver } from '@paylink/core';
 import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, toResponse, type FetchHost } from '@paylink/fetch';
 import { requireRouter } from './require-router.js';
-import { orMissingSecret } from './missing-secret.js';
+import { receiverOrMissingSecret } from './missing-secret.js';
 
 /** The second argument of a route handler: the parameters of a dynamic route. */
 export interface RouteContext {
@@ -27,9 +26,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, NextHost>,
   handlers: Handlers<SchemasOf<Events>, NextHost>,
 ): RouteHandler {
-  const receiver = orMissingSecret(options, () =>
-    createReceiver<SchemasOf<Events>, NextHost>(options, handlers),
-  );
+  const receiver = receiverOrMissingSecret<SchemasOf<Events>, NextHost>(options, handlers);
   return async (request: Request, context?: RouteContext) => {
     requireRouter('app', request);
     const delivery = deliveryOf(request);

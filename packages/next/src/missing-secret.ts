@@ -1,31 +1,40 @@
-import { ConfigurationError, errorReply, logLine, readLogger, WebhookError } from '@paylink/core';
-import type { Logger, Receiver } from '@paylink/core';
+import { ConfigurationError, createReceiver, WebhookError } from '@paylink/core';
+import type { Delivery, EventSchemas, Handlers, Receiver, ReceiverOptions } from '@paylink/core';
 
 /**
  * Makes a receiver. If its secret is missing or invalid, returns a receiver that answers every request
- * with 500 `misconfigured` and says why in the log, once.
+ * with 500 `misconfigured` and says why in the log.
  *
- * @throws every other error of `make`
+ * @throws ConfigurationError for every other mistake
  */
-export function orMissingSecret<
+export function receiverOrMissingSecret<
+  Events extends EventSchemas,
   Host extends { readonly request?: unknown; readonly req?: unknown },
->(options: { readonly logger?: Logger | undefined }, make: () => Receiver<Host>): Receiver<Host> {
+>(options: ReceiverOptions<Events, Host>, handlers: Handlers<Events, Host>): Receiver<Host> {
   try {
-    return make();
+    return createReceiver(options, handlers);
   } catch (error) {
     if (!(error instanceof ConfigurationError) || !error.option.startsWith('secret')) throw error;
-    const logger = readLogger(options.logger);
-    let isLogged = false;
+    // Nobody knows this secret, and no delivery comes as far as its check.
+    const secret = crypto.getRandomValues(new Uint8Array(32));
+    const receiver = createReceiver<Events, Host>({ ...options, secret }, handlers);
     return {
-      async receive(_delivery, { request, req }) {
-        const route = pathOf((request ?? req) as { readonly url?: string });
-        const line = logLine(500, error.code, `${error.message} The route ${route} reads it`);
-        if (!isLogged) logger.error(line, { code: error.code, status: 500 });
-        isLogged = true;
-        return errorReply(new WebhookError('misconfigured'));
+      async receive(_delivery, host) {
+        const route = pathOf((host.request ?? host.req) as { readonly url?: string });
+        const problem = error.message.replace(/[^.?]$/, '$&.');
+        const message = `${problem} The route ${route} reads it`;
+        return receiver.receive(misconfigured(message), host);
       },
     };
   }
+}
+
+/** A delivery that fails at its first header, so that the receiver logs and observes it as usual. */
+function misconfigured(message: string): Delivery {
+  const fail = (): never => {
+    throw new WebhookError('misconfigured', { message });
+  };
+  return { header: fail, body: async () => fail() };
 }
 
 function pathOf({ url = '' }: { readonly url?: string }): string {

@@ -1,8 +1,7 @@
-import { createReceiver } from '@paylink/core';
 import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { NextApiHandler, NextApiRequest } from 'next';
-import { orMissingSecret } from './missing-secret.js';
+import { receiverOrMissingSecret } from './missing-secret.js';
 import { requireRouter } from './require-router.js';
 
 /** The request's side of Next.js that a handler gets. */
@@ -23,9 +22,7 @@ export function paymentWebhookApi<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, NextApiHost>,
   handlers: Handlers<SchemasOf<Events>, NextApiHost>,
 ): NextApiHandler {
-  const receiver = orMissingSecret(options, () =>
-    createReceiver<SchemasOf<Events>, NextApiHost>(options, handlers),
-  );
+  const receiver = receiverOrMissingSecret<SchemasOf<Events>, NextApiHost>(options, handlers);
   return async (req, res) => {
     requireRouter('pages', req);
     const delivery = deliveryOf(req, HINT);

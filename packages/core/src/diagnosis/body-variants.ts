@@ -1,6 +1,7 @@
 import type { Budget } from './budget.js';
 import type { DiagnosisCode } from './codes.js';
-import { fromBase64, fromLatin1, toLatin1, toText } from './encodings.js';
+import { toText } from '../bytes.js';
+import { fromBase64, fromLatin1, toLatin1 } from './encodings.js';
 import { writings } from './json-writings.js';
 import { variantsOf, type Variant } from './variants.js';
 

@@ -5,15 +5,6 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
   return isBytes(value) ? value : undefined;
 }
 
-/** The text whose UTF-8 these bytes are, a byte order mark included. */
-export function toText(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
 // In pieces: a call with an argument for each byte of a long body would overflow the stack.
 const PIECE = 8_192;
 

@@ -1,6 +1,7 @@
 import { FIXTURES } from '../secret.js';
 import type { DiagnosisCode } from './codes.js';
-import { fromBase64, fromHex, toBase64, toHex, toText } from './encodings.js';
+import { toText } from '../bytes.js';
+import { fromBase64, fromHex, toBase64, toHex } from './encodings.js';
 import { variantsOf, type Variant } from './variants.js';
 
 /** The keys that the signer may have used, where the receiver has `secret`. */
