@@ -294,7 +294,7 @@ describe.each(hosts)('$name', (host) => {
     expect(JSON.stringify(observe.mock.calls) + log()).not.toMatch(/stranger/);
   });
 
-  it('prints neither secret nor signature nor body, whatever comes of a delivery (J01)', async () => {
+  it('prints neither secret nor signature nor body, whatever comes of a delivery', async () => {
     // Every test looks at what went through the console and into replies; this one also at what did not.
     let written = '';
     for (const stream of [process.stdout, process.stderr]) {
@@ -333,7 +333,7 @@ describe.each(hosts)('$name', (host) => {
     }).toThrow('the output holds');
   });
 
-  it('changes no prototype, whichever names a body or its headers hold (J08)', async () => {
+  it('changes no prototype, whichever names a body or its headers hold', async () => {
     const serving = await serve(host);
     for (const name of [
       '__proto__',

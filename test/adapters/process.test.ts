@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 describe.each(oneOfEach)('$name', (host) => {
-  it('finishes the handler on SIGTERM, acknowledges, accepts no new connection, and ends (G10)', async () => {
+  it('finishes the handler on SIGTERM, acknowledges, accepts no new connection, and ends', async () => {
     child = new Child(host.name);
     const port = await child.told('port');
     const wire = await begin(port, genuine('order-slow'));
@@ -27,7 +27,7 @@ describe.each(oneOfEach)('$name', (host) => {
     await expect(Wire.open(port)).rejects.toThrow();
   });
 
-  it('acknowledges nothing that a crash of the process has cut short (G11)', async () => {
+  it('acknowledges nothing that a crash of the process has cut short', async () => {
     child = new Child(host.name);
     const wire = await begin(await child.told('port'), genuine('order-crash'));
     expect(await child.told('handling')).toBe('order-crash');
@@ -56,7 +56,7 @@ describe.each(readers)('$name', (host) => {
   const LIMIT = 8_192;
   const PIECE = 128;
 
-  it('holds what 500 slow senders send in pieces of 128 bytes in little more memory than the bytes (D11)', async ({
+  it('holds what 500 slow senders send in pieces of 128 bytes in little more memory than the bytes', async ({
     annotate,
   }) => {
     child = new Child(host.name, LIMIT);

@@ -41,7 +41,7 @@ const common = requiredCopy();
 const SECRET = 'a-secret-for-the-two-copies';
 
 describe('two copies in one process', () => {
-  it('find the event that the gate of the other copy proved (O15)', async () => {
+  it('find the event that the gate of the other copy proved', async () => {
     const imported = { ...modules, webhookEvent };
     for (const [gateOf, readerOf] of [
       [common, imported],
@@ -59,7 +59,7 @@ describe('two copies in one process', () => {
     }
   });
 
-  it('do not both read a body that is still on its way (F21, K01)', async () => {
+  it('do not both read a body that is still on its way', async () => {
     const credited: string[] = [];
     const told: string[] = [];
     const options = {

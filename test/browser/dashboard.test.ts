@@ -255,7 +255,7 @@ describeInChromium('the dashboard in Chromium', () => {
     };
 
     it.each(Object.entries(CASES))(
-      '%s (M06)',
+      '%s',
       async (fault, { isPaid, answers, credits }) => {
         const reference = randomUUID();
         await openPayment(page, shop, await shop.createLink({ reference }));
@@ -276,7 +276,7 @@ describeInChromium('the dashboard in Chromium', () => {
       SLOW_FAULTS,
     );
 
-    it('and the page has no other (M06)', async () => {
+    it('and the page has no other', async () => {
       await openPayment(page, shop, await shop.createLink({ reference: randomUUID() }));
       const forms = await page.locator('form[data-fault]').all();
       const shown = await Promise.all(forms.map((form) => form.getAttribute('data-fault')));

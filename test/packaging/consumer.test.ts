@@ -97,7 +97,7 @@ describe('a project outside of the workspace that installs the packed tarballs',
     120_000,
   );
 
-  it('has one copy of core (K02, K03)', () => {
+  it('has one copy of core', () => {
     expect(
       shop.run('npm', 'ls', '@paylink/core', '--all', '--parseable').trim().split('\n'),
     ).toHaveLength(1);

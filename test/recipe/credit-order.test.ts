@@ -148,7 +148,7 @@ describe.each([
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 
-  it('leaves no mark when the notification comes before the order’s row, and credits on the next delivery (N01)', async () => {
+  it('leaves no mark when the notification comes before the order’s row, and credits on the next delivery', async () => {
     const reference = await paid();
     expect(await deliver(reference)).toEqual([503, { error: 'unknown_order' }]);
     expect(await booksOf(reference)).toEqual(UNTOUCHED);
@@ -158,7 +158,7 @@ describe.each([
     expect((await payments.reconcile([reference])).duplicates).toEqual([reference]);
   });
 
-  it('credits by reconcile if the notification came before the order’s row and never again (N01)', async () => {
+  it('credits by reconcile if the notification came before the order’s row and never again', async () => {
     const reference = await paid();
     expect((await deliver(reference))[0]).toBe(503);
     await insert(reference);
@@ -171,7 +171,7 @@ describe.each([
     ['amount', 500, 'XOF'],
     ['currency', 50_000, 'USD'],
   ])(
-    'refuses a payment of another %s than the order, by every way, until a person decides (O19)',
+    'refuses a payment of another %s than the order, by every way, until a person decides',
     async (_what, amount, currency) => {
       const reference = await paid();
       await insert(reference, amount, currency);
@@ -192,7 +192,7 @@ describe.each([
     },
   );
 
-  it('credits once if webhook, settle and reconcile come at the same moment (O16)', async () => {
+  it('credits once if webhook, settle and reconcile come at the same moment', async () => {
     const references = await Promise.all(Array.from({ length: 10 }, () => paid()));
     for (const reference of references) await insert(reference);
     await Promise.all([
@@ -229,7 +229,7 @@ describe.each([
     expect(log.mock.calls).toEqual([]);
   });
 
-  it('credits nothing again when the mark of a replayed delivery was deleted (H01)', async () => {
+  it('credits nothing again when the mark of a replayed delivery was deleted', async () => {
     const reference = await paid();
     await insert(reference);
     expect(await deliver(reference)).toEqual(OK);
@@ -240,7 +240,7 @@ describe.each([
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 
-  it('credits by reconcile what was never delivered, and nothing again when it is delivered late (H08)', async () => {
+  it('credits by reconcile what was never delivered, and nothing again when it is delivered late', async () => {
     const reference = await paid();
     await insert(reference);
     expect((await payments.reconcile([reference])).credited).toEqual([reference]);

@@ -85,7 +85,7 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
   }
 
   it.each(['packages/redis/README.md', 'packages/redis/src/redis-store.ts'])(
-    'credits once after a crash, a retry and FLUSHDB, with the statement of %s (N08)',
+    'credits once after a crash, a retry and FLUSHDB, with the statement of %s',
     async (path) => {
       const statement = shownIn(path);
       expect(
@@ -97,7 +97,7 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     20_000,
   );
 
-  it('would credit three times by the token alone (N08)', async () => {
+  it('would credit three times by the token alone', async () => {
     const statement = shownIn('packages/redis/README.md').replace(' AND paid_at IS NULL', '');
     expect(
       await crashRetryAndForget(({ fencingToken }) =>
@@ -106,7 +106,7 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     ).toBe(3);
   }, 20_000);
 
-  it('credits once with the recipe in a transaction of its own (N08)', async () => {
+  it('credits once with the recipe in a transaction of its own', async () => {
     const payment = { reference: 'order-1', amount: 5_000, currency: 'XOF' };
     expect(await crashRetryAndForget(() => db.transaction((tx) => creditOrder(tx, payment)))).toBe(
       1,

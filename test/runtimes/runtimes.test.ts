@@ -311,7 +311,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           },
         );
 
-        it('refuses the public secret in production, and where the environment is unknown (B07)', async () => {
+        it('refuses the public secret in production, and where the environment is unknown', async () => {
           const [status, answer] = await ask('/fixture', '');
           expect(status).toBe(200);
           // The one that has an environment, and no NODE_ENV in it.

@@ -182,7 +182,7 @@ describe('paylink emulate', () => {
     expect(running.stdout()).not.toContain('\u001b');
   });
 
-  it('does not repeat a secret and a key that were given to it, and its curl lines take the key from the shell (J01)', async () => {
+  it('does not repeat a secret and a key that were given to it, and its curl lines take the key from the shell', async () => {
     const env = { WEBHOOK_SECRET: SECRET, PAYLINK_API_KEY: API_KEY };
     const running = start(['emulate', '--port', '0'], env);
     await running.until(READY);
@@ -199,7 +199,7 @@ describe('paylink emulate', () => {
     ['.env', `export PAYLINK_API_KEY="${API_KEY}"\r\nOTHER=1`, []],
     ['my settings.env', `A=1\nPAYLINK_API_KEY='${API_KEY}'`, ['--dotenv', 'my settings.env']],
     ['key.txt', `${API_KEY}\n`, ['--api-key-file', 'key.txt']],
-  ])('prints curl lines that read the key from %s (J01)', async (name, content, args) => {
+  ])('prints curl lines that read the key from %s', async (name, content, args) => {
     const folder = newFolder();
     writeFileSync(join(folder, name), content);
     const running = start(['emulate', '--port', '0', ...args], {}, folder);
@@ -375,14 +375,14 @@ describe('paylink emulate', () => {
   });
 
   it.each([
-    ['another host (M01)', ['--host', '0.0.0.0'], /--host must be .*\n {2}--allow-remote/],
+    ['another host', ['--host', '0.0.0.0'], /--host must be .*\n {2}--allow-remote/],
     [
-      'a webhook on another machine (M03)',
+      'a webhook on another machine',
       ['--webhook', 'https://shop.example/webhooks'],
       /--webhook must be .*\n {2}--allow-host/,
     ],
     ['a webhook that is none', ['--webhook', 'shop'], /--webhook must be an http or https URL/],
-    ['a switch that there is not (M04)', ['--assume', 'sorcery=1'], /--assume sorcery/],
+    ['a switch that there is not', ['--assume', 'sorcery=1'], /--assume sorcery/],
     ['a port that is none', ['--port', '65536'], /from 0 to 65535/],
     [
       'an API key that is none',

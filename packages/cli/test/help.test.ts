@@ -99,7 +99,7 @@ describe('a mistake on the command line', () => {
     expect(result.stderr).toMatch(message);
   });
 
-  it('in the name of an option does not print the value (J01)', async () => {
+  it('in the name of an option does not print the value', async () => {
     for (const args of [
       ['trigger', '--sercet=whsec-0123456789'],
       ['sign', "--sercet=it's-whsec-0123456789\n'"],

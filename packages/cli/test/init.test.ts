@@ -393,7 +393,7 @@ await app.listen(process.env.PORT ?? 8080);
       expect(await readFile(join(outside, target), 'utf8')).toBe('KEPT=1\n');
   });
 
-  it('writes no secret through a link to a file that git keeps (O21)', async () => {
+  it('writes no secret through a link to a file that git keeps', async () => {
     const folder = await project({ dependencies: { koa: '3' } }, { '.env.example': 'KEPT=1\n' });
     await symlink('.env.example', join(folder, '.env'));
     const { code, stderr } = await inFolder(folder, ['--yes']);
@@ -411,7 +411,7 @@ await app.listen(process.env.PORT ?? 8080);
     await expect(stat(join(folder, 'ran'))).rejects.toThrow('ENOENT');
   });
 
-  it('writes nothing into a folder that is a symbolic link (O21)', async () => {
+  it('writes nothing into a folder that is a symbolic link', async () => {
     const outside = newFolder();
     const folder = await project({ dependencies: { koa: '3' } });
     await symlink(outside, join(folder, 'src'));

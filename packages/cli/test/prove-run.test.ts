@@ -469,7 +469,7 @@ describe('an input that cannot be read', () => {
     expect(result.stderr).toMatch(message);
   });
 
-  it('ends with a code of its own if there are no orders, and calls nothing right (O23)', async () => {
+  it('ends with a code of its own if there are no orders, and calls nothing right', async () => {
     const folder = write({ 'orders.csv': 'reference,amount\n', 'credits.csv': 'reference\n' });
     const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
     expect(result).toMatchObject({

@@ -318,7 +318,7 @@ describe('books in PostgreSQL', () => {
       /--orders: the query has two columns amount/,
     ],
     ['has no reference', 'SELECT amount FROM shop', /the query gives no column reference/],
-  ])('refuses a query that %s, and changes nothing (O23)', async (_, orders, message) => {
+  ])('refuses a query that %s, and changes nothing', async (_, orders, message) => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100);
       CREATE SEQUENCE IF NOT EXISTS counter; SELECT setval('counter', 3)`);
     const result = await paylink(
@@ -333,7 +333,7 @@ describe('books in PostgreSQL', () => {
     expect(rows).toEqual([{ orders: 1, counter: 3 }]);
   });
 
-  it('says that the server is not there, and not the password (J01)', async () => {
+  it('says that the server is not there, and not the password', async () => {
     const url = new URL(server.url);
     url.password = 'a-password-of-the-books';
     url.port = '1';

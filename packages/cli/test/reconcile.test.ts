@@ -418,7 +418,7 @@ describe('a thrown value that is hard to read', () => {
   });
 });
 
-it('a secret that a long error would cut in two is not printed (J01)', async () => {
+it('a secret that a long error would cut in two is not printed', async () => {
   const module = join(newFolder(), 'payments.mjs');
   writeFileSync(
     module,
@@ -465,7 +465,7 @@ it('a --state that is a link stays one, and no draft is left', async () => {
   expect([...readdirSync(folder), ...readdirSync(volume)]).toEqual(['cursor.json', 'cursor.json']);
 });
 
-it('a secret in an error of the merchant is not printed (J01)', async () => {
+it('a secret in an error of the merchant is not printed', async () => {
   const env = {
     PAYLINK_API_KEY: API_KEY,
     WEBHOOK_SECRET: SECRET,

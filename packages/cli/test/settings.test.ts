@@ -141,20 +141,17 @@ describe('the settings of the commands', () => {
     ['postgres://app@localhost:1/shop?%68ost=0.0.0.0'],
     ['postgres:///shop?host=0.0.0.0&port=1'],
     ['postgres://app@localhost:1/shop?host=0.0.0.0&password=its-own-one&password='],
-  ])(
-    'lets no password leave for %s, which only the .env of the folder names (O20)',
-    async (url) => {
-      const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
-      expect(await paylink(prove, { cwd, env: password })).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(
-          'PGPASSWORD would go to 0.0.0.0, which only the .env',
-        ) as string,
-      });
-      const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });
-      expect(named.stderr).not.toContain('would go to');
-    },
-  );
+  ])('lets no password leave for %s, which only the .env of the folder names', async (url) => {
+    const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
+    expect(await paylink(prove, { cwd, env: password })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'PGPASSWORD would go to 0.0.0.0, which only the .env',
+      ) as string,
+    });
+    const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });
+    expect(named.stderr).not.toContain('would go to');
+  });
 
   it.each([
     ['to this machine', 'postgres://app@127.0.0.1:1/shop', {}],

@@ -132,21 +132,21 @@ describe('the secret', () => {
   });
 
   it.each([
-    ['missing (B01)', {}, [], /no webhook secret\n {2}set WEBHOOK_SECRET/],
-    ['empty (B02)', {}, ['--secret', ''], /--secret is empty/],
+    ['missing', {}, [], /no webhook secret\n {2}set WEBHOOK_SECRET/],
+    ['empty', {}, ['--secret', ''], /--secret is empty/],
     [
-      'with a line break at its end (B03)',
+      'with a line break at its end',
       { WEBHOOK_SECRET: 'abcdefgh\n' },
       [],
       /WEBHOOK_SECRET must not start or end with whitespace/,
     ],
     [
-      'a placeholder (B04)',
+      'a placeholder',
       { PAYLINK_WEBHOOK_SECRET: 'undefined' },
       [],
       /PAYLINK_WEBHOOK_SECRET is a placeholder/,
     ],
-    ['an API key (B06)', { WEBHOOK_SECRET: API_KEY }, [], /WEBHOOK_SECRET is an API key/],
+    ['an API key', { WEBHOOK_SECRET: API_KEY }, [], /WEBHOOK_SECRET is an API key/],
     [
       'in a file that does not exist',
       {},

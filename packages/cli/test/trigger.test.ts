@@ -255,7 +255,7 @@ describe('paylink trigger', () => {
     });
   });
 
-  it('prints neither the secret nor the signature, also when the server sends them back (J01)', async () => {
+  it('prints neither the secret nor the signature, also when the server sends them back', async () => {
     const url = await serve((req, res) =>
       res.end(
         `${SECRET} ${String(req.headers['x-service-signature'])} ${String(req.headers['x-token'])}`,
@@ -277,7 +277,7 @@ describe('paylink trigger', () => {
     }
   });
 
-  it('prints neither the query of the address nor what follows the scheme of a header (J01)', async () => {
+  it('prints neither the query of the address nor what follows the scheme of a header', async () => {
     const url = await serve((req, res) => {
       const { searchParams } = new URL(req.url!, 'http://localhost');
       const [, token] = req.headers.authorization!.split(' ');
@@ -300,7 +300,7 @@ describe('paylink trigger', () => {
     }
   });
 
-  it('knows a secret also as JSON quotes it (J01)', async () => {
+  it('knows a secret also as JSON quotes it', async () => {
     const secret = 'says "quoted\\" twice';
     const url = await serve((_req, res) => res.end(JSON.stringify({ secret })));
     const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], {

@@ -203,7 +203,7 @@ describe('Idempotency-Key', () => {
     ['unprocessable', 422, 'idempotency_mismatch'],
     ['fail', 500, 'replay_failed'],
   ] as const)(
-    'answers a key that comes again by %s with %d, for the same body and another (L02)',
+    'answers a key that comes again by %s with %d, for the same body and another',
     async (answer, status, code) => {
       await restart({ assumed: { replayedKey: answer, replayedKeyOtherBody: answer } });
       const first = await (await postLink(emulator, FIXED, key)).text();
@@ -221,7 +221,7 @@ describe('Idempotency-Key', () => {
     },
   );
 
-  it('answers a failed replay with another 5xx where that is assumed (L02)', async () => {
+  it('answers a failed replay with another 5xx where that is assumed', async () => {
     await restart({ assumed: { replayedKey: 'fail', errorStatus: { replay_failed: 503 } } });
     await postLink(emulator, FIXED, key);
     expect((await postLink(emulator, FIXED, key)).status).toBe(503);

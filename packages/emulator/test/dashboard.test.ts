@@ -283,7 +283,7 @@ describe('what can be done to a payment', () => {
     expect(emulator.deliveries()).toHaveLength(1);
   });
 
-  it('pays without a notification, this once (H08)', async () => {
+  it('pays without a notification, this once', async () => {
     const { emulator } = await setUp();
     await post(emulator, `${await newPayment(emulator)}/pay`, { notification: 'drop' });
     expect(emulator.deliveries()).toMatchObject([{ state: 'dropped' }]);

@@ -42,7 +42,7 @@ const until = (holds: () => boolean): Promise<boolean> =>
   vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
 
 describe('disturb', () => {
-  it('drops as many notifications as the option says; the API still reports their payments (H08)', async () => {
+  it('drops as many notifications as the option says; the API still reports their payments', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'drop', count: 2 });
     await payAll(emulator, 'a', 'b', 'c');
@@ -73,7 +73,7 @@ describe('disturb', () => {
     expect(await readPayment(emulator, 'b')).toMatchObject({ status: 'success' });
   });
 
-  it('lets a dropped notification come late, by redeliver (H07)', async () => {
+  it('lets a dropped notification come late, by redeliver', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'drop' });
     await payAll(emulator, 'a');
@@ -101,7 +101,7 @@ describe('disturb', () => {
     ).toEqual(['dropped', 'dropped']);
   });
 
-  it('delays, and says when it will come (H07)', async () => {
+  it('delays, and says when it will come', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'delay', delay: 80, count: 1 });
     const before = Date.now();
@@ -114,7 +114,7 @@ describe('disturb', () => {
     ).toBeGreaterThanOrEqual(78);
   });
 
-  it('reorders: keeps one back until the next was answered (H07)', async () => {
+  it('reorders: keeps one back until the next was answered', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'reorder' });
     await payAll(emulator, 'a', 'b', 'c', 'd');

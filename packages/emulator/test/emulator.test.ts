@@ -57,7 +57,7 @@ describe('startEmulator', () => {
   );
 
   it.each<[string, EmulatorOptions, string]>([
-    ['a host that others reach (M01)', { host: '0.0.0.0' }, 'host'],
+    ['a host that others reach', { host: '0.0.0.0' }, 'host'],
     ['an IPv6 host that others reach', { host: '::' }, 'host'],
     ['a host with a name', { host: 'example.com' }, 'host'],
     ['an empty host', { host: '' }, 'host'],
@@ -81,7 +81,7 @@ describe('startEmulator', () => {
     ['a pay page without a scheme', { payUrl: 'localhost:4010' }, 'payUrl'],
     ['a host that is no text', { allowHosts: [1] } as unknown as EmulatorOptions, 'allowHosts'],
     [
-      'a webhook on a host beside those allowed (M03)',
+      'a webhook on a host beside those allowed',
       { webhook: { url: 'http://b.a.example/' }, allowHosts: ['a.example'] },
       'webhook.url',
     ],
@@ -92,7 +92,7 @@ describe('startEmulator', () => {
       'assumed.notificationContentType',
     ],
     ['a port that is none', { port: 65_536 }, 'port'],
-    ['a webhook on another machine (M03)', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
+    ['a webhook on another machine', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
     [
       'a webhook with a foreign name',
       { webhook: { url: 'https://localhost.example.com/' } },
@@ -159,7 +159,7 @@ describe('startEmulator', () => {
     });
   });
 
-  it('answers only to addresses and to its own name where allowRemote lets other machines reach it (M01)', async () => {
+  it('answers only to addresses and to its own name where allowRemote lets other machines reach it', async () => {
     const emulator = await start({ host: '0.0.0.0', allowRemote: true });
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
     await createLink(emulator);
@@ -173,7 +173,7 @@ describe('startEmulator', () => {
     expect((await named.fetch(new Request('http://localhost/dashboard'))).status).toBe(200);
   });
 
-  it('gives out pay pages at another origin, and answers to its name (M01)', async () => {
+  it('gives out pay pages at another origin, and answers to its name', async () => {
     const payUrl = 'http://pay.shop.example:4010';
     const emulator = await start({ host: '0.0.0.0', allowRemote: true, payUrl });
     expect(emulator).toMatchObject({ payUrl, dashboardUrl: `${payUrl}/dashboard` });
@@ -186,7 +186,7 @@ describe('startEmulator', () => {
     );
   });
 
-  it('sends to another host that is allowed, by whatever its name resolves to (M03)', async () => {
+  it('sends to another host that is allowed, by whatever its name resolves to', async () => {
     const emulator = await start({
       webhook: { url: 'http://nobody.invalid:9/' },
       allowHosts: ['NOBODY.invalid', '[fd00::1]'],
@@ -222,7 +222,7 @@ describe('startEmulator', () => {
     await receiver.close();
   });
 
-  it('shows neither secret when it is logged or serialised whole (B17)', async () => {
+  it('shows neither secret when it is logged or serialised whole', async () => {
     const emulator = await start();
     for (const text of [
       inspect(emulator, { showHidden: true, depth: 9 }),
@@ -357,7 +357,7 @@ describe('loopback', () => {
   });
 });
 
-it('names every behaviour of its own as a switch, and each switch with its default in the README (M04)', async () => {
+it('names every behaviour of its own as a switch, and each switch with its default in the README', async () => {
   const refused = await startEmulator({ assumed: { sorcery: 1 } as never }).then(() => '', String);
   const switches = refused.split('Valid switches: ')[1]!.split(', ');
   expect(switches.length).toBeGreaterThan(20);

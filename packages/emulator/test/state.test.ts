@@ -164,7 +164,7 @@ describe('the state file', () => {
     expect(await readPayment(await start(), 'order-2')).toMatchObject({ status: 'pending' });
   });
 
-  it('removes a link that was planted for its temporary file, and does not write through it (O22)', async () => {
+  it('removes a link that was planted for its temporary file, and does not write through it', async () => {
     const target = join(state, '..', 'precious');
     writeFileSync(target, 'my notes\n');
     symlinkSync(target, `${state}.tmp`);
@@ -319,7 +319,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       throw new Error('the disk was never full');
     }
 
-    it('loses no link that was acknowledged, says why the next one fails, and opens again (O22)', async () => {
+    it('loses no link that was acknowledged, says why the next one fails, and opens again', async () => {
       const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
       const first = await start();
       const created = await createUntilFull(first);
