@@ -19,7 +19,7 @@ const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { event: `${KIND}${'.'.repeat(5_000)}` },
   ],
   [
-    'refuses characters that no kind has',
+    'refuses characters that are invalid in a kind',
     ...[
       'payment succeeded',
       'payment/succeeded',
@@ -33,14 +33,18 @@ const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
     ].map((event) => ({ event })),
   ],
   [
-    'refuses a header that is repeated, also with the same value',
+    'refuses a repeated header, also with the same value',
     { event: [KIND, KIND] },
     { event: [KIND, 'payment.failed'] },
     { event: ['payment.failed', KIND] },
     { event: `${KIND}, ${KIND}` },
     { event: [KIND, ''] },
   ],
-  ['refuses a kind in other case', { event: 'Payment.Succeeded' }, { event: 'PAYMENT.SUCCEEDED' }],
+  [
+    'refuses a kind with capital letters',
+    { event: 'Payment.Succeeded' },
+    { event: 'PAYMENT.SUCCEEDED' },
+  ],
 ];
 
 describe.each(hosts)('$name', (host) => {
@@ -54,7 +58,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('says nothing of the header before the signature is right', async () => {
+  it('does not judge the header before the signature matches', async () => {
     const serving = await serve(host);
     for (const event of [[], [''], ['Payment.Succeeded'], [KIND, KIND]]) {
       expectRefused(
@@ -66,7 +70,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('neither echoes nor logs nor observes what stands in the header', async () => {
+  it('neither echoes, logs nor observes the value of the header', async () => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe } });
     mustStaySecret(INJECTION);
@@ -102,7 +106,7 @@ describe.each(hosts)('$name', (host) => {
     );
   });
 
-  it('ignores a success that was relabelled on its way, and takes the genuine one later', async () => {
+  it('ignores a relabelled success and accepts the genuine notification later', async () => {
     const serving = await serve(host);
     expectAcknowledged(await exchange(serving.port, post(BODY, { event: 'payment.unknown' })));
     expect(serving.events).toEqual([]);
@@ -115,7 +119,7 @@ describe.each(hosts)('$name', (host) => {
     ['cancelled', 400],
     ['pending', 503],
   ])(
-    'refuses a success whose signed body says %s, also where the body repeats the kind',
+    'refuses a success whose signed body says %s, even if the body repeats the kind',
     async (status, expected) => {
       const serving = await serve(host);
       const { status: got } = await exchange(
@@ -127,7 +131,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('takes another kind in the body for nothing, since the contract has no such field', async () => {
+  it('ignores another kind in the body, since the contract has no such field', async () => {
     const serving = await serve(host);
     expectAcknowledged(
       await exchange(

@@ -28,7 +28,7 @@ testAdapter(
 );
 
 describe('testAdapter', () => {
-  it('finds the faults of an adapter that does not verify', async () => {
+  it('fails for an adapter that does not verify', async () => {
     const cases: [string, () => Promise<void>][] = [];
     const runner: TestRunner = {
       describe: (_name, body) => {
@@ -63,7 +63,7 @@ describe('testAdapter', () => {
     expect(failed.length).toBeGreaterThan(25);
   }, 120_000);
 
-  it('says what is missing where there is no test runner', () => {
+  it('names the missing argument if there is no test runner', () => {
     expect(() => testAdapter('none', () => ({ port: 0, close: () => undefined }))).toThrow(
       'pass them as its last argument',
     );

@@ -39,7 +39,7 @@ describe.each(hosts)('$name', (host) => {
         ),
     ],
   ])(
-    'lets the host answer an error that is thrown %s, and gives it the very error',
+    'lets the host answer an error that is thrown %s, and passes on the same error',
     async (_when, handler) => {
       const serving = await serve(host, { handler });
       const { status, body } = await exchange(serving.port, post());
@@ -49,7 +49,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('finishes the handler when the sender goes away', async () => {
+  it('finishes the handler if the sender leaves', async () => {
     let resume: (() => void) | undefined;
     let credited = 0;
     const serving = await serve(host, {
@@ -73,7 +73,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('answers the retry of a delivery that failed after its credit, and finds the order credited', async () => {
+  it('acknowledges the retry of a delivery that failed after its credit, without a second credit', async () => {
     const paid = new Set<string>();
     let credits = 0;
     const serving = await serve(host, {

@@ -35,9 +35,9 @@ const ways = (body: Buffer, request = post(body)): Buffer[][] => [
   [request.subarray(0, request.length - 9), request.subarray(-9)],
 ];
 
-describe('if something read the body first', () => {
+describe('if middleware handles the body first', () => {
   it.each(cases(consumed))(
-    '%s behind %s answers 500 and says what to change',
+    '%s behind %s answers 500 and logs the remedy',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings, afterwards: 500 });
       for (const pieces of ways(BODY)) {
@@ -50,7 +50,7 @@ describe('if something read the body first', () => {
   );
 
   it.each(cases(consumed))(
-    '%s behind %s verifies no body that was put together again',
+    '%s behind %s does not verify a rebuilt body',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings, afterwards: 500 });
       // What JSON.stringify(req.body) gives, and its signature: a middleware that repaired the body would find it genuine.
@@ -64,7 +64,7 @@ describe('if something read the body first', () => {
   );
 
   it.each(cases(kept))(
-    '%s behind %s works on the bytes that were kept',
+    '%s behind %s verifies the kept bytes',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       const body = Buffer.from(`{ "reference" :  "${REFERENCE}" }\n`);
@@ -85,7 +85,7 @@ describe('if something read the body first', () => {
   );
 
   it.each(cases(['a clone', 'a body limit']))(
-    '%s behind %s reads what middleware left',
+    '%s behind %s reads the body that middleware left',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       for (const framing of [BODY.length, 'chunked'] as const) {
@@ -101,23 +101,20 @@ describe('if something read the body first', () => {
     },
   );
 
-  it.each(cases(kept))(
-    '%s behind %s keeps to the limit of its own',
-    async (_name, surroundings, host) => {
-      const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
-      const body = bodyOf(101);
-      expectRefused(await exchange(serving.port, post(body)), 413, 'body_too_large');
-      expectRefused(
-        await exchange(serving.port, post(body, { framing: 'chunked' })),
-        413,
-        'body_too_large',
-      );
-      expect(serving.events).toEqual([]);
-    },
-  );
+  it.each(cases(kept))('%s behind %s applies its own limit', async (_name, surroundings, host) => {
+    const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
+    const body = bodyOf(101);
+    expectRefused(await exchange(serving.port, post(body)), 413, 'body_too_large');
+    expectRefused(
+      await exchange(serving.port, post(body, { framing: 'chunked' })),
+      413,
+      'body_too_large',
+    );
+    expect(serving.events).toEqual([]);
+  });
 
   it.each(cases(kept))(
-    '%s behind %s takes nothing that the parser inflated',
+    '%s behind %s refuses a body that the parser inflated',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       for (const signed of [BODY, gzipSync(BODY)]) {
@@ -133,7 +130,7 @@ describe('if something read the body first', () => {
   );
 
   it.each(cases(['a JSON parser', 'a form parser', 'a JSON parser on the parent']))(
-    '%s behind %s works if the parser looked at the content type and did not read',
+    '%s behind %s works if the parser skips the content type',
     async (_name, surroundings, host) => {
       const serving = await serve(host, {
         surroundings,
@@ -147,7 +144,7 @@ describe('if something read the body first', () => {
   );
 
   it.each(cases(['a listener for data']))(
-    '%s behind %s reads every byte too: 200 if genuine, 401 if forged',
+    '%s behind %s also reads every byte, and answers genuine and forged deliveries',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       for (const framing of [BODY.length, 'chunked'] as const) {
@@ -163,7 +160,7 @@ describe('if something read the body first', () => {
   );
 
   it.each(cases(['a listener for data, a tick earlier']))(
-    '%s behind %s reads a body that comes later, and names the cause if the bytes are gone',
+    '%s behind %s reads a body that comes later, and names the cause of a consumed body',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings, afterwards: [200, 500] });
       for (const [signature, status] of [
@@ -191,7 +188,7 @@ describe('if something read the body first', () => {
   );
 
   it.each(cases(consumed))(
-    '%s behind %s hangs on no body that never ends',
+    '%s behind %s does not hang on an empty body',
     async (_name, surroundings, host) => {
       // Parsers read to the end before us, so their time limit is the host's; without a body to wait for there is ours.
       const serving = await serve(host, { surroundings, afterwards: 500 });
@@ -203,9 +200,9 @@ describe('if something read the body first', () => {
   );
 });
 
-describe('if something inflates the body and deletes the header that said so', () => {
+describe('if middleware inflates the body and deletes Content-Encoding', () => {
   it.each(cases(['an inflater']))(
-    '%s behind %s takes nothing that was inflated',
+    '%s behind %s refuses the inflated body',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       for (const signed of [BODY, gzipSync(BODY)]) {
@@ -241,7 +238,7 @@ describe('if the webhook is mounted twice', () => {
   );
 
   it.each(cases(['another webhook at once']))(
-    '%s with %s credits once, and sends one reply',
+    '%s with %s credits once and sends one reply',
     async (_name, surroundings, host) => {
       // Whichever answers first: the second finds nothing to verify, and does not run the handler again.
       let working = 0;
@@ -268,7 +265,7 @@ describe('if the webhook is mounted twice', () => {
 });
 
 describe.each(gateHosts)('$name', (host) => {
-  it('fails closed if the route is reachable without the gate', async () => {
+  it('fails closed if the route has no gate', async () => {
     const serving = await serve(host, { surroundings: 'no gate', afterwards: 500 });
     expect((await exchange(serving.port, post())).status).toBe(500);
     expect((await exchange(serving.port, post(BODY, { signature: [] }))).status).toBe(500);
@@ -279,7 +276,7 @@ describe.each(gateHosts)('$name', (host) => {
     ]);
   });
 
-  it('hands no event on that was refused, whatever the route does', async () => {
+  it('passes on no refused event, whatever the route does', async () => {
     const serving = await serve(host);
     expectRefused(
       await exchange(serving.port, post(BODY, { signature: [] })),

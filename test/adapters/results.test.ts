@@ -197,7 +197,7 @@ function expectFailed(reply: WireReply): void {
 }
 
 describe.each(handlerHosts)('$name', (host) => {
-  it.each(failures)('answers 500 and nothing else if a handler %s', async (_name, handler) => {
+  it.each(failures)('answers only 500 if a handler %s', async (_name, handler) => {
     const serving = await serve(host, { handler });
     const reply = await exchange(serving.port, post());
     expectFailed(reply);
@@ -213,7 +213,7 @@ describe.each(handlerHosts)('$name', (host) => {
     },
   );
 
-  it('logs the thrown error on one line, and gives it to the host as a cause', async () => {
+  it('logs the thrown error on one line and passes it to the host as a cause', async () => {
     const error = Object.assign(new RangeError('the stock\nis empty'), { status: 200 });
     const serving = await serve(host, { handler: () => Promise.reject(error) });
     expectFailed(await exchange(serving.port, post()));
@@ -237,7 +237,7 @@ async function expectFailedByHost(host: Host, handler: Handler): Promise<void> {
 }
 
 describe.each(withOwnHandling)('$name without an error handler of the app', (host) => {
-  it.each(rejections)('answers 500 and nothing else if a handler %s', async (_name, handler) => {
+  it.each(rejections)('answers only 500 if a handler %s', async (_name, handler) => {
     await expectFailedByHost(host, handler);
   });
 
@@ -249,7 +249,7 @@ describe.each(withOwnHandling)('$name without an error handler of the app', (hos
 describe.each(nestHosts)('$name', (host) => {
   // Nest subscribes to an Observable of a controller.
   it.each(failures.filter(([name]) => !name.includes('Observable')))(
-    'answers 500 and nothing else if a controller %s',
+    'answers only 500 if a controller %s',
     async (_name, handler) => {
       const serving = await serve(host, { handler });
       expectFailed(await exchange(serving.port, post()));

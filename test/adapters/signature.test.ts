@@ -39,14 +39,14 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
   ['rejects a header of blanks', { signature: ' \t  ' }],
   ['rejects two header lines with the same valid value', { signature: [VALID, VALID] }],
   [
-    'rejects one line that lists the valid value twice',
+    'rejects one header line with the valid value twice',
     { signature: `${VALID}, ${VALID}` },
     { signature: `${VALID},${VALID}` },
   ],
-  ['rejects a valid line before a forged one', { signature: [VALID, FORGED] }],
-  ['rejects a forged line before a valid one', { signature: [FORGED, VALID] }],
+  ['rejects a valid header line before a forged one', { signature: [VALID, FORGED] }],
+  ['rejects a forged header line before a valid one', { signature: [FORGED, VALID] }],
   [
-    'rejects a valid line beside an empty one, in either order, with whatever lies between them',
+    'rejects a valid header line beside an empty one, in either order, with any lines between them',
     { signature: [VALID, ''] },
     { signature: ['', VALID] },
     {
@@ -60,7 +60,7 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
   ['rejects upper-case hex', { signature: VALID.toUpperCase() }],
   ['rejects mixed-case hex', { signature: VALID.replace(/[a-f]/, (digit) => digit.toUpperCase()) }],
   [
-    'rejects a blank inside',
+    'rejects a signature with a blank inside',
     { signature: `${VALID.slice(0, 32)} ${VALID.slice(32)}` },
     { signature: `${VALID.slice(0, 32)}\t${VALID.slice(32)}` },
   ],
@@ -84,7 +84,7 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     ...range(64).map((length) => ({ signature: VALID.slice(0, length) })),
   ],
   [
-    'rejects the end of the right MAC',
+    'rejects the end of the right MAC alone',
     { signature: VALID.slice(1) },
     { signature: VALID.slice(32) },
   ],
@@ -96,12 +96,12 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
       ] as const,
   ),
   [
-    'rejects the right MAC with something in front',
+    'rejects the right MAC with a prefix',
     { signature: `0${VALID}` },
     { signature: `\u00a0${VALID}` },
   ],
   [
-    'rejects 64 characters that are not all hex',
+    'rejects 64 characters that are not all hexadecimal',
     { signature: `g${VALID.slice(1)}` },
     { signature: `${VALID.slice(0, 63)}g` },
     { signature: `${VALID.slice(0, 62)}zz` },
@@ -109,7 +109,7 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { signature: `-${VALID.slice(1)}` },
   ],
   [
-    'rejects characters outside of ASCII, by whatever count they are 64',
+    'rejects non-ASCII characters of length 64 by any count',
     { signature: `é${VALID.slice(1)}` },
     { signature: utf8(`é${VALID.slice(1)}`) },
     { signature: utf8(`é${VALID.slice(2)}`) },
@@ -153,14 +153,14 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { signature: mac(VALID) },
   ],
   [
-    'rejects the signature under a name that is only like the right one',
+    'rejects the signature under a similar header name',
     { signature: [], lines: [['X_Service_Signature', VALID]] },
     { signature: [], lines: [['X-Service-Signature-256', VALID]] },
     { signature: [], lines: [['Service-Signature', VALID]] },
     { signature: [], lines: [['Authorization', `Signature ${VALID}`]] },
   ],
   [
-    'rejects a signature that stands in the query',
+    'rejects a signature in the query',
     {
       signature: [],
       path: `${PATH}?x-service-signature=${VALID}&X-Service-Signature=${VALID}&signature=${VALID}`,
@@ -175,24 +175,18 @@ function encoded(encoding: 'base64' | 'base64url'): string {
 }
 
 const refusedByNode: readonly (readonly [title: string, signature: string])[] = [
-  [
-    'leaves a folded header line to the refusal of Node',
-    `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`,
-  ],
-  ['leaves a lone CR in the header to the refusal of Node', `${VALID}\r`],
-  [
-    'leaves a lone LF in the header to the refusal of Node',
-    `${VALID.slice(0, 32)}\n${VALID.slice(32)}`,
-  ],
-  ['leaves a NUL after the right MAC to the refusal of Node', `${VALID}\0`],
-  ['leaves a NUL in front to the refusal of Node', `\0${VALID}`],
-  ['leaves a control character inside to the refusal of Node', `${VALID.slice(0, 63)}\x01`],
-  ['leaves a DEL to the refusal of Node', `${VALID}\x7f`],
+  ['lets Node refuse a folded header line', `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`],
+  ['lets Node refuse a lone CR in the header', `${VALID}\r`],
+  ['lets Node refuse a lone LF in the header', `${VALID.slice(0, 32)}\n${VALID.slice(32)}`],
+  ['lets Node refuse a NUL after the right MAC', `${VALID}\0`],
+  ['lets Node refuse a NUL before the right MAC', `\0${VALID}`],
+  ['lets Node refuse a control character inside the MAC', `${VALID.slice(0, 63)}\x01`],
+  ['lets Node refuse a DEL after the right MAC', `${VALID}\x7f`],
 ];
 
 const accepted: readonly (readonly [title: string, message: Message])[] = [
   [
-    'accepts blanks and tabs around the value, which HTTP strips',
+    'accepts blanks and tabs around the signature, which HTTP strips',
     { signature: ` \t ${VALID}\t  ` },
   ],
   [
@@ -200,7 +194,7 @@ const accepted: readonly (readonly [title: string, message: Message])[] = [
     { signature: [], lines: [['x-SERVICE-signature', VALID]] },
   ],
   [
-    'accepts the right header beside one whose name has underscores',
+    'accepts the right header beside one with underscores in its name',
     { lines: [['X_Service_Signature', FORGED]] },
   ],
 ];
@@ -234,7 +228,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('rejects a signature that stands in the body', async () => {
+  it('rejects a signature in the body', async () => {
     const serving = await serve(host);
     const body = JSON.stringify({
       reference: REFERENCE,
@@ -254,7 +248,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('answers a header that cannot be right at once, without waiting for the body', async () => {
+  it('answers an impossible signature at once, without waiting for the body', async () => {
     const serving = await serve(host);
     const answered = async (signature: readonly string[]): Promise<void> => {
       const wire = await Wire.open(serving.port);
@@ -267,7 +261,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('answers every fault of the signature with the same bytes', async () => {
+  it('answers every signature fault with the same bytes', async () => {
     const serving = await serve(host);
     const wrong = flipped(0);
     const faults = [
@@ -290,7 +284,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('sends no stack trace and no banner of its own', async () => {
+  it('sends neither a stack trace nor its own banner', async () => {
     const serving = await serve(host);
     const requests = [
       post(),
@@ -316,22 +310,22 @@ describe.each(hosts)('$name', (host) => {
   });
 });
 
-describe('the API that every host stands on', () => {
+describe('the verification API', () => {
   const verifier = createVerifier({ secret: SECRET });
   const arrayLike = { toString: () => VALID, length: 64, [Symbol.toPrimitive]: () => VALID };
   const values: readonly (readonly [title: string, value: unknown])[] = [
     ['rejects an array that holds the valid signature', [VALID]],
-    ['rejects an array of two', [VALID, VALID]],
+    ['rejects an array of two valid signatures', [VALID, VALID]],
     ['rejects a number', 1e63],
     ['rejects a Buffer of the valid signature', Buffer.from(VALID)],
     ['rejects undefined', undefined],
     ['rejects null', null],
-    ['rejects an object that turns into the valid signature', arrayLike],
+    ['rejects an object that converts to the valid signature', arrayLike],
     ['rejects a String object', Object(VALID)],
     ['rejects a Proxy of a String object', new Proxy(Object(VALID) as object, {})],
     ['rejects a NUL after the right MAC', `${VALID}\0`],
     ['rejects a line break after the right MAC', `${VALID}\n`],
-    ['rejects a control character in place of a digit', `\x01${VALID.slice(1)}`],
+    ['rejects a control character instead of a digit', `\x01${VALID.slice(1)}`],
     // U+0130 is one character whose lower case is two; U+FF10 and the like have the same low byte as a control character.
     [
       'rejects wide characters whose low bytes are the right digits',
@@ -360,7 +354,7 @@ describe('the API that every host stands on', () => {
     }
   });
 
-  it('gives no boolean that could be misread: it resolves with the event, or throws', async () => {
+  it('resolves with the event or throws, and never returns a boolean', async () => {
     const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
     expect((await verifier.verify(BODY, headers)).reference).toBe(REFERENCE);
     await expect(verifySignature(BODY, VALID, SECRET)).resolves.toBeUndefined();
@@ -381,7 +375,7 @@ describe('the API that every host stands on', () => {
     ['a JSON form of a Buffer', BODY.toJSON()],
     ['an ArrayBuffer', new Uint8Array(BODY).buffer],
     ['nothing', undefined],
-  ])('verifies no bytes but those received: refuses %s', async (_what, body) => {
+  ])('refuses a body that is not raw bytes: %s', async (_what, body) => {
     const bytes = body as Uint8Array;
     const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
     await expect(verifier.verify(bytes, headers)).rejects.toMatchObject({ code: 'body_consumed' });
