@@ -1,8 +1,5 @@
-/**
- * Makes docs/attacks.md: each row of the table of attacks, its answer, and the test files that name the
- * row. A test's title ends with the ids of its rows in brackets. A table of cases may give each id.
- */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Makes docs/attacks.md: each row of the table of attacks, its answer, and its files of test/attacks.json. */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 
@@ -29,32 +26,19 @@ function readRows() {
   return JSON.parse(readFileSync(join(root, 'packages/testing/src/attacks/rows.json'), 'utf8'));
 }
 
-/** The ids of the rows that the titles in a file's text name. */
-function rowsOf(text) {
-  const titles =
-    text.match(/['"`][A-O]\d{2}(?: [A-O]\d{2})*[ '"`]|\((?:%s, )?(?:[A-O]\d{2}(?:, )?)+\)['"`]/g) ??
-    [];
-  return new Set(titles.flatMap((title) => title.match(/[A-O]\d{2}/g)));
-}
-
-function* filesUnder(folder) {
-  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory() && !['node_modules', 'dist', 'attacks'].includes(entry.name))
-      yield* filesUnder(path);
-    else if (/(\.test|-suite|\/adapter)\.tsx?$/.test(path) && !path.includes('/src/audit/'))
-      yield path;
-  }
+/** The test files of each row, from test/attacks.json. */
+function readTestFiles() {
+  const entries = JSON.parse(readFileSync(join(root, 'test/attacks.json'), 'utf8'));
+  return Object.fromEntries(
+    Object.entries(entries).map(([row, tests]) => [
+      row,
+      [...new Set(tests.map((test) => test.split(' › ')[0]))].sort(),
+    ]),
+  );
 }
 
 export function attacksPage() {
-  const files = new Map();
-  for (const path of ['packages', 'test', 'examples', 'lab']
-    .flatMap((folder) => [...filesUnder(folder)])
-    .sort()) {
-    for (const row of rowsOf(readFileSync(join(root, path), 'utf8')))
-      files.set(row, [...(files.get(row) ?? []), path]);
-  }
+  const files = readTestFiles();
   const lines = [
     '# Attacks and faults',
     '',
@@ -74,7 +58,7 @@ export function attacksPage() {
         '| --- | --- | --- | --- | --- |',
       );
     }
-    const tests = (files.get(id) ?? []).map((path) => `[${path}](../${path})`).join('<br>');
+    const tests = (files[id] ?? []).map((path) => `[${path}](../${path})`).join('<br>');
     lines.push(
       `| ${id} | ${[title, answer, applies, tests].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
     );

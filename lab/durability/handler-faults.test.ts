@@ -69,7 +69,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 describe('a credit that fails', () => {
-  it('leaves no credit when it throws after it (G01)', async () => {
+  it('leaves no credit when it throws after it', async () => {
     await openShop();
     const reference = await shop.order();
     credit = async (...call) => {
@@ -83,7 +83,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest();
   });
 
-  it('leaves no credit and no connection behind when it never settles (G03, G06)', async () => {
+  it('leaves no credit and no connection behind when it never settles', async () => {
     await openShop({ connections: 2 });
     const references = await shop.book.addOrders(4);
     credit = async (...call) => {
@@ -97,7 +97,7 @@ describe('a credit that fails', () => {
     for (const reference of references) await shop.notifyUntilAcknowledged(reference);
   });
 
-  it('can write nothing after its time is over, to its own order or to that of another (G03)', async () => {
+  it('can write nothing after its time is over, to its own order or to that of another', async () => {
     await openShop({ connections: 1 });
     const [late, other] = await shop.book.addOrders(2);
     const otherIsAtIt = gate();
@@ -158,7 +158,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest();
   });
 
-  it('is not acknowledged when it swallowed an SQL error, since the server answers COMMIT with ROLLBACK (I02)', async () => {
+  it('is not acknowledged when it swallowed an SQL error, since the server answers COMMIT with ROLLBACK', async () => {
     await openShop();
     const reference = await shop.order();
     credit = async (...call) => {
@@ -173,7 +173,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest();
   });
 
-  it('credits when the sender has gone away, and acknowledges the next delivery (G07)', async () => {
+  it('credits when the sender has gone away, and acknowledges the next delivery', async () => {
     await openShop();
     const reference = await shop.order();
     const begun = gate();
@@ -192,7 +192,7 @@ describe('a credit that fails', () => {
 });
 
 describe('replays', () => {
-  it('of an order that is just done reach no database, and of one done before write nothing (H11)', async () => {
+  it('of an order that is just done reach no database, and of one done before write nothing', async () => {
     await openShop();
     const [recent, old] = await shop.book.addOrders(2);
     for (const reference of [old!, recent!]) await shop.notifyUntilAcknowledged(reference);
@@ -210,7 +210,7 @@ describe('replays', () => {
     );
   });
 
-  it('of one slow order, ten at once, leave the pool to the others (H02)', async () => {
+  it('of one slow order, ten at once, leave the pool to the others', async () => {
     await openShop({ connections: 3, handlerTimeout: 10_000 });
     const [slow, ...others] = await shop.book.addOrders(11);
     const slowMayEnd = gate();
@@ -261,7 +261,7 @@ describe('with the service asked', () => {
     return { client, createLinks, payments };
   }
 
-  it('credits a payment that failed first and succeeded later (H07)', async () => {
+  it('credits a payment that failed first and succeeded later', async () => {
     const { createLinks } = await openAskingShop();
     const reference = await shop.order();
     await createLinks([reference]);
@@ -273,7 +273,7 @@ describe('with the service asked', () => {
     await shop.notifyUntilAcknowledged(reference);
   });
 
-  it('credits once when reconcile, the return page and a late notification come at once (H08)', async () => {
+  it('credits once when reconcile, the return page and a late notification come at once', async () => {
     const { createLinks, payments } = await openAskingShop();
     const references = await shop.book.addOrders(20);
     await createLinks(references);
@@ -296,7 +296,7 @@ describe('with the service asked', () => {
     await shop.expectAtRest();
   });
 
-  it('leaves a paid order whose row is not there yet to the next notification, return page and reconcile (N01)', async () => {
+  it('leaves a paid order whose row is not there yet to the next notification, return page and reconcile', async () => {
     const { createLinks, payments } = await openAskingShop();
     const reference = 'order-500';
     await createLinks([reference]);
@@ -317,7 +317,7 @@ describe('with the service asked', () => {
     await shop.notifyUntilAcknowledged(reference);
   });
 
-  it('leaves the pool idle while the service hangs, and refuses with 503 (I06)', async () => {
+  it('leaves the pool idle while the service hangs, and refuses with 503', async () => {
     const hanging = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(hanging, 'listening');
     const asked = new Set<Socket>();

@@ -37,7 +37,7 @@ async function killed(
 }
 
 describe('two receivers under SIGKILL at random moments', () => {
-  it('lose and double no order when the mark and the credit are one transaction (I03, I04, I09)', async ({
+  it('lose and double no order when the mark and the credit are one transaction', async ({
     annotate,
   }) => {
     const { acknowledged, ...report } = await killed('postgresStore', KILLS, annotate);
@@ -50,9 +50,7 @@ describe('two receivers under SIGKILL at random moments', () => {
     });
   }, 180_000);
 
-  it('lose and double no order with the recipe of the documentation (I03, I04, I09)', async ({
-    annotate,
-  }) => {
+  it('lose and double no order with the recipe of the documentation', async ({ annotate }) => {
     const { acknowledged, ...report } = await killed('postgresStore-recipe', FEW_KILLS, annotate);
     expect(report).toMatchObject({
       credited: acknowledged,
@@ -63,7 +61,7 @@ describe('two receivers under SIGKILL at random moments', () => {
     });
   }, 180_000);
 
-  it('lose orders, as they must, when the mark is written before the credit (I03)', async ({
+  it('lose orders, as they must, when the mark is written before the credit', async ({
     annotate,
   }) => {
     const { lost, doubled } = await killed('mark-then-credit', FEW_KILLS, annotate);
@@ -71,7 +69,7 @@ describe('two receivers under SIGKILL at random moments', () => {
     expect(doubled).toBe(0);
   }, 180_000);
 
-  it('double orders, as they must, when the mark is written after the credit (I03)', async ({
+  it('double orders, as they must, when the mark is written after the credit', async ({
     annotate,
   }) => {
     const { lost, doubled } = await killed('credit-then-mark', FEW_KILLS, annotate);
@@ -87,7 +85,7 @@ describe.skipIf(withoutRedis())('two receivers under SIGKILL, with a lease on Re
   });
   afterEach(() => redis.close());
 
-  it('double orders, as documented, when the credit relies on the lease alone (I03)', async ({
+  it('double orders, as documented, when the credit relies on the lease alone', async ({
     annotate,
   }) => {
     const { lost, doubled } = await killed('redisStore', FEW_KILLS, annotate, redis.url);
@@ -95,9 +93,7 @@ describe.skipIf(withoutRedis())('two receivers under SIGKILL, with a lease on Re
     expect(doubled).toBeGreaterThan(0);
   }, 180_000);
 
-  it('lose and double no order when the credit itself marks the order (I03, I09)', async ({
-    annotate,
-  }) => {
+  it('lose and double no order when the credit itself marks the order', async ({ annotate }) => {
     const { acknowledged, ...report } = await killed(
       'redisStore-paid-at',
       FEW_KILLS,
@@ -115,7 +111,7 @@ describe.skipIf(withoutRedis())('two receivers under SIGKILL, with a lease on Re
 });
 
 describe('two receivers', () => {
-  it('credit once when the same notification comes a hundred times at once (H02, I09)', async () => {
+  it('credit once when the same notification comes a hundred times at once', async () => {
     const report = await runDuplicates(server, { orders: 30 });
     expect(report).toMatchObject({
       deliveries: 3_000,
@@ -133,7 +129,7 @@ describe('two receivers', () => {
     expect(report.replies.get(200)).toBe(3_000);
   }, 180_000);
 
-  it('credit exactly what was genuine and whole of 5,000 deliveries, once each (H11, I09)', async () => {
+  it('credit exactly what was genuine and whole of 5,000 deliveries, once each', async () => {
     const { sent, ...report } = await runMillion(server, { count: 5_000, seed: SEED });
     expect(isFlat(report)).toBe(true);
     expect(report).toMatchObject({

@@ -101,27 +101,27 @@ describe('a store that fails at one statement, each in turn', () => {
 
   it.each<[string, Fault]>([
     [
-      'never acknowledges without a credit when the connection breaks before the statement (I01, I02)',
+      'never acknowledges without a credit when the connection breaks before the statement',
       { kind: 'cut-before' },
     ],
     [
-      'never acknowledges without a credit when it breaks after, and the outcome is unknown (I02, I07)',
+      'never acknowledges without a credit when it breaks after, and the outcome is unknown',
       { kind: 'cut-after' },
     ],
     [
-      'never acknowledges without a credit when the statement is never answered (I06)',
+      'never acknowledges without a credit when the statement is never answered',
       { kind: 'silent-before' },
     ],
     [
-      'never acknowledges without a credit when it is done and never answered (I06, I07)',
+      'never acknowledges without a credit when it is done and never answered',
       { kind: 'silent-after' },
     ],
     [
-      'never acknowledges without a credit when the disk is full (I12)',
+      'never acknowledges without a credit when the disk is full',
       { kind: 'error', code: '53100', at: 'first' },
     ],
     [
-      'never acknowledges without a credit when it is full at the last statement of a message (I12)',
+      'never acknowledges without a credit when it is full at the last statement of a message',
       { kind: 'error', code: '53100', at: 'last' },
     ],
   ])(
@@ -134,14 +134,14 @@ describe('a store that fails at one statement, each in turn', () => {
     60_000,
   );
 
-  it('credits once when the host of a receiver was lost, as soon as the server has given up its transaction (I06)', async () => {
+  it('credits once when the host of a receiver was lost, as soon as the server has given up its transaction', async () => {
     const results = await strikeEach({ kind: 'lost-after' });
     expect(results.filter(({ status }) => isAcknowledged(status))).toEqual([]);
     // Only COMMIT leaves no lock behind for the next one to wait for.
     expect(shop.sender.attempts.refused).toBeGreaterThan(2 * results.length);
   }, 60_000);
 
-  it('acknowledges nothing but what is done when the connection ends with the answer (I02)', async () => {
+  it('acknowledges nothing but what is done when the connection ends with the answer', async () => {
     const results = await strikeEach({ kind: 'end-after' });
     // COMMIT has been answered, and the look for the mark stands alone. All that is between them is lost with the connection.
     for (const [number, { sql, status }] of results.entries())
@@ -152,7 +152,7 @@ describe('a store that fails at one statement, each in turn', () => {
 describe('a store that fails for a while', () => {
   openShops(SHORT_TIMEOUT);
 
-  it('refuses with 503 while the store is down, and credits once it is up (I01)', async () => {
+  it('refuses with 503 while the store is down, and credits once it is up', async () => {
     const reference = await shop.order();
     shop.proxy.goDown();
     for (let time = 0; time < 3; time += 1) expect(await shop.notify(reference)).toBe(503);
@@ -162,7 +162,7 @@ describe('a store that fails for a while', () => {
     await shop.expectAtRest();
   });
 
-  it('refuses with 503 in bounded time while the store takes connections and never answers (I06)', async () => {
+  it('refuses with 503 in bounded time while the store takes connections and never answers', async () => {
     const references = await shop.book.addOrders(20);
     shop.proxy.cutAll();
     shop.proxy.door = 'silent';
@@ -174,7 +174,7 @@ describe('a store that fails for a while', () => {
     await shop.expectAtRest();
   });
 
-  it('outlives a server that ends a connection in the packet that opens it (I01)', async () => {
+  it('outlives a server that ends a connection in the packet that opens it', async () => {
     const references = await shop.book.addOrders(5);
     shop.proxy.cutAll();
     shop.proxy.door = 'ending';
@@ -194,7 +194,7 @@ describe('a store that fails for a while', () => {
     await shop.expectAtRest();
   });
 
-  it('loses nothing and doubles nothing when PostgreSQL itself is killed (I01, I02)', async () => {
+  it('loses nothing and doubles nothing when PostgreSQL itself is killed', async () => {
     const references = await shop.book.addOrders(300);
     const waiting = [...references];
     const lane = async (): Promise<void> => {
@@ -231,7 +231,7 @@ describe('a store that answers every time', () => {
     ['40P01', 'first'],
     ['40P01', 'last'],
   ] as const)(
-    'runs the work again after %s at the %s statement of a message, and acknowledges (I12)',
+    'runs the work again after %s at the %s statement of a message, and acknowledges',
     async (code, at) => {
       const [look, ...run] = await strikeEach({ kind: 'error', code, at });
       expect(run.filter(({ status }) => status !== 200)).toEqual([]);
@@ -240,7 +240,7 @@ describe('a store that answers every time', () => {
     },
   );
 
-  it('acknowledges when the statement is only slow (I06)', async () => {
+  it('acknowledges when the statement is only slow', async () => {
     const results = await strikeEach({ kind: 'slow', milliseconds: SHORT_TIMEOUT / 20 });
     expect(results.filter(({ status }) => status !== 200)).toEqual([]);
   });
@@ -256,7 +256,7 @@ describe('a store that answers every time', () => {
       500,
     ],
   ] as const)(
-    'gives up after a few times when %s does not end %s, and credits later (I12)',
+    'gives up after a few times when %s does not end %s, and credits later',
     async (code, _, isStruck, status) => {
       const reference = await shop.order();
       shop.proxy.fault = (sql) => (isStruck(sql) ? { kind: 'error', code, at: 'last' } : undefined);
@@ -273,7 +273,7 @@ describe('a store that answers every time', () => {
 describe('transactions that really lock each other out', () => {
   openShops(DEFAULT_TIMEOUT);
 
-  it('acknowledges both orders after a deadlock, which the server ends by failing one (I12)', async () => {
+  it('acknowledges both orders after a deadlock, which the server ends by failing one', async () => {
     const [first, second] = await shop.book.addOrders(2);
     const lock = (tx: Queryable, reference: string) =>
       tx.query('SELECT FROM orders WHERE reference = $1 FOR UPDATE', [reference]);
@@ -298,7 +298,7 @@ describe('transactions that really lock each other out', () => {
     expect(credited).toBe(3);
   });
 
-  it('credits once where every transaction is serializable, and some fail for it (I12)', async () => {
+  it('credits once where every transaction is serializable, and some fail for it', async () => {
     await shop.book.query(
       "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$",
     );

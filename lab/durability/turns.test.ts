@@ -65,7 +65,7 @@ const events: readonly Event[] = Array.from(
 ).flatMap((reference) => kinds.map((kind) => ({ reference, kind })));
 
 describe('two processes with a pool of 2 each, and 100 pairs of events at once', () => {
-  it('take turns and have each effect once (N06)', async () => {
+  it('take turns and have each effect once', async () => {
     const book = await open();
     const processes = await Promise.all([start(book), start(book)]);
     try {

@@ -51,7 +51,7 @@ async function allAreDelivered(): Promise<void> {
 }
 
 it(
-  'delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory (M06)',
+  'delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory',
   async ({ annotate }) => {
     // Hanging requests are given up soon, and retries come soon, so that hours of trouble fit into seconds.
     await start({
@@ -103,7 +103,7 @@ it(
 );
 
 it(
-  'holds 2,000 notifications that no receiver takes, and the outcome of each attempt, in bounded memory, and delivers them in the end (M06)',
+  'holds 2,000 notifications that no receiver takes, and the outcome of each attempt, in bounded memory, and delivers them in the end',
   async ({ annotate }) => {
     const owed = 2_000;
     await start({ linksKept: 100, firstRetryDelay: 1, longestRetryDelay: 1, attemptsKept: 10 });

@@ -28,7 +28,7 @@ testAdapter(
 );
 
 describe('testAdapter', () => {
-  it('finds the faults of an adapter that does not verify', async () => {
+  it('fails for an adapter that does not verify', async () => {
     const cases: [string, () => Promise<void>][] = [];
     const runner: TestRunner = {
       describe: (_name, body) => {
@@ -58,12 +58,12 @@ describe('testAdapter', () => {
     // All at once: a careless adapter leaves many of them waiting for a reply.
     await Promise.all(cases.map(([name, body]) => body().catch(() => failed.push(name))));
     expect(cases.length).toBeGreaterThan(30);
-    expect(failed).toContain('A delivery without a signature: 401 (A01)');
-    expect(failed).toContain('A body that a JSON parser wrote again: 401 (C02)');
+    expect(failed).toContain('A01 A delivery without a signature: 401');
+    expect(failed).toContain('C02 A body that a JSON parser wrote again: 401');
     expect(failed.length).toBeGreaterThan(25);
   }, 120_000);
 
-  it('says what is missing where there is no test runner', () => {
+  it('names the missing argument if there is no test runner', () => {
     expect(() => testAdapter('none', () => ({ port: 0, close: () => undefined }))).toThrow(
       'pass them as its last argument',
     );

@@ -39,7 +39,7 @@ describe.each(hosts)('$name', (host) => {
         ),
     ],
   ])(
-    'lets the host answer an error that is thrown %s, and gives it the very error (G01)',
+    'lets the host answer an error that is thrown %s, and passes on the same error',
     async (_when, handler) => {
       const serving = await serve(host, { handler });
       const { status, body } = await exchange(serving.port, post());
@@ -49,7 +49,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('finishes the handler when the sender goes away (G07)', async () => {
+  it('finishes the handler if the sender leaves', async () => {
     let resume: (() => void) | undefined;
     let credited = 0;
     const serving = await serve(host, {
@@ -73,7 +73,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('answers the retry of a delivery that failed after its credit, and finds the order credited (G09)', async () => {
+  it('acknowledges the retry of a delivery that failed after its credit, without a second credit', async () => {
     const paid = new Set<string>();
     let credits = 0;
     const serving = await serve(host, {
@@ -89,7 +89,7 @@ describe.each(hosts)('$name', (host) => {
     expect(credits).toBe(1);
   });
 
-  it('loses no delivery while a handler blocks the event loop (G13)', async () => {
+  it('loses no delivery while a handler blocks the event loop', async () => {
     const serving = await serve(host, {
       handler: ({ reference }) => {
         if (reference !== 'order-blocking') return;
@@ -119,7 +119,7 @@ describe.each(handlerHosts)('$name', (host) => {
     ['some_code', undefined, 500],
     ['payment_pending', undefined, 503],
   ])(
-    'answers a WebhookError of the handler with its own code %s and status (G01)',
+    'answers a WebhookError of the handler with its own code %s and status',
     async (code, status, expected) => {
       const serving = await serve(host, {
         handler: () => {
@@ -134,7 +134,7 @@ describe.each(handlerHosts)('$name', (host) => {
     },
   );
 
-  it('answers 503 at handlerTimeout, and aborts the signal (G03)', async () => {
+  it('answers 503 at handlerTimeout, and aborts the signal', async () => {
     let signal: AbortSignal | undefined;
     const serving = await serve(host, {
       options: { handlerTimeout: 150 },
@@ -150,7 +150,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(signal!.reason).toMatchObject({ code: 'handler_timeout' });
   });
 
-  it('sends one reply if the handler ends after the 503 (G03)', async () => {
+  it('sends one reply if the handler ends after the 503', async () => {
     let late: Promise<unknown> | undefined;
     const serving = await serve(host, {
       options: { handlerTimeout: 50 },
@@ -170,7 +170,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('gives the handler the request of the host, `signal`, and no means to answer (O09)', async () => {
+  it('gives the handler the request of the host, `signal`, and no means to answer', async () => {
     const contexts: object[] = [];
     const serving = await serve(host, {
       handler: (_event, context) => void contexts.push(context),
@@ -179,7 +179,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(Object.keys(contexts[0]!).sort()).toEqual(host.capabilities.context);
   });
 
-  it('releases a handler that never settles at handlerTimeout, even if its sender is gone (G06)', async () => {
+  it('releases a handler that never settles at handlerTimeout, even if its sender is gone', async () => {
     let signal: AbortSignal | undefined;
     const serving = await serve(host, {
       options: { handlerTimeout: 200 },

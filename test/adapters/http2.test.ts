@@ -118,7 +118,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
   (host) => {
     const { failure } = host.capabilities;
 
-    it('accepts a delivery with lower-case names and without a length (D22)', async () => {
+    it('accepts a delivery with lower-case names and without a length', async () => {
       await start(host);
       const reply = await post();
       expect([reply.status, reply.body]).toEqual([200, RECEIVED]);
@@ -126,7 +126,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       expect(events.map(({ reference }) => reference)).toEqual([REFERENCE]);
     });
 
-    it('accepts a body that comes in many frames (D22)', async () => {
+    it('accepts a body that comes in many frames', async () => {
       await start(host);
       const body = bodyOf(60_000);
       const stream = open({ ...genuine, 'x-service-signature': mac(body) });
@@ -141,24 +141,24 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       ['wrong', { ...genuine, 'x-service-signature': mac('another body') }],
       ['upper-case', { ...genuine, 'x-service-signature': mac(BODY).toUpperCase() }],
       [
-        'repeated, twice the right one',
+        'repeated with the right value',
         { ...genuine, 'x-service-signature': [mac(BODY), mac(BODY)] },
       ],
       [
-        'repeated, a wrong one first',
+        'repeated with a wrong value first',
         { ...genuine, 'x-service-signature': [mac('another body'), mac(BODY)] },
       ],
       [
-        'repeated, a wrong one last',
+        'repeated with a wrong value last',
         { ...genuine, 'x-service-signature': [mac(BODY), mac('another body')] },
       ],
-    ])('rejects a signature that is %s (D22)', async (_how, headers) => {
+    ])('rejects a signature that is %s', async (_how, headers) => {
       await start(host);
       expectRefused(await post(headers), 401, 'invalid_signature');
       expect(events).toEqual([]);
     });
 
-    it('refuses an event header that is repeated (D22)', async () => {
+    it('refuses a repeated event header', async () => {
       await start(host);
       const kind = 'payment.succeeded';
       expectRefused(
@@ -169,7 +169,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       expect(events).toEqual([]);
     });
 
-    it('runs no handler when the stream is reset in the middle of the body (D22)', async () => {
+    it('runs no handler if the stream is reset in the middle of the body', async () => {
       await start(host);
       for (let count = 0; count < 20; count++) {
         const stream = open(genuine);
@@ -186,7 +186,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       expect([events, errors]).toEqual([[], []]);
     });
 
-    it('finishes the handler when the stream is reset meanwhile (D22)', async () => {
+    it('finishes the handler if the stream is reset', async () => {
       let finished = false;
       await start(host, {
         handler: async () => {
@@ -203,7 +203,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       expect(errors).toEqual([]);
     });
 
-    it('answers before the end of the body and resets the stream, and not the connection (D22)', async () => {
+    it('answers before the end of the body and resets the stream, but not the connection', async () => {
       await start(host, { options: { bodyTimeout: 150 } });
       const early = async (
         headers: OutgoingHttpHeaders,
@@ -224,7 +224,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       expect(events).toEqual([]);
     });
 
-    it('stops a body of no declared length at the limit (D22, D02)', async () => {
+    it('stops a body without a declared length at the limit', async () => {
       await start(host);
       const stream = open(genuine);
       stream.write(bodyOf(65_537));
@@ -232,7 +232,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       expect(events).toEqual([]);
     });
 
-    it('answers 500 to what the handler throws (D22, G01)', async () => {
+    it('answers 500 if the handler throws', async () => {
       await start(host, {
         handler: () => {
           throw new RangeError('sold');
@@ -243,7 +243,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       expect(errors).toEqual([expect.any(RangeError)]);
     });
 
-    it('answers 405 to GET, where the host does not answer 404 by its own router (D22, D18)', async () => {
+    it('answers 405 to GET, or 404 by the router of the host', async () => {
       const ours = host.capabilities.surroundings.includes('every method');
       await start(host, ours ? { surroundings: 'every method' } : {});
       const reply = await answer(session.request({ ':method': 'GET', ':path': PATH, ...genuine }));
@@ -256,7 +256,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.http2))(
       expect(reply.headers['allow']).toBe('POST');
     });
 
-    it('serves a hundred deliveries at once on one connection, forged ones among them (D22)', async () => {
+    it('serves a hundred concurrent genuine and forged deliveries on one connection', async () => {
       await start(host);
       const replies = await Promise.all(
         Array.from({ length: 100 }, (_, index) =>

@@ -21,7 +21,7 @@ const VALID = mac(BODY);
 const FORGED = mac(BODY, 'another secret');
 
 describe.each(hosts)('$name', (host) => {
-  it('invariant 1: a request that lies inside a refused body is never taken for one', async () => {
+  it('never mistakes bytes of a refused body for a request', async () => {
     const serving = await serve(host);
     // A genuine delivery that the attacker has recorded, where the rest of an over-long or wrongly signed body is expected.
     const inside = genuine('order-inside');
@@ -43,7 +43,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('invariant 1: nothing that is pipelined behind a refused delivery gets an answer in its place', async () => {
+  it('never answers a pipelined delivery with the reply of a refused one', async () => {
     const serving = await serve(host);
     const wire = await begin(
       serving.port,
@@ -55,7 +55,7 @@ describe.each(hosts)('$name', (host) => {
     else expectAcknowledged(await wire.reply());
   });
 
-  it('invariant 1: pipelined deliveries are answered in their order, each by its own signature', async () => {
+  it('answers pipelined deliveries in order, each by its own signature', async () => {
     const serving = await serve(host);
     const wire = await begin(
       serving.port,
@@ -70,7 +70,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual(['order-1', 'order-3', REFERENCE]);
   });
 
-  it('invariant 1: a signature or an event kind that comes in a trailer is not looked at', async () => {
+  it('ignores a signature or an event kind in a trailer', async () => {
     const serving = await serve(host);
     const trailer = (line: string): Buffer =>
       Buffer.concat([chunk(BODY), Buffer.from(`0\r\n${line}\r\n\r\n`)]);
@@ -94,7 +94,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('invariant 1: many deliveries at once are each held against their own body', async () => {
+  it('verifies each of many concurrent deliveries against its own body', async () => {
     const serving = await serve(host);
     // The bodies come interleaved, a byte at a time, and every other signature is that of the neighbour.
     const orders = Array.from({ length: 40 }, (_, index) =>
@@ -128,7 +128,7 @@ describe.each(hosts)('$name', (host) => {
     'Cookie',
     'Set-Cookie',
   ])(
-    'invariant 2: two lines of a signature header that was renamed to %s are refused, though Node keeps one of some names',
+    'refuses two lines of a signature header named %s, even if Node keeps only one',
     async (name) => {
       const serving = await serve(host, {
         options: { headers: { signature: name } },
@@ -153,7 +153,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('invariant 3: a transfer coding is taken off only where HTTP itself asks for it, and nothing is inflated', async () => {
+  it('decodes only the chunked transfer coding and inflates nothing', async () => {
     const serving = await serve(host);
     const zipped = gzipSync(BODY);
     const lines: HeaderLines = [['Transfer-Encoding', 'gzip, chunked']];
@@ -169,7 +169,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('invariant 3: chunk extensions are no part of the body', async () => {
+  it('leaves chunk extensions out of the body', async () => {
     const serving = await serve(host);
     const request = Buffer.concat([
       head(BODY, { framing: 'chunked' }),
@@ -197,10 +197,10 @@ describe.each(hosts)('$name', (host) => {
         ['HTTP2-Settings', 'AAMAAABkAAQAAP__'],
       ],
     ],
-    ['the signature named as hop-by-hop', [['Connection', 'X-Service-Signature, close']]],
+    ['a hop-by-hop signature header', [['Connection', 'X-Service-Signature, close']]],
     ['a range', [['Range', 'bytes=0-1']]],
     [
-      'conditions',
+      'conditional headers',
       [
         ['If-None-Match', '*'],
         ['If-Match', '"x"'],
@@ -215,14 +215,14 @@ describe.each(hosts)('$name', (host) => {
       ],
     ],
     [
-      'trailers announced',
+      'announced trailers',
       [
         ['TE', 'trailers'],
         ['Trailer', 'X-Service-Signature'],
       ],
     ],
   ] satisfies readonly (readonly [string, HeaderLines])[])(
-    'invariant 7: a delivery that asks for %s gets the plain reply',
+    'sends the plain reply to a delivery with %s',
     async (_what, lines) => {
       const serving = await serve(host);
       expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
@@ -235,7 +235,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('invariant 7: a sender of HTTP/1.0 gets its reply, and the close that it waits for', async () => {
+  it('answers an HTTP/1.0 sender and closes the connection', async () => {
     const serving = await serve(host);
     const reply = await exchange(serving.port, post(BODY, { version: '1.0' }));
     expectAcknowledged(reply);
@@ -247,7 +247,7 @@ describe.each(hosts)('$name', (host) => {
     );
   });
 
-  it('invariant 7: a sender that ends its side with the last byte of the body gets no second handling and no hanging', async () => {
+  it('handles a delivery at most once and does not hang if the sender half-closes after the body', async () => {
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
     void wire.write(post());
@@ -258,7 +258,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('invariant 7: hundreds of senders that leave at every stage leave nothing behind', async () => {
+  it('leaves no connection behind after hundreds of senders leave at every stage', async () => {
     const serving = await serve(host);
     const request = post();
     for (let round = 0; round < 4; round++) {
@@ -281,7 +281,7 @@ describe.each(hosts)('$name', (host) => {
     expect([serving.events, serving.errors]).toEqual([[], []]);
   });
 
-  it('invariant 8: what is observed and logged of a refusal holds nothing of the sender', async () => {
+  it('neither observes nor logs data of the sender in a refusal', async () => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe, bodyTimeout: 100 } });
     const body = '{"reference":"reference-of-a-stranger"}';
@@ -294,7 +294,7 @@ describe.each(hosts)('$name', (host) => {
     expect(JSON.stringify(observe.mock.calls) + log()).not.toMatch(/stranger/);
   });
 
-  it('prints neither secret nor signature nor body, whatever comes of a delivery (J01)', async () => {
+  it('prints neither the secret, the signature nor the body for any outcome', async () => {
     // Every test looks at what went through the console and into replies; this one also at what did not.
     let written = '';
     for (const stream of [process.stdout, process.stderr]) {
@@ -333,7 +333,7 @@ describe.each(hosts)('$name', (host) => {
     }).toThrow('the output holds');
   });
 
-  it('changes no prototype, whichever names a body or its headers hold (J08)', async () => {
+  it('changes no prototype for any name in the body or the headers', async () => {
     const serving = await serve(host);
     for (const name of [
       '__proto__',
@@ -355,7 +355,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events.every(({ reference }) => reference === 'a')).toBe(true);
   });
 
-  it('invariant 9: noise at any place of a delivery raises nothing', async () => {
+  it('survives random noise anywhere in a delivery', async () => {
     const serving = await serve(host);
     // A fixed generator, so that a failure can be seen again.
     let state = 0x2545f491;
@@ -387,7 +387,7 @@ describe.each(hosts)('$name', (host) => {
 });
 
 describe.each(handlerHosts)('$name', (host) => {
-  it('invariant 5: no 2xx leaves before the handler is done', async () => {
+  it('sends no 2xx before the handler is done', async () => {
     let done: (() => void) | undefined;
     const serving = await serve(host, {
       handler: ({ reference }) =>
@@ -400,7 +400,7 @@ describe.each(handlerHosts)('$name', (host) => {
     expectAcknowledged(await wire.reply());
   });
 
-  it('invariant 8: what the handler is given shows no secret and no signature when it is printed', async () => {
+  it('gives the handler an event that prints neither the secret nor the signature', async () => {
     let printed = '';
     const serving = await serve(host, {
       handler: (event) => {

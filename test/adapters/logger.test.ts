@@ -13,7 +13,7 @@ function brokenConsole(level: 'warn' | 'error') {
 }
 
 describe.each(hosts)('$name', (host) => {
-  it('answers a forged request with 401 if the logger throws (N15)', async () => {
+  it('answers a forged request with 401 if the logger throws', async () => {
     const { port, events } = await serve(host);
     const warn = brokenConsole('warn');
     expectRefused(
@@ -28,7 +28,7 @@ describe.each(hosts)('$name', (host) => {
 });
 
 describe.each(handlerHosts)('$name', (host) => {
-  it('answers 503 if the handler refuses and the logger throws (N15)', async () => {
+  it('answers 503 if the handler refuses and the logger throws', async () => {
     const { port, errors } = await serve(host, {
       handler: () => {
         throw new WebhookError('confirm_unavailable');

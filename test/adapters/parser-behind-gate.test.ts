@@ -46,7 +46,7 @@ test.each([
   ['Express 5', () => onExpress(express)],
   ['Express 4', () => onExpress(createRequire(import.meta.url)('express4') as typeof express)],
   ['Koa', onKoa],
-])('%s: the handler gets the event of a gate in front of every parser', async (_, listener) => {
+])('%s gives the handler the event of a gate in front of every parser', async (_, listener) => {
   const server = createServer(listener()).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once('listening', resolve));

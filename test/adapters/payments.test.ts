@@ -188,7 +188,7 @@ const deliveryOf = (name: string, reference: string, type?: string): SignedDeliv
   signedDelivery({ secret: SECRETS.get(name)!, reference, ...(type && { type }) });
 
 describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
-  it('credit a payment only if the service says success, whatever the unsigned kind says (E06)', async () => {
+  it('credit a payment only if the service reports success, for any unsigned kind', async () => {
     const send = await listen(paymentsOf());
     statuses = new Map([
       ['acme pending', 'pending'],
@@ -209,7 +209,7 @@ describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
     expect(credited).toEqual(['acme paid', 'acme failed']);
   });
 
-  it('credit one order number of two merchants once each, and ask the key of each merchant (N03, N04)', async () => {
+  it('credit one order number of two merchants once each, with the client of each merchant', async () => {
     const send = await listen(paymentsOf());
     const [acme, bolt] = [deliveryOf('acme', 'order-1'), deliveryOf('bolt', 'order-1')];
     // Paid at one merchant alone: the payment of the other merchant is pending, though its number is the same.
@@ -234,7 +234,7 @@ describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
     expect(asked).toHaveLength(3);
   });
 
-  it('credit an order once if fifty deliveries of it come at once (invariant 6)', async () => {
+  it('credit an order once for fifty concurrent deliveries', async () => {
     const send = await listen(paymentsOf());
     statuses.set('acme order-1', 'success');
     const replies = await Promise.all(

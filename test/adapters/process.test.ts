@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 describe.each(oneOfEach)('$name', (host) => {
-  it('finishes the handler on SIGTERM, acknowledges, accepts no new connection, and ends (G10)', async () => {
+  it('finishes the handler on SIGTERM, acknowledges, accepts no new connection, and exits', async () => {
     child = new Child(host.name);
     const port = await child.told('port');
     const wire = await begin(port, genuine('order-slow'));
@@ -27,7 +27,7 @@ describe.each(oneOfEach)('$name', (host) => {
     await expect(Wire.open(port)).rejects.toThrow();
   });
 
-  it('acknowledges nothing that a crash of the process has cut short (G11)', async () => {
+  it('acknowledges no delivery that a crash of the process interrupts', async () => {
     child = new Child(host.name);
     const wire = await begin(await child.told('port'), genuine('order-crash'));
     expect(await child.told('handling')).toBe('order-crash');
@@ -35,7 +35,7 @@ describe.each(oneOfEach)('$name', (host) => {
     expect(await child.exit()).not.toBe(0);
   });
 
-  it('throws nothing, not even what is caught, on the way of a genuine delivery', async () => {
+  it('throws nothing, not even a caught error, during a genuine delivery', async () => {
     child = new Child(host.name);
     const port = await child.told('port');
     // The first delivery loads and prepares what the others use.
@@ -56,7 +56,7 @@ describe.each(readers)('$name', (host) => {
   const LIMIT = 8_192;
   const PIECE = 128;
 
-  it('holds what 500 slow senders send in pieces of 128 bytes in little more memory than the bytes (D11)', async ({
+  it('buffers small pieces of 500 slow senders in little more memory than their bytes', async ({
     annotate,
   }) => {
     child = new Child(host.name, LIMIT);

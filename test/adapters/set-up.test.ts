@@ -33,19 +33,19 @@ const untyped: Readonly<Record<string, Make>> = {
 const secret = 'a-value-of-the-portal-9f8e7d';
 
 describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) => {
-  it('asks whether payment.succeeded was meant, and lists the kinds', () => {
+  it('suggests payment.succeeded and lists the kinds for a misspelt handler', () => {
     expect(() => make({ secret }, { 'payment.success': handler })).toThrow(
       /^handlers\['payment\.success'\] is not for a configured kind \(did you mean 'payment\.succeeded'\?\)\. Configured kinds: payment\.succeeded\./,
     );
   });
 
-  it('says that handlers are the second argument', () => {
+  it('explains that handlers are the second argument', () => {
     expect(() => make({ secret, handlers: { 'payment.succeeded': handler } }, undefined)).toThrow(
       /^handlers is the second argument: paymentWebhook\(\{ secret \}, handlers\)/,
     );
   });
 
-  it('names the usual variable of a missing secret, except in a build of Next.js', () => {
+  it('names the usual environment variable of a missing secret, except in a build of Next.js', () => {
     const create = (): unknown => make({ secret: undefined }, handler);
     if (name.startsWith('Next')) expect(create).not.toThrow();
     else expect(create).toThrow(/^secret is missing: is WEBHOOK_SECRET set\?/);
@@ -57,7 +57,7 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
       (headers) => ['headers', headers] as const,
     ),
     ...[null, {}, { warn: handler }].map((logger) => ['logger', logger] as const),
-  ])('refuses as %s: %j', (option, value) => {
+  ])('refuses an invalid option %s: %j', (option, value) => {
     expect(() => make({ secret, [option]: value }, handler)).toThrow(
       new RegExp(`^${option} must `),
     );
@@ -67,11 +67,11 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
     ['confirm', /^confirm is the option `client` of createPayments \(@paylink\/payments\)/],
     ['idempotency', /^idempotency is the option `store` of createPayments \(@paylink\/payments\)/],
     ['tenant', /^tenant comes from the `secret` function: return \{ secret, tenant \}/],
-  ])('says the right place of the option %s (N05)', (option, message) => {
+  ])('names the right place of the misplaced option %s', (option, message) => {
     expect(() => make({ secret, [option]: {} }, handler)).toThrow(message);
   });
 
-  it('refuses a bare prefix, a placeholder and a masked value as a secret (N18)', () => {
+  it('refuses a bare prefix, a placeholder and a masked value as a secret', () => {
     for (const value of [
       'whsec_',
       'whsk_',
@@ -90,25 +90,25 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
 });
 
 it.each(Object.entries({ ...untyped, Fastify: fastify.paymentWebhook as Make }))(
-  '%s refuses nothing as options',
+  '%s refuses missing options',
   (_name, make) => {
     for (const options of [undefined, null])
       expect(() => make(options, handler)).toThrow(ConfigurationError);
   },
 );
 
-it.each([null, 'console', {}])('node:http refuses as onError: %j', (onError) => {
+it.each([null, 'console', {}])('node:http refuses an invalid onError: %j', (onError) => {
   expect(() => (node.paymentWebhook as Make)({ secret, onError }, handler)).toThrow(
     /^onError must be a function/,
   );
 });
 
-it('NestJS refuses a bare prefix and a placeholder as a secret (N18)', () => {
+it('NestJS refuses a bare prefix and a placeholder as a secret', () => {
   for (const secret of ['whsec_', 'your-webhook-secret'])
     expect(() => PaymentWebhook({ secret })).toThrow(/^secret is /);
 });
 
-it('Next.js answers every request with 500 if the secret is a placeholder, also one signed with it (N18)', async () => {
+it('Next.js answers every request with 500 if the secret is a placeholder', async () => {
   const POST = next.paymentWebhook({ secret: 'your-webhook-secret', logger: SILENT }, handler);
   const response = await POST(
     signedDelivery({ secret: 'your-webhook-secret' }).toRequest('http://localhost/'),

@@ -18,7 +18,7 @@ const BODY_TIMEOUT = 7_000;
 const LINGER = 1_000;
 
 describe.each(hosts)('$name', (host) => {
-  it('answers 408 when the rest of a body never comes, also to a sender that was told to continue, and closes (D06, D16)', async () => {
+  it('answers 408 and closes if the rest of a body never comes, also after 100 Continue', async () => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
     const toldToContinue = await begin(
@@ -44,7 +44,7 @@ describe.each(hosts)('$name', (host) => {
     await eventually('the end of the connections', async () => (await serving.connections()) === 0);
   });
 
-  it('gives the whole body one deadline, however steadily it trickles (D10)', async () => {
+  it('gives the whole body one deadline, even if it trickles steadily', async () => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
     const wire = await begin(serving.port, head(BODY, { framing: 'chunked' }));
@@ -66,7 +66,7 @@ describe.each(hosts)('$name', (host) => {
     expect(new Set(references(serving))).toEqual(new Set(['order-beside']));
   });
 
-  it('serves others while 200 slow senders hold their connections, and lets none of them stay (D11)', async () => {
+  it('serves others beside 200 slow senders, and then closes the slow connections', async () => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
     const slow = await Promise.all(
@@ -85,7 +85,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('keeps no connection whose signature header cannot be right (D11)', async () => {
+  it('closes connections with an impossible signature', async () => {
     const serving = await serve(host);
     const guess = (): Promise<Wire> =>
       begin(serving.port, head(BODY, { framing: LIMIT, signature: 'guess' }));

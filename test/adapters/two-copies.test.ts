@@ -40,8 +40,8 @@ function requiredCopy(): Copy {
 const common = requiredCopy();
 const SECRET = 'a-secret-for-the-two-copies';
 
-describe('two copies in one process', () => {
-  it('find the event that the gate of the other copy proved (O15)', async () => {
+describe('two copies of the packages in one process', () => {
+  it('share the event that one gate verified', async () => {
     const imported = { ...modules, webhookEvent };
     for (const [gateOf, readerOf] of [
       [common, imported],
@@ -59,7 +59,7 @@ describe('two copies in one process', () => {
     }
   });
 
-  it('do not both read a body that is still on its way (F21, K01)', async () => {
+  it('do not both read a body that has not arrived yet', async () => {
     const credited: string[] = [];
     const told: string[] = [];
     const options = {

@@ -49,7 +49,7 @@ function named({ causes }: AuditReport): string[] {
 const isLow = (severity: string): boolean => severity === 'low';
 
 describe.concurrent('auditReceiver', () => {
-  it.each(receivers)('names the causes and no other of a receiver that is $name', async (under) => {
+  it.each(receivers)('names exactly the causes of a receiver that is $name', async (under) => {
     const report = await audit(under);
     const ids = report.causes.filter(({ severity }) => !isLow(severity)).map(({ id }) => id);
     expect(ids.sort(), named(report).join('\n')).toEqual([...under.causes].sort());
@@ -59,7 +59,7 @@ describe.concurrent('auditReceiver', () => {
   const hasPython = spawnSync('python3', ['--version']).status === 0;
   if (!hasPython && process.env['CI'] !== undefined) throw new Error('python3 is missing');
   it.skipIf(!hasPython)(
-    'finds the hang of a correct receiver on http.server of Python, and overstates nothing',
+    'reports only the missing deadline and concurrency of a correct receiver on Python',
     async () => {
       const script = fileURLToPath(new URL('python-receiver.py', import.meta.url));
       const python = spawn('python3', [script, SECRET], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -80,7 +80,7 @@ describe.concurrent('auditReceiver', () => {
   const audited = new Map<string, AuditReport>();
 
   it.each(peers)(
-    'names the causes and no other of $name as it is released',
+    'names exactly the causes of the released $name',
     async ({ listener, audit: scheme, name, causes }) => {
       const { url, close } = await listen(listener());
       const report = await auditReceiver({ url, timeout: SLOW, ...scheme });
@@ -92,7 +92,7 @@ describe.concurrent('auditReceiver', () => {
     },
   );
 
-  it('keeps docs/audit-of-peers.md as it was audited', { concurrent: false }, async ({ skip }) => {
+  it('matches the audited docs/audit-of-peers.md', { concurrent: false }, async ({ skip }) => {
     // A part of the tests audits a part of the peers.
     if (audited.size < peers.length) skip('not every peer was audited in this run');
     await expect(pageOf(audited)).toMatchFileSnapshot('../../docs/audit-of-peers.md');

@@ -66,7 +66,7 @@ async function startFastify(handle: (reference: string) => void): Promise<string
 }
 
 describe('an audit of Fastify', () => {
-  it('takes a 500 for unknown orders for that, and advises nothing of another framework', async () => {
+  it('recognises a 500 for unknown orders, and gives no advice for another framework', async () => {
     const url = await startFastify((reference) => {
       if (reference !== 'paylink-audit') throw new Error(`no order ${reference}`);
     });
@@ -84,7 +84,7 @@ describe('an audit of Fastify', () => {
 });
 
 describe('an audit of NestJS with rawBody: true', () => {
-  it('gives no advice that is followed already', async () => {
+  it('gives no advice that the app already follows', async () => {
     const url = await startNest();
     const report = await auditReceiver({ url, secret, timeout: 4_000 });
     expect(report.framework).toBe('NestJS');
@@ -133,7 +133,7 @@ async function startNest(): Promise<string> {
   return `${await app.getUrl()}/hook`;
 }
 
-describe('a crash', () => {
+describe('a crash of the server', () => {
   const CRASHING = 'a pretty-printed body that is signed as such';
 
   /**
@@ -165,7 +165,7 @@ describe('a crash', () => {
     return `http://127.0.0.1:${(server!.address() as AddressInfo).port}/hook`;
   }
 
-  it('is blamed on its delivery where the server comes back', async () => {
+  it('is attributed to its delivery if the server restarts', async () => {
     const url = await startCrashing(1_500);
     const { stopped, findings } = await auditReceiver({ url, secret, timeout: 2_000 });
     expect(stopped).toMatchObject({ reason: 'stopped_serving' });
@@ -173,7 +173,7 @@ describe('a crash', () => {
     expect(what).toBe(CRASHING);
   });
 
-  it('is blamed on all that were on their way where it does not', async () => {
+  it('is attributed to all running deliveries if the server stays down', async () => {
     const url = await startCrashing(undefined);
     const { findings } = await auditReceiver({ url, secret, timeout: 2_000 });
     const { what, title } = findings.find(({ cause }) => cause === 'stops_serving')!;

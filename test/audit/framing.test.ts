@@ -26,11 +26,11 @@ async function besideChunks(listener: RequestListener): Promise<AuditResult | un
 }
 
 describe('auditReceiver', () => {
-  it('holds nothing against a server that reads the chunks alone and closes the connection', async () => {
+  it('accepts a server that ignores Content-Length beside chunks and closes the connection', async () => {
     expect(await besideChunks(receiver())).toMatchObject({ passed: true, actual: 200 });
   }, 30_000);
 
-  it('finds a server that reads the chunks alone and goes on with the connection', async () => {
+  it('reports a server that ignores Content-Length beside chunks and keeps the connection', async () => {
     expect(await besideChunks(keepingAlive)).toMatchObject({
       passed: false,
       actual: 200,
@@ -40,7 +40,7 @@ describe('auditReceiver', () => {
     });
   }, 30_000);
 
-  it('sends one Host, the one of "requestHeaders" where they have one', async () => {
+  it('sends one Host header, from requestHeaders if they have one', async () => {
     const hosts: string[][] = [];
     const { url, close } = await listen((req, res) => {
       hosts.push(

@@ -33,7 +33,7 @@ async function audit(more: { readonly settle?: number }): Promise<AuditReport> {
 }
 
 describe('auditReceiver', () => {
-  it('waits for the credits of a queue as long as "settle" says', async () => {
+  it('waits for the credits of a queue as long as `settle`', async () => {
     const { findings, notJudged, stopped, results } = await audit({ settle: 4_000 });
     expect(findings).toEqual([]);
     expect(notJudged).toEqual([]);
@@ -43,7 +43,7 @@ describe('auditReceiver', () => {
     );
   });
 
-  it('says where no credit came in time that a later one needs a longer time', async () => {
+  it('suggests a longer `settle` if no credit came in time', async () => {
     const { causes, stopped } = await audit({});
     expect(causes.map(({ id }) => id)).toEqual(['loses_credit']);
     expect(stopped).toMatchObject({ reason: 'unknown_reference' });

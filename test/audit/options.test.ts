@@ -6,14 +6,14 @@ const secret = SECRET;
 const OF_A_REQUEST: Readonly<Record<string, string>> = { 'X-Tunnel': 'open' };
 
 describe('auditReceiver', () => {
-  it('refuses an option that it does not have, and lists those that it has', async () => {
+  it('refuses an unknown option and lists the valid options', async () => {
     const options = { url: 'http://127.0.0.1:1/', secret, references: ['order-1'] };
     await expect(auditReceiver(options)).rejects.toThrow(
       /^references is an unknown option\. Valid options: url, secret, reference,/,
     );
   });
 
-  it('says that nothing listens', async () => {
+  it('rejects if nothing listens', async () => {
     const { url, close } = await listen(receiver());
     await close();
     await expect(auditReceiver({ url, secret })).rejects.toThrow(
@@ -21,7 +21,7 @@ describe('auditReceiver', () => {
     );
   });
 
-  it('says that a name is not known, or that there is no TLS', async () => {
+  it('rejects if the name is unknown or the server has no TLS', async () => {
     await expect(auditReceiver({ url: 'http://receiver.invalid/', secret })).rejects.toThrow(
       /no connection to .*invalid/,
     );
@@ -32,7 +32,7 @@ describe('auditReceiver', () => {
     await close();
   });
 
-  it('waits longer for the first answer where the option says so', async () => {
+  it('waits for the first answer as long as firstAnswer', async () => {
     const { url, close } = await listen((req, res) => {
       setTimeout(() => receiver()(req, res), 1_700);
     });
@@ -58,7 +58,7 @@ describe('auditReceiver', () => {
       ],
     ],
     [204, []],
-  ])('takes %i for an acknowledgement', async (acknowledged, words) => {
+  ])('accepts %i as an acknowledgement', async (acknowledged, words) => {
     const { url, close } = await listen(receiver({ acknowledged }));
     const controller = new AbortController();
     const report = await auditReceiver({
@@ -73,7 +73,7 @@ describe('auditReceiver', () => {
     expect(report.notes.map(({ note }) => note)).toEqual(words);
   });
 
-  it('lists what it tried in one order, whichever answer comes first', async () => {
+  it('lists results in a fixed order, not in the order of answers', async () => {
     const correct = receiver();
     const { url, close } = await listen((req, res) => {
       setTimeout(() => correct(req, res), req.headers['content-encoding'] === 'gzip' ? 300 : 0);
@@ -92,7 +92,7 @@ describe('auditReceiver', () => {
     expect(encoded(report.results.map(({ name }) => name))).toEqual(['gzip', 'br']);
   });
 
-  it('gives a report of what is known when its "stop" is aborted', async () => {
+  it('returns a partial report if `stop` is aborted', async () => {
     const { url, close } = await listen(receiver());
     const controller = new AbortController();
     const onProgress = ({ done, total }: { done: number; total: number }): void => {
@@ -110,7 +110,7 @@ describe('auditReceiver', () => {
     expect(report.results.length).toBeLessThan(60);
   });
 
-  it('holds nothing against the server that came of its "stop", whatever is under way then', async () => {
+  it('reports no finding if `stop` is aborted during a request', async () => {
     let stop = new AbortController();
     let left = 0;
     const { url, close } = await listen((req, res) => {
@@ -129,7 +129,7 @@ describe('auditReceiver', () => {
     await close();
   });
 
-  it('calls nothing back once it has resolved, though probes were under way when the server stopped serving', async () => {
+  it('calls no callback after it resolves, even if the server stopped during probes', async () => {
     let count = 0;
     const held: (() => void)[] = [];
     const { url, close } = await listen((req, res) => {
@@ -153,7 +153,7 @@ describe('auditReceiver', () => {
     expect(late).toEqual([]);
   });
 
-  it('says what could not be judged without credits', async () => {
+  it('lists the attacks that it cannot judge without credits', async () => {
     const { url, close } = await listen(receiver());
     const { notJudged, notes, passed } = await auditReceiver({ url, secret, timeout: 4_000 });
     await close();
@@ -162,7 +162,7 @@ describe('auditReceiver', () => {
     expect(notes).toEqual([]);
   }, 30_000);
 
-  it('says that the merchant’s side gives no number of credits', async () => {
+  it('rejects if `credits` returns no number or fails', async () => {
     const { url, close } = await listen(receiver());
     await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(
       /credits must give how often/,
@@ -173,7 +173,7 @@ describe('auditReceiver', () => {
     await close();
   });
 
-  it('reports each result as it comes, says what it has not tried, and leaves the query of the address out', async () => {
+  it('calls onResult for each result, lists skipped attacks, and hides the query of the URL', async () => {
     const { url, close } = await listen((req, res) => {
       if (req.url?.includes('key=of-a-gateway') !== true || req.headers['x-tunnel'] !== 'open')
         res.writeHead(511).end();
@@ -208,7 +208,7 @@ describe('auditReceiver', () => {
     ]);
   }, 30_000);
 
-  it('claims no 405 of a router that answers other methods with 404', async () => {
+  it('accepts a router that answers other methods with 404', async () => {
     const { url, close } = await listen((req, res) => {
       if (req.method === 'POST') receiver()(req, res);
       else res.writeHead(404, { connection: 'close' }).end();
@@ -222,7 +222,7 @@ describe('auditReceiver', () => {
     for (const { name } of methods) expect(name).not.toContain('405');
   }, 30_000);
 
-  it('stops at once when its signal is aborted', async () => {
+  it('rejects at once if its signal is aborted', async () => {
     const { url, close } = await listen(receiver());
     const controller = new AbortController();
     const audit = auditReceiver({
@@ -236,19 +236,19 @@ describe('auditReceiver', () => {
   });
 
   it.each<[what: string, wrong: Partial<AuditOptions>, message: string]>([
-    ['something that is not an address', { url: 'receiver' }, 'url'],
-    ['an address of another protocol', { url: 'ftp://receiver/' }, 'url'],
-    ['a password in the address', { url: 'http://user:hidden-word@127.0.0.1/' }, 'requestHeaders'],
+    ['a url that is not a URL', { url: 'receiver' }, 'url'],
+    ['a url of another protocol', { url: 'ftp://receiver/' }, 'url'],
+    ['a url with a password', { url: 'http://user:hidden-word@127.0.0.1/' }, 'requestHeaders'],
     ['an empty secret', { secret: '' }, 'secret is empty'],
-    ['no secret', { secret: undefined as unknown as string }, 'secret must be'],
-    ['a time of zero', { timeout: 0 }, 'timeout'],
-    ['no time for the first answer', { firstAnswer: 0 }, 'firstAnswer'],
-    ['no time for a credit', { settle: 0 }, 'settle'],
-    ['too many at once', { concurrency: 33 }, 'concurrency'],
+    ['a missing secret', { secret: undefined as unknown as string }, 'secret must be'],
+    ['a timeout of 0', { timeout: 0 }, 'timeout'],
+    ['a firstAnswer of 0', { firstAnswer: 0 }, 'firstAnswer'],
+    ['a settle of 0', { settle: 0 }, 'settle'],
+    ['a concurrency over 32', { concurrency: 33 }, 'concurrency'],
     ['credits that are not a function', { credits: 5 as never }, 'credits'],
-    ['headers of a request in place of header names', { headers: OF_A_REQUEST }, 'requestHeaders'],
-    ['a header that cannot be one', { requestHeaders: { 'X-Tunnel': 'a\r\nb' } }, 'requestHeaders'],
-  ])('refuses %s, and sends nothing', async (_, wrong, message) => {
+    ['request headers instead of header names', { headers: OF_A_REQUEST }, 'requestHeaders'],
+    ['a header with a line break', { requestHeaders: { 'X-Tunnel': 'a\r\nb' } }, 'requestHeaders'],
+  ])('refuses %s and sends nothing', async (_, wrong, message) => {
     const audit = auditReceiver({ url: 'http://127.0.0.1:9/', secret, ...wrong });
     await expect(audit).rejects.toThrow(TypeError);
     await expect(audit).rejects.toThrow(message);

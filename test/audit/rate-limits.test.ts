@@ -27,7 +27,7 @@ describe('auditReceiver', () => {
     ['that lasts', (count: number): boolean => count > 20],
     ['on one request of ten', (count: number): boolean => count % 10 === 0],
   ])(
-    'holds nothing against a receiver behind a limit %s, and says what it could not judge',
+    'reports no finding for a receiver behind a rate limit %s, and counts the unjudged attacks',
     async (_, isOverLimit) => {
       const { url, close } = await listen(behind(isOverLimit));
       const report = await auditReceiver({ ...options, url });
@@ -47,7 +47,7 @@ describe('auditReceiver', () => {
     30_000,
   );
 
-  it('judges no credit by deliveries that were turned away', async () => {
+  it('does not judge credits by deliveries that got 429', async () => {
     const { credit, credits } = careful();
     const { url, close } = await listen(behind((count) => count > 1, { credit }));
     const enough = new AbortController();

@@ -16,7 +16,7 @@ function named({ findings }: AuditReport): string[] {
 }
 
 describe.each(hosts)('$name', (host) => {
-  it('is audited without a finding and without a note', async () => {
+  it('passes the audit without findings and notes', async () => {
     const references: string[] = [];
     const record = ({ reference }: { readonly reference: string }): number =>
       references.push(reference);

@@ -13,7 +13,7 @@ const isLong = ({ headers }: IncomingMessage): boolean =>
   Number(headers['content-length'] ?? 0) > 10_000;
 
 describe('auditReceiver', () => {
-  it('holds no late answer against a receiver that answers in the order of the requests', async () => {
+  it('reports no finding for late answers in the order of requests', async () => {
     using limits = holdLimits(PATIENCE);
     let waiting = (): void => undefined;
     let [count, late] = [0, 0];
@@ -32,7 +32,7 @@ describe('auditReceiver', () => {
     expect(late).toBeGreaterThan(10);
   });
 
-  it('sends a delivery again that a busy receiver took too late, and was answered 408', async () => {
+  it('sends a delivery again if a busy receiver answers 408', async () => {
     let count = 0;
     const { url, close } = await listen((req, res) => {
       if (++count % 10 === 0) res.writeHead(408, { connection: 'close' }).end();

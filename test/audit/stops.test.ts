@@ -8,7 +8,7 @@ import { auditInVirtualTime as audit } from './virtual-time.js';
 const secret = SECRET;
 
 describe('auditReceiver', () => {
-  it('says within two seconds that a server answers nothing, and stops', async () => {
+  it('stops within two seconds if the server answers nothing', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
@@ -23,7 +23,7 @@ describe('auditReceiver', () => {
     silent.close();
   });
 
-  it('says within two seconds that a secret is wrong, also to a receiver that leaves forged deliveries without an answer', async () => {
+  it('reports a wrong secret within two seconds, even if forged deliveries get no answer', async () => {
     const { url, close } = await listen((req, res) => {
       if (
         req.headers['x-service-signature'] === undefined ||
@@ -44,7 +44,7 @@ describe('auditReceiver', () => {
     ['unknown_reference', { credit: (): number => 422 }, {}, /know the order of the reference/],
     ['unknown_reference', {}, { credits: () => 0 }, /was not credited/],
   ] as const)(
-    'stops within two seconds with %s (%#), and says what it knows',
+    'stops within two seconds with %s and a report (case %#)',
     async (reason, habits, options, message) => {
       const { url, close } = await listen(receiver(habits));
       const report = await audit({ url, secret, ...options });
@@ -74,7 +74,7 @@ describe('auditReceiver', () => {
     ['refused', answering(() => 415), /refused the type of a genuine delivery \(415\)/],
     ['refused', answering(() => 429), /limits how often it is asked \(429\)/],
   ] as const)(
-    'stops with %s at a refusal that other receivers mean otherwise (%#)',
+    'stops with %s at an ambiguous refusal (case %#)',
     async (reason, listener, message) => {
       const { url, close } = await listen(listener);
       const { stopped, durationMs } = await audit({ url, secret });

@@ -6,7 +6,7 @@ import { DESKTOP, newCustomer, PHONE } from './customer.js';
 import { PAGE_STATES } from './page-states.js';
 import { openShop, type Shop } from './shop.js';
 
-describeInChromium('accessibility, as axe finds it', () => {
+describeInChromium('axe', () => {
   let browser: Browser;
   let shop: Shop;
   beforeAll(async () => {
@@ -17,9 +17,9 @@ describeInChromium('accessibility, as axe finds it', () => {
     await shop?.close();
   });
 
-  describe.each(['light', 'dark'] as const)('in the %s', (colorScheme) => {
+  describe.each(['light', 'dark'] as const)('in the %s colour scheme', (colorScheme) => {
     it.each(PAGE_STATES.map((state) => [state.name, state] as const))(
-      'finds nothing wrong with the page: %s',
+      'finds no violation on the page: %s',
       async (_, state) => {
         const customer = await newCustomer(browser, {
           colorScheme,
@@ -36,7 +36,7 @@ describeInChromium('accessibility, as axe finds it', () => {
     );
   });
 
-  it('would find a field without a name, and grey on grey', async () => {
+  it('finds an unlabelled field and low contrast', async () => {
     const customer = await newCustomer(browser);
     await customer.page.setContent(
       '<html lang="en"><title>t</title><main><h1>t</h1><p style="color:#aaa">grey words</p><input></main></html>',

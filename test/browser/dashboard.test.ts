@@ -64,7 +64,7 @@ describeInChromium('the dashboard in Chromium', () => {
     );
   }
 
-  it('shows a link, its payment and its notification as they come, without being loaded again', async () => {
+  it('shows new links, payments and notifications without a reload', async () => {
     const reference = randomUUID();
     await openDashboard(page, shop);
     await page.evaluate(() => Object.assign(globalThis, { isTheSamePage: true }));
@@ -79,7 +79,7 @@ describeInChromium('the dashboard in Chromium', () => {
   it.each([
     ['fail', 'failed'],
     ['cancel', 'cancelled'],
-  ] as const)('shows live what becomes of a payment: %s', async (end, status) => {
+  ] as const)('shows the new status of a payment without a reload: %s', async (end, status) => {
     const reference = randomUUID();
     await shop.createLink({ reference });
     await openDashboard(page, shop);
@@ -90,7 +90,7 @@ describeInChromium('the dashboard in Chromium', () => {
     expect(await deliveryRows(page, reference).count()).toBe(0);
   });
 
-  it('shows the request and the reply of a delivery, and sends it again', async () => {
+  it('shows the request and the reply of a delivery, and resends the delivery', async () => {
     const reference = randomUUID();
     await shop.createLink({ reference });
     await shop.emulator.pay(reference);
@@ -111,31 +111,28 @@ describeInChromium('the dashboard in Chromium', () => {
   it.each([
     ['en-GB', 'As a curl command', 'Copy', 'Copied'],
     ['fr-FR', 'En commande curl', 'Copier', 'Copié'],
-  ])(
-    'copies a notification as a curl line to the clipboard, which a shell sends: %s',
-    async (locale, fold, copy, copied) => {
-      const reference = `it's ${randomUUID()} é`;
-      await shop.createLink({ reference });
-      await shop.emulator.pay(reference);
-      await shop.emulator.waitForDelivery({ reference });
-      await customer.leave();
-      await visit({ locale, permissions: ['clipboard-read', 'clipboard-write'] });
-      await openDelivery(page, shop, newestOf(reference)!.id);
-      await page.getByText(fold, { exact: true }).click();
-      await page.getByRole('button', { name: copy, exact: true }).click();
-      await page.getByRole('button', { name: copied, exact: true }).waitFor();
-      const line = await page.evaluate(() =>
-        (globalThis as unknown as PageGlobals).navigator.clipboard.readText(),
-      );
-      expect(line).toBe(await page.locator('#curl-1-text').textContent());
-      const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
-      expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
-      expect(stdout).toContain('{"received":true}');
-      expect(await shop.timesCredited(reference)).toBe(1);
-    },
-  );
+  ])('copies a working curl command to the clipboard: %s', async (locale, fold, copy, copied) => {
+    const reference = `it's ${randomUUID()} é`;
+    await shop.createLink({ reference });
+    await shop.emulator.pay(reference);
+    await shop.emulator.waitForDelivery({ reference });
+    await customer.leave();
+    await visit({ locale, permissions: ['clipboard-read', 'clipboard-write'] });
+    await openDelivery(page, shop, newestOf(reference)!.id);
+    await page.getByText(fold, { exact: true }).click();
+    await page.getByRole('button', { name: copy, exact: true }).click();
+    await page.getByRole('button', { name: copied, exact: true }).waitFor();
+    const line = await page.evaluate(() =>
+      (globalThis as unknown as PageGlobals).navigator.clipboard.readText(),
+    );
+    expect(line).toBe(await page.locator('#curl-1-text').textContent());
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
+    expect(stdout).toContain('{"received":true}');
+    expect(await shop.timesCredited(reference)).toBe(1);
+  });
 
-  it('pays from the page of a payment, with a notification and without', async () => {
+  it('pays from the page of a payment with or without a notification', async () => {
     const [told, untold] = [randomUUID(), randomUUID()];
     await openPayment(page, shop, await shop.createLink({ reference: told }));
     await page.getByRole('button', { name: 'Pay', exact: true }).click();
@@ -146,7 +143,7 @@ describeInChromium('the dashboard in Chromium', () => {
     expect([await shop.timesCredited(told), await shop.timesCredited(untold)]).toEqual([1, 0]);
   });
 
-  it('creates a link with its form, and says what is wrong with one that cannot be', async () => {
+  it('creates a link with its form, and marks an invalid field', async () => {
     const reference = randomUUID();
     await openDashboard(page, shop);
     await unfoldForm(page);
@@ -165,7 +162,7 @@ describeInChromium('the dashboard in Chromium', () => {
     expect(await page.getByLabel('Reference', { exact: true }).inputValue()).toBe(reference);
   });
 
-  it('finds payments by a part of their reference and by their status', async () => {
+  it('filters payments by part of the reference and by status', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await shop.createLink({ reference: one });
     await shop.createLink({ reference: other });
@@ -180,7 +177,7 @@ describeInChromium('the dashboard in Chromium', () => {
     expect(await paymentRow(page, one).count()).toBe(0);
   });
 
-  it('can be read, and resends, without JavaScript', async () => {
+  it('works without JavaScript', async () => {
     const reference = randomUUID();
     await shop.createLink({ reference });
     await shop.emulator.pay(reference);
@@ -194,7 +191,7 @@ describeInChromium('the dashboard in Chromium', () => {
     await page.locator('#attempt-2').waitFor();
   });
 
-  it('speaks French to who asks for it', async () => {
+  it('is in French for a French browser', async () => {
     await customer.leave();
     await visit({ locale: 'fr-CI' });
     await openDashboard(page, shop);
@@ -202,7 +199,7 @@ describeInChromium('the dashboard in Chromium', () => {
     expect(await page.getByRole('heading', { name: 'Paiements' }).count()).toBe(1);
   });
 
-  it('is not moved by a form of another site', async () => {
+  it('refuses a form of another site', async () => {
     const reference = randomUUID();
     const url = await shop.createLink({ reference });
     await openPayment(page, shop, url);
@@ -223,7 +220,7 @@ describeInChromium('the dashboard in Chromium', () => {
     expect(await shop.readPayment(reference)).toMatchObject({ status: 'pending' });
   });
 
-  describe('sends a notification with a fault, and the shop withstands it', () => {
+  describe('with faults', () => {
     interface Case {
       readonly isPaid: boolean;
       readonly answers: readonly (number | 'no answer')[][];
@@ -255,7 +252,7 @@ describeInChromium('the dashboard in Chromium', () => {
     };
 
     it.each(Object.entries(CASES))(
-      '%s (M06)',
+      'sends the fault %s, which the shop withstands',
       async (fault, { isPaid, answers, credits }) => {
         const reference = randomUUID();
         await openPayment(page, shop, await shop.createLink({ reference }));
@@ -276,7 +273,7 @@ describeInChromium('the dashboard in Chromium', () => {
       SLOW_FAULTS,
     );
 
-    it('and the page has no other (M06)', async () => {
+    it('offers no other fault', async () => {
       await openPayment(page, shop, await shop.createLink({ reference: randomUUID() }));
       const forms = await page.locator('form[data-fault]').all();
       const shown = await Promise.all(forms.map((form) => form.getAttribute('data-fault')));
@@ -285,7 +282,7 @@ describeInChromium('the dashboard in Chromium', () => {
   });
 
   it.each(Object.entries(HOSTILE))(
-    'neither runs a hostile text nor breaks on it: %s',
+    'shows a hostile text without running it: %s',
     async (_, text) => {
       const url = await shop.createLink({ reference: text, description: text });
       await openDashboard(page, shop);

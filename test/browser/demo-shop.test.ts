@@ -97,7 +97,7 @@ describeInChromium('the demo shop in Chromium', () => {
   ] as const;
 
   it.each(TEXTS)(
-    'says "Paid" within a second of the return while the notification is held back: %s, %s',
+    'shows "Paid" within a second of the return while the notification is delayed: %s, %s',
     async (locale, colorScheme, texts) => {
       customer = await newCustomer(browser, { locale, colorScheme });
       const { page } = customer;
@@ -127,7 +127,7 @@ describeInChromium('the demo shop in Chromium', () => {
   );
 
   it.each(TEXTS)(
-    'confirms a payment live if the service knows it late, without a reload: %s, %s',
+    'confirms a late payment without a reload: %s, %s',
     async (locale, colorScheme, texts) => {
       customer = await newCustomer(browser, { locale, colorScheme });
       const { page } = customer;
@@ -148,7 +148,7 @@ describeInChromium('the demo shop in Chromium', () => {
     60_000,
   );
 
-  it('leads a customer who cancels to the shop, not to the payment page again', async () => {
+  it('leads a customer who cancels back to the shop, not to the payment page', async () => {
     customer = await newCustomer(browser);
     const { page } = customer;
     await page.goto(shopUrl);
@@ -161,7 +161,7 @@ describeInChromium('the demo shop in Chromium', () => {
     await page.getByRole('button', { name: 'Buy' }).waitFor();
   }, 60_000);
 
-  it('says "Paid" without JavaScript', async () => {
+  it('shows "Paid" without JavaScript', async () => {
     customer = await newCustomer(browser, { javaScriptEnabled: false });
     const { page } = customer;
     await page.goto(shopUrl);

@@ -40,7 +40,7 @@ describeInChromium('a customer in Chromium', () => {
     return { page: customer.page, reference, url };
   }
 
-  it('sees the amount and what it is for, pays, and comes back to return_url', async () => {
+  it('sees the amount and the description, pays, and returns to return_url', async () => {
     const { page, reference } = await open({ description: 'Two coffees', amount: 15_000 });
     const text = await page.locator('main').innerText();
     expect(text).toContain('Two coffees');
@@ -52,7 +52,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.timesCredited(reference)).toBe(1);
   });
 
-  it('cancels, comes to cancel_url, and finds the link closed', async () => {
+  it('cancels, goes to cancel_url, and finds the link closed', async () => {
     const { page, reference, url } = await open();
     await cancelButton(page).click();
     await page.waitForURL(shop.basket);
@@ -62,7 +62,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.timesCredited(reference)).toBe(0);
   });
 
-  it('lets a payment fail, reads that it failed, and can try again', async () => {
+  it('sees a failed payment and can try again', async () => {
     const { page, reference } = await open();
     await failButton(page).click();
     await page.getByRole('alert').waitFor();
@@ -74,7 +74,7 @@ describeInChromium('a customer in Chromium', () => {
   });
 
   it.each(['499', '20001', ''])(
-    'enters the free amount "%s", which is out of bounds, and is not let through',
+    'cannot pay the free amount "%s", which is out of bounds',
     async (amount) => {
       const { page, reference } = await open(FREE);
       await amountField(page).fill(amount);
@@ -89,7 +89,7 @@ describeInChromium('a customer in Chromium', () => {
   );
 
   it.each(['499', '20001'])(
-    'reads the bounds in the service’s reply, where the browser does not check "%s"',
+    'reads the bounds in the reply if the browser does not check the amount "%s"',
     async (amount) => {
       const { page, reference } = await open(FREE);
       await skipTheBrowsersChecks(page);
@@ -108,7 +108,7 @@ describeInChromium('a customer in Chromium', () => {
     },
   );
 
-  it.each([500, 20_000])('pays a free amount at its bound, %d', async (amount) => {
+  it.each([500, 20_000])('can pay a free amount at its bound of %d', async (amount) => {
     const { page, reference } = await open(FREE);
     await amountField(page).fill(String(amount));
     await payButton(page).click();
@@ -116,7 +116,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount });
   });
 
-  it('opens a single-use link twice, and pays it once', async () => {
+  it('pays a single-use link once although two tabs have it open', async () => {
     const { page, reference, url } = await open({ single_use: true });
     const other = await page.context().newPage();
     await other.goto(url);
@@ -132,7 +132,7 @@ describeInChromium('a customer in Chromium', () => {
   });
 
   it.each([true, false])(
-    'double-clicks on pay: one payment, one notification (single_use %s)',
+    'makes one payment and one notification with a double click (single_use %s)',
     async (single_use) => {
       const { page, reference } = await open({ single_use });
       await payButton(page).dblclick();
@@ -145,7 +145,7 @@ describeInChromium('a customer in Chromium', () => {
     },
   );
 
-  it('sends the page again while the first answer is on its way: one payment, one notification', async () => {
+  it('makes one payment with a second click before the first answer', async () => {
     const { page, reference } = await open({ single_use: false });
     const { x, y, width, height } = (await payButton(page).boundingBox())!;
     const click = () => page.mouse.click(x + width / 2, y + height / 2);
@@ -161,7 +161,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.timesCredited(reference)).toBe(1);
   });
 
-  it('goes back after paying a single-use link, and cannot pay again', async () => {
+  it('cannot pay a single-use link again after going back', async () => {
     const { page, reference } = await open({ single_use: true });
     await payButton(page).click();
     await page.waitForURL(shop.thanks);
@@ -171,7 +171,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.timesCredited(reference)).toBe(1);
   });
 
-  it('goes back after cancelling, and cannot pay any more', async () => {
+  it('cannot pay after cancelling and going back', async () => {
     const { page, reference } = await open();
     await cancelButton(page).click();
     await page.waitForURL(shop.basket);
@@ -180,14 +180,14 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.readPayment(reference)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('stays with the service, and can read it, where the merchant gave no addresses to go back to', async () => {
+  it('gets a receipt page if the link has no return_url', async () => {
     const { page } = await open({ return_url: undefined, cancel_url: undefined });
     await payButton(page).click();
     await page.getByRole('heading', { name: 'received' }).waitFor();
     expect(await page.locator('main').innerText()).toContain(inFrancs(15_000, 'en'));
   });
 
-  it('reads that the link does not exist', async () => {
+  it('gets a 404 page for an unknown link', async () => {
     customer = await newCustomer(browser);
     const response = await customer.page.goto(`${shop.emulator.payUrl}/link/nothing-here`);
     expect(response?.status()).toBe(404);
@@ -196,7 +196,7 @@ describeInChromium('a customer in Chromium', () => {
     );
   });
 
-  it('pays, cancels and is corrected without JavaScript', async () => {
+  it('can pay, fail and cancel without JavaScript', async () => {
     const plain = { javaScriptEnabled: false };
     const free = await open(FREE, plain);
     await amountField(free.page).fill('700');
@@ -217,7 +217,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.readPayment(fixed.reference)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('pays with the keyboard alone, and sees where the focus is', async () => {
+  it('can pay with the keyboard alone, with a visible focus', async () => {
     const { page, reference } = await open(FREE);
     await tabTo(customer, 'INPUT');
     await page.keyboard.type('900');
@@ -228,7 +228,7 @@ describeInChromium('a customer in Chromium', () => {
     expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 900 });
   });
 
-  it('cancels with the keyboard alone', async () => {
+  it('can cancel with the keyboard alone', async () => {
     const { page, reference } = await open();
     await tabTo(customer, 'BUTTON');
     await tabTo(customer, 'BUTTON');
@@ -244,7 +244,7 @@ describeInChromium('a customer in Chromium', () => {
     ['en-GB', 'en'],
     ['de-DE', 'en'],
   ])(
-    'who asks for %s reads %s, and amounts as they are written there',
+    'with the locale %s reads the language %s and its format of amounts',
     async (locale, language) => {
       const { page } = await open({ amount: 1_234_567 }, { locale });
       expect(await page.locator('html').getAttribute('lang')).toBe(language);
@@ -255,7 +255,7 @@ describeInChromium('a customer in Chromium', () => {
   );
 
   it.each([320, 360, 768, 1280])(
-    'reads a page that does not scroll sideways at %d pixels',
+    'needs no sideways scrolling at a width of %d pixels',
     async (width) => {
       const { page } = await open(
         { amount: Number.MAX_SAFE_INTEGER },

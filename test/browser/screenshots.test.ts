@@ -15,7 +15,7 @@ const KEPT = process.env['PAYLINK_SCREENSHOTS'];
 // Of a page that is longer, the picture is its beginning.
 const TALLEST = 1_600;
 
-describeInChromium('pictures of every page', () => {
+describeInChromium('every page', () => {
   let browser: Browser;
   let shop: Shop;
   let folder: string;
@@ -39,9 +39,9 @@ describeInChromium('pictures of every page', () => {
     ['phone', PHONE],
     ['desktop', DESKTOP],
   ])('on a %s', (screen, viewport) => {
-    describe.each(['light', 'dark'] as const)('in the %s', (colorScheme) => {
+    describe.each(['light', 'dark'] as const)('in the %s colour scheme', (colorScheme) => {
       it.each(PAGE_STATES.map((state) => [state.name, state] as const))(
-        'shows the page within the screen: %s',
+        'fits into the screen: %s',
         async (name, state) => {
           const customer = await newCustomer(browser, {
             viewport,

@@ -12,7 +12,7 @@ afterAll(() => service.close());
 const WRONG_KEY = 'sk_live_paylinkcontractsuite.not-a-key-of-anybody';
 
 describe.each(Object.entries(AUTHENTICATIONS))('5 %s', (_, headersFor) => {
-  it('5.2 is accepted on creation and on reading', async () => {
+  it('5.2 is accepted when it creates and reads', async () => {
     const fields = fixedLink();
     expect((await createLink(service, fields, headersFor(service.apiKey))).status).toBe(201);
     expect(
@@ -36,7 +36,7 @@ describe('5 the key', () => {
     expect(/^sk_live_[^.\s]+\.\S+$/.test(service.apiKey)).toBe(true);
   });
 
-  it('4 is asked for on every request', async () => {
+  it('4 is required on every request', async () => {
     const fields = fixedLink();
     expect((await createLink(service, fields, {})).status).not.toBe(201);
     expect((await createLink(service, fields)).status).toBe(201);
@@ -47,7 +47,7 @@ describe('5 the key', () => {
     'section 5.4, that the webhook secret is not the API key (the API does not tell the secret)',
   );
 
-  it.skipIf(isReal)('5.4 is not what notifications are signed with', async () => {
+  it.skipIf(isReal)('5.4 differs from the webhook secret', async () => {
     const emulator = await openEmulator('http://127.0.0.1:9/');
     try {
       expect(emulator.webhookSecret === emulator.apiKey).toBe(false);

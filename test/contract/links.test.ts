@@ -15,15 +15,15 @@ interface LinkBody {
 }
 
 describe('2.1 the request', () => {
-  it('2.1 rule 1 asks for a fixed amount with amount', async () => {
+  it('2.1 rule 1 takes a fixed amount in amount', async () => {
     expect((await createLink(service, fixedLink())).status).toBe(201);
   });
 
-  it('2.1 rule 2 asks for a free amount with amount_min, amount_max and description in place of amount', async () => {
+  it('2.1 rule 2 takes a free amount in amount_min, amount_max and description', async () => {
     expect((await createLink(service, freeLink())).status).toBe(201);
   });
 
-  it.each([true, false])('2.1 may say single_use %s', async (single_use) => {
+  it.each([true, false])('2.1 accepts single_use %s', async (single_use) => {
     expect((await createLink(service, fixedLink({ single_use }))).status).toBe(201);
     expect((await createLink(service, freeLink({ single_use }))).status).toBe(201);
   });
@@ -53,7 +53,7 @@ describe.each([
     body = answer.body as LinkBody;
   });
 
-  it('2.2 has a token that is a string, and the last path segment of url', () => {
+  it('2.2 has a string token that is the last path segment of url', () => {
     expect(body.token).toEqual(expect.any(String));
     expect(body.token).not.toBe('');
     expect(body.url).toEqual(expect.any(String));
@@ -64,7 +64,7 @@ describe.each([
     expect(new URL(body.url).pathname).toMatch(/\/link\/[^/]+$/);
   });
 
-  it('2.2 has a url where there is a page', async () => {
+  it('2.2 has a url that serves a page', async () => {
     const page = await fetch(body.url, { signal: AbortSignal.timeout(15_000) });
     expect(page.ok).toBe(true);
     expect(page.headers.get('content-type')).toContain('html');
@@ -93,17 +93,17 @@ describe('4.1 creation', () => {
     });
   });
 
-  it('2.2 shows the amount of a fixed link as the integer that was asked for', async () => {
+  it('2.2 returns the requested amount of a fixed link as an integer', async () => {
     const fields = fixedLink();
     expect((await createLink(service, fields)).body).toMatchObject({ amount: fields.amount });
   });
 
-  it('4.1 takes an Idempotency-Key that is unique for the attempt', async () => {
+  it('4.1 accepts a unique Idempotency-Key', async () => {
     const headers = { Authorization: `Bearer ${service.apiKey}`, 'Idempotency-Key': randomUUID() };
     expect((await createLink(service, fixedLink(), headers)).status).toBe(201);
   });
 
-  it('4.1 takes an Idempotency-Key that is derived from the reference', async () => {
+  it('4.1 accepts an Idempotency-Key that is derived from the reference', async () => {
     const fields = fixedLink();
     const headers = {
       Authorization: `Bearer ${service.apiKey}`,
@@ -114,7 +114,7 @@ describe('4.1 creation', () => {
     });
   });
 
-  it('4.1 gives each link a token of its own', async () => {
+  it('4.1 gives each link its own token', async () => {
     const [one, other] = await Promise.all([
       createLink(service, fixedLink()),
       createLink(service, fixedLink()),
@@ -129,7 +129,7 @@ describe('1 and 9 the address', () => {
     expect(new URL(service.baseUrl).pathname).not.toMatch(/\/v1$/);
   });
 
-  it('9 answers under /v1 and nowhere else', async () => {
+  it('9 answers only under /v1', async () => {
     const headers = {
       Authorization: `Bearer ${service.apiKey}`,
       'Content-Type': 'application/json',

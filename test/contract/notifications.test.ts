@@ -29,7 +29,7 @@ describe.skipIf(isReal)('6 notifications, on the emulator', () => {
     return vi.waitUntil(() => webhook.notifications.find(isOfIt), { timeout: 10_000 });
   }
 
-  it('6 come as an HTTP POST to the registered URL', async () => {
+  it('6 are sent as an HTTP POST to the registered URL', async () => {
     expect(await pay()).toMatchObject({ method: 'POST', path: new URL(webhook.url).pathname });
   });
 
@@ -49,13 +49,13 @@ describe.skipIf(isReal)('6 notifications, on the emulator', () => {
     expect(headers['x-service-signature'] === expected).toBe(true);
   });
 
-  it('6 rule 3 are signed over the bytes as sent, also where these are not ASCII', async () => {
+  it('6 rule 3 are signed over the sent bytes, also if they are not ASCII', async () => {
     const { headers, body } = await pay(`${newReference()} café “№ 7” 🧺`);
     const expected = createHmac('sha256', emulator.webhookSecret).update(body).digest('hex');
     expect(headers['x-service-signature'] === expected).toBe(true);
   });
 
-  it('6 are sent for a success, and not for a link that is created, a failure, or a cancellation', async () => {
+  it('6 are sent for a success, but not for a new link, a failure or a cancellation', async () => {
     const [created, failed, cancelled] = [newReference(), newReference(), newReference()];
     for (const reference of [created, failed, cancelled])
       await createLink(emulator, fixedLink({ reference }));

@@ -31,19 +31,19 @@ describe.each([
     body = answer.body;
   });
 
-  it('4.2 finds it by the reference that was given at creation', () => {
+  it('4.2 finds the payment by its reference', () => {
     expect(body).toMatchObject({ reference: fields.reference });
   });
 
-  it('4.2 gives one of the four statuses', () => {
+  it('4.2 returns one of the four statuses', () => {
     expect(STATUSES).toContain((body as { status: unknown }).status);
   });
 
-  it('3 is pending before anything has happened', () => {
+  it('3 returns pending before the customer acts', () => {
     expect(body).toMatchObject({ status: 'pending' });
   });
 
-  it('2.3 has a type that is a string', () => {
+  it('2.3 returns a string type', () => {
     expect(body).toMatchObject({ type: expect.any(String) as string });
   });
 
@@ -53,7 +53,7 @@ describe.each([
 });
 
 // What a free amount reads as before the customer has chosen one is not shown.
-it('2.3 has the amount that was fixed, as an integer', async () => {
+it('2.3 reading a payment returns its fixed amount as an integer', async () => {
   const fields = fixedLink();
   await createLink(service, fields);
   expect((await readPayment(service, fields.reference)).body).toMatchObject({
@@ -76,7 +76,7 @@ describe.skipIf(isReal)('3 the states, on the emulator', () => {
     ['success', 'pay'],
     ['failed', 'fail'],
     ['cancelled', 'cancel'],
-  ] as const)('3 reads %s', async (status, end) => {
+  ] as const)('3 have the status %s', async (status, end) => {
     const reference = newReference();
     await createLink(emulator, fixedLink({ reference }));
     await emulator[end](reference);
@@ -88,7 +88,7 @@ describe.skipIf(isReal)('3 the states, on the emulator', () => {
     });
   });
 
-  it('2.3 reads a free amount, once it is paid, as the integer within its bounds that the customer chose', async () => {
+  it('2.3 include the paid free amount as the integer that the customer chose', async () => {
     const fields = freeLink();
     await createLink(emulator, fields);
     await emulator.pay(fields.reference, { amount: 123 });

@@ -30,13 +30,13 @@ function quantile(times: readonly number[], share: number): number {
   return [...times].sort((a, b) => a - b)[Math.floor(times.length * share)]!;
 }
 
-describe('forged bodies that are dear to diagnose', () => {
+describe('forged bodies that are expensive to diagnose', () => {
   const ROUNDS = 7;
   const REQUESTS = 400;
   const INTERVAL = 8;
 
   it(
-    'delay genuine deliveries no more than where nothing is diagnosed (N14)',
+    'delay genuine deliveries no more than without a diagnosis',
     { timeout: 120_000 },
     async ({ annotate }) => {
       // Two without a diagnosis: where their p99 differ, it is the noise of the machine.
@@ -73,7 +73,7 @@ describe('forged bodies that are dear to diagnose', () => {
   );
 
   it.each(['Fetch on Hono', 'Fastify 5'])(
-    'end no process with a heap of 512 MB, nor fill it: %s (N14)',
+    'neither end nor fill a process with a heap of 512 MB: %s',
     { timeout: 60_000 },
     async (host) => {
       expect(dearest).toHaveLength(4);

@@ -25,7 +25,7 @@ const RECIPE = await readFile(
 /** Ends a wait that hangs. */
 const SOON = { timeout: 20_000 };
 
-describe('a block of a page, on PostgreSQL', () => {
+describe('a code block on PostgreSQL', () => {
   let server: PostgresServer;
   let pool: Pool;
   let store: PostgresStore<Tx>;
@@ -102,7 +102,7 @@ describe('a block of a page, on PostgreSQL', () => {
       return rows.map(({ reference }) => reference);
     };
 
-    it('holds one mail for each credit, and none for a credit that is rolled back', async () => {
+    it('holds one mail for each credit, and none for a rolled-back credit', async () => {
       const { noteMail } = await outbox();
       let isBroken = false;
       const payments = createPayments({
@@ -134,7 +134,7 @@ describe('a block of a page, on PostgreSQL', () => {
       expect(await noted()).toEqual([first]);
     });
 
-    it('gives each mail to one of several senders, and one that failed to a later run', async () => {
+    it('gives each mail to one of several senders, and a failed mail to a later run', async () => {
       const { noteMail, sendMails } = await outbox();
       const references = Array.from({ length: 30 }, (_, index) => `mail-${index}`);
       const client = await pool.connect();
@@ -163,7 +163,7 @@ describe('a block of a page, on PostgreSQL', () => {
     });
   });
 
-  it('keeps two merchants apart who have the same order number: docs/security.md', async () => {
+  it('separates two merchants with the same order number: docs/security.md', async () => {
     const second = await startEmulator();
     onTestFinished(() => second.close());
     const merchants = {
@@ -264,7 +264,7 @@ describe('a block of a page, on PostgreSQL', () => {
     expect([await isCredited(reference), await isCredited(another)]).toEqual([true, false]);
   });
 
-  it('is a whole app that credits in three ways: README.md', async () => {
+  it('runs as a whole app that credits in three ways: README.md', async () => {
     const url = await runServer(await blockOf('README.md', 'app.listen(3000)'), {
       env: envOf('readme'),
       files: { 'credit-order.ts': RECIPE },
@@ -284,7 +284,7 @@ describe('a block of a page, on PostgreSQL', () => {
     ]).toEqual([true, true, false]);
   });
 
-  it('is a whole app that credits once, and survives the end of its connections: AGENTS.md', async () => {
+  it('runs as a whole app that credits once and survives broken connections: AGENTS.md', async () => {
     const url = await runServer(await blockOf('AGENTS.md', 'app.listen(3000)'), {
       env: envOf('agents'),
       files: { 'credit-order.ts': RECIPE },
@@ -329,7 +329,7 @@ describe('a block of a page, on PostgreSQL', () => {
     expect(await deliverTo(url, paid)).toBe(200);
   });
 
-  describe.skipIf(withoutRedis())('and on Redis:', () => {
+  describe.skipIf(withoutRedis())('on Redis too', () => {
     let redis: RedisServer;
 
     beforeAll(async () => {

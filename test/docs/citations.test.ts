@@ -21,15 +21,15 @@ const sources = ['packages/', 'test/', 'examples/', 'docs/', 'scripts/', 'lab/',
   .concat(new URL('README.md', root))
   .map((file) => [file.pathname.slice(root.pathname.length), readFileSync(file, 'utf8')] as const);
 
-describe('what comments and documents cite', () => {
-  it('is in the repository', () => {
+describe('a citation in comments and documents', () => {
+  it('names a file of the repository', () => {
     const citing = sources
       .filter(([, text]) => /\b(?:SERVICE|DESIGN|ATTACKS|STYLE|PEERS)\.md\b/.test(text))
       .map(([path]) => path);
     expect(citing).toEqual([]);
   });
 
-  it('is a clause of the contract that exists', () => {
+  it('names an existing clause of the contract', () => {
     const cited = sources.flatMap(([path, text]) =>
       Array.from(
         text.matchAll(/docs\/service\.md[,:]? (\d[\d.]*\d|\d)/g),

@@ -109,7 +109,7 @@ function compile(files: ReadonlyMap<string, string>): string[] {
 }
 
 describe('the documents', () => {
-  it('have examples that compile, and import only what is exported', () => {
+  it('have examples that compile and import only exported names', () => {
     // Those in French are the same, by translations.test.ts.
     const files = new Map(
       documents()
@@ -120,14 +120,14 @@ describe('the documents', () => {
     expect(compile(files)).toEqual([]);
   }, 180_000);
 
-  it('would notice an example that does not compile', () => {
+  it('are reported if an example does not compile', () => {
     const file = join(root, '.broken.example.ts');
     expect(
       compile(new Map([[file, "import { nothing } from '@paylink/core';\nnothing();\n"]])).join(),
     ).toMatch(/no exported member 'nothing'/);
   }, 60_000);
 
-  it('show files of the examples as they are tested', () => {
+  it('show the tested files of the examples', () => {
     const shown = documents().flatMap((path) =>
       shownFiles(path).map(([file, code]) => [relative(root, path), file, code] as const),
     );
@@ -136,7 +136,7 @@ describe('the documents', () => {
       expect(code, `${file} in ${path}`).toBe(readFileSync(join(root, file), 'utf8'));
   });
 
-  it('show the recipe of the credit as it is tested, and no other way to credit', () => {
+  it('show the tested credit recipe and no other way to credit', () => {
     const recipe = readFileSync(RECIPE, 'utf8').replace('// credit-order.ts\n', '');
     const showing = documents().filter((path) =>
       readFileSync(path, 'utf8').includes('```ts\n// credit-order.ts\n'),
@@ -153,7 +153,7 @@ describe('the documents', () => {
     }
   });
 
-  it('have a heading for each error code of a reply, and for no other', () => {
+  it('have a heading for exactly the error codes of replies', () => {
     const source = readFileSync(join(root, 'packages/core/src/reply.ts'), 'utf8');
     const codes = Array.from(source.matchAll(/^ {2}([a-z_]+): \d{3},$/gm), ([, code]) => code);
     const [replies = ''] = readFileSync(join(root, 'docs/errors.md'), 'utf8').split(

@@ -72,12 +72,12 @@ console.log(JSON.stringify({ statuses, credited }));
 process.exit();
 `;
 
-describe('a function that was bundled by the lines of the page', () => {
+describe('a Lambda function, bundled as docs/lambda.md shows', () => {
   it.each([
     ['cjs', 'cjs'],
     ['esm', 'mjs'],
   ] as const)(
-    'as %s credits an order once, and a lost one by its schedule',
+    'credits an order once as %s, and an undelivered one by its schedule',
     async (format, ending) => {
       const pool = new Pool({ connectionString: database.url });
       try {
@@ -116,7 +116,7 @@ describe('a function that was bundled by the lines of the page', () => {
     60_000,
   );
 
-  it('as ES modules ends at its start without the banner', async () => {
+  it('fails at startup as ES modules without the banner', async () => {
     const command = (await bundling('esm')).replace(/\\\n +--banner.*/, '');
     const alone = await mkdtemp(join(folder, 'alone-'));
     await run('bash', ['-ec', command.replace('--outdir=dist', `--outdir=${alone}/dist`)], {
@@ -176,7 +176,7 @@ const templateSchema = z.strictObject({
   Outputs: z.record(z.string(), z.strictObject({ Description: z.string(), Value: z.string() })),
 });
 
-describe('the SAM template of the page', () => {
+describe('the SAM template of docs/lambda.md', () => {
   /** The short forms of CloudFormation's functions, with the names that they refer to. */
   const referred: string[] = [];
   const customTags: ScalarTag[] = [
@@ -200,7 +200,7 @@ describe('the SAM template of the page', () => {
       parse(await readFile(at('examples/lambda/template.yaml'), 'utf8'), { customTags }),
     );
 
-  it('has the form that SAM takes, and refers to nothing that it lacks', async () => {
+  it('is valid and refers only to its own resources', async () => {
     const { Parameters, Resources } = await read();
     const known = new Set([
       ...Object.keys({ ...Parameters, ...Resources }),
@@ -213,7 +213,7 @@ describe('the SAM template of the page', () => {
     expect(referred.length).toBeGreaterThan(5);
   });
 
-  it('names the functions that the page bundles, and every setting that they read', async () => {
+  it('names the bundled functions and every setting that they read', async () => {
     const { Globals, Resources } = await read();
     const entries = /esbuild (.*?) --bundle/.exec(
       await blockOf('docs/serverless.md', '--format=cjs'),

@@ -25,7 +25,7 @@ async function run(code: string, names: Readonly<Record<string, unknown>>): Prom
 }
 
 describe('docs/migration-from.md', () => {
-  it('gives the event of a genuine notification, and none of a changed one, in its function', async () => {
+  it('has a function that returns the event of a genuine notification and refuses a changed one', async () => {
     const { eventOf } = (await runBlock(await blockOf('docs/migration-from.md', 'eventOf'), {
       env: { WEBHOOK_SECRET: SECRET },
     })) as { eventOf(rawBody: Uint8Array, headers: Headers): Promise<unknown> };
@@ -36,7 +36,7 @@ describe('docs/migration-from.md', () => {
     expect(await eventOf(changed, new Headers(headers))).toBeUndefined();
   });
 
-  it('has in place of constructEvent a call that gives the event, or throws', async () => {
+  it('replaces constructEvent with a call that returns the event or throws', async () => {
     const [, code] = rows.find(([before]) => before?.includes('constructEvent'))!;
     const names = { ...core, secret: SECRET, headers };
     expect(await run(code!, { ...names, rawBody })).toMatchObject({ reference: 'order-42' });
@@ -45,7 +45,7 @@ describe('docs/migration-from.md', () => {
     });
   });
 
-  it('has in place of createHmac by hand a call that decides as it does, and refuses a second spelling', async () => {
+  it('replaces a hand-written createHmac with a call that decides alike and refuses a second spelling', async () => {
     const [before, code] = rows.find(([cell]) => cell?.includes('createHmac'))!;
     const names = { ...core, createHmac, secret: SECRET, signature };
     expect(await run(before!, { ...names, body: rawBody })).toBe(true);

@@ -59,7 +59,7 @@ describe('a block of core’s README', () => {
     return receiver.receive(delivery, host);
   }
 
-  it('verifies and credits, and answers what is forged by the status of its error', async () => {
+  it('credits verified deliveries and answers forged ones with the status of the error', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const block = await runBlock(await readme('createVerifier({'), {
       env: { WEBHOOK_SECRET: TEST_SECRET },
@@ -72,7 +72,7 @@ describe('a block of core’s README', () => {
     expect(creditOrder.mock.calls).toEqual([['order-42']]);
   });
 
-  it('handles a kind of its own by its schema', async () => {
+  it('handles another event kind by its schema', async () => {
     const noteRefund = vi.fn(async () => undefined);
     const declared = { creditOrder: vi.fn(), noteRefund };
     const refund = { type: 'payment.refunded', payload: { refund_id: 'refund-7' } };
@@ -84,7 +84,7 @@ describe('a block of core’s README', () => {
     expect(noteRefund.mock.calls).toEqual([['refund-7']]);
   });
 
-  it('asks for a secret once for each path', async () => {
+  it('loads the secret once for each path', async () => {
     const read = vi.fn(async () => TEST_SECRET);
     const creditOrder = vi.fn(async () => undefined);
     const code = await readme('key: ({ path }) => path');
@@ -99,7 +99,7 @@ describe('a block of core’s README', () => {
     expect(creditOrder.mock.calls).toEqual([['/acme', 'order-42']]);
   });
 
-  it('credits for the tenant under whose secret it was signed', async () => {
+  it('credits for the tenant whose secret signed the delivery', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const merchantAt = async (path: string) =>
       path === '/acme' ? { id: 'acme', webhookSecret: TEST_SECRET } : undefined;
@@ -114,7 +114,7 @@ describe('a block of core’s README', () => {
     expect(creditOrder.mock.calls).toEqual([['acme', 'order-42']]);
   });
 
-  it('asks for a retry where the order is not there yet', async () => {
+  it('asks for a retry if the order does not exist yet', async () => {
     const orderExists = vi.fn(async () => false);
     const code = await readme('orderExists(reference)');
     expect((await receive(code, { declared: { orderExists } }, signedDelivery())).status).toBe(503);
@@ -122,7 +122,7 @@ describe('a block of core’s README', () => {
     expect((await receive(code, { declared: { orderExists } }, signedDelivery())).status).toBe(200);
   });
 
-  it('says what is wrong with a signature', async () => {
+  it('explains a mismatched signature', async () => {
     const { rawBody, signature } = signedDelivery({ rawBody: '{"reference":"order-42"}' });
     const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const declared = { rawBody: Buffer.concat([rawBody, Buffer.from('\n')]), signature };
@@ -137,7 +137,7 @@ describe('a block of core’s README', () => {
   });
 });
 
-describe('a block that asks the service, by the emulator,', () => {
+describe('a block that asks the emulated service', () => {
   let emulator: Emulator;
   let env: Record<string, string>;
 
@@ -159,7 +159,7 @@ describe('a block that asks the service, by the emulator,', () => {
     expect(log.mock.calls).toEqual([[expect.stringContaining(new URL(emulator.baseUrl).host)]]);
   });
 
-  it('makes one link although no answer to the first call came', async () => {
+  it('creates one link although the first call gets no answer', async () => {
     const keys = new Set<string | null>();
     const answers: Response[] = [];
     const reach = globalThis.fetch;
@@ -187,7 +187,7 @@ describe('a block of the emulator’s README', () => {
   const shop = async (): Promise<string> =>
     serve(paymentWebhook({ secret: TEST_SECRET }, () => undefined));
 
-  it('creates a link, pays it, and waits for what the shop answers', async () => {
+  it('creates a link, pays, and waits for the answer of the shop', async () => {
     const code = onPortOf(await shop(), await readme('emulator.dashboardUrl'));
     await runBlock(code, { env: { WEBHOOK_SECRET: TEST_SECRET } });
     expect(log.mock.calls[0]![0]).toMatchObject([{ reference: 'order-42', state: 'delivered' }]);
@@ -212,13 +212,13 @@ describe('a block of the emulator’s README', () => {
     return began.mock.calls[0]![0];
   }
 
-  it('disturbs what it sends', async () => {
+  it('disturbs its notifications', async () => {
     const emulator = await runWithLink('emulator.disturb({ kind');
     await emulator.pay('order-42');
     expect(emulator.deliveries()).toMatchObject([{ reference: 'order-42', state: 'dropped' }]);
   });
 
-  it('tries every fault on a shop, and has nothing to say of a sound one', async () => {
+  it('tries every fault on a shop and reports nothing about a correct shop', async () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const emulator = await runWithLink('emulator.sendAllFaults');
     expect(emulator.deliveries().length).toBeGreaterThan(10);
@@ -230,7 +230,7 @@ describe('a block of the README of', () => {
   const env = { WEBHOOK_SECRET: TEST_SECRET };
   const URL_OF_ROUTE = 'http://localhost/api/webhooks/payments';
 
-  it('next: a route credits what is signed, and nothing else', async () => {
+  it('next: a route credits only signed deliveries', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const code = await ofPackage('next')('{ request, params');
     const { POST } = (await runBlock(code, { env, declared: { creditOrder } })) as {
@@ -245,7 +245,7 @@ describe('a block of the README of', () => {
     expect(creditOrder.mock.calls).toEqual([['order-42']]);
   });
 
-  it('next: a route of the Pages Router too, and it keeps the parser away', async () => {
+  it('next: a Pages Router route credits only signed deliveries without the body parser', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const code = await ofPackage('next')('paymentWebhookApi(');
     const block = (await runBlock(code, { env, declared: { creditOrder } })) as {
@@ -259,12 +259,12 @@ describe('a block of the README of', () => {
     expect(creditOrder.mock.calls).toEqual([['order-42']]);
   });
 
-  it('next: a test of a route', async () => {
+  it('next: the test of a route passes', async () => {
     await runBlock(await ofPackage('next')('in a test: import'));
     expect(log.mock.calls).toEqual([[200]]);
   });
 
-  it('lambda: a function credits what is signed', async () => {
+  it('lambda: a function credits signed deliveries', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const { handler } = (await runBlock(await ofPackage('lambda')('{ event, context'), {
       env,
@@ -280,7 +280,7 @@ describe('a block of the README of', () => {
     expect(creditOrder).toHaveBeenCalledTimes(Object.keys(SHAPES).length);
   });
 
-  it('testing: a delivery in every form', async () => {
+  it('testing: a delivery has every form', async () => {
     const url = await serve(paymentWebhook({ secret: TEST_SECRET }, () => undefined));
     const POST = vi.fn(async () => undefined);
     const inject = vi.fn(async () => undefined);
@@ -290,7 +290,7 @@ describe('a block of the README of', () => {
     expect([POST.mock.calls.length, inject.mock.calls.length]).toEqual([1, 1]);
   });
 
-  it('testing: an audit of a receiver', async () => {
+  it('testing: an audit of a receiver passes', async () => {
     const { exitCode } = process;
     onTestFinished(() => void (process.exitCode = exitCode));
     const credited: string[] = [];

@@ -25,7 +25,7 @@ const installedBy = (markdown: string): string[] =>
     .map((name) => name.replace(/(?<=.)@\d[\d.]*$/, ''));
 
 it.each([...readmes, ['AGENTS.md', readFileSync(new URL('AGENTS.md', root), 'utf8')] as const])(
-  'the install lines of %s bring the types of what its examples import, so that they compile where they are copied to',
+  'the install lines of %s bring the types that its examples need to compile',
   (_name, markdown) => {
     const types = importedBy(markdown).flatMap((each) =>
       typedElsewhere.has(each) ? [`@types/${each}`] : [],
@@ -34,33 +34,30 @@ it.each([...readmes, ['AGENTS.md', readFileSync(new URL('AGENTS.md', root), 'utf
   },
 );
 
-describe.each(readmes)(
-  'the README of %s, which is read alone on a registry’s page,',
-  (name, markdown) => {
-    it('installs whatever its examples import', () => {
-      expect(importedBy(markdown).filter((each) => !installedBy(markdown).includes(each))).toEqual(
-        [],
-      );
-    });
+describe.each(readmes)('the published README of %s', (name, markdown) => {
+  it('installs every package that its examples import', () => {
+    expect(importedBy(markdown).filter((each) => !installedBy(markdown).includes(each))).toEqual(
+      [],
+    );
+  });
 
-    it('has no relative link once it is published, and only links that lead to a file', () => {
-      const repository = 'https://example.com/paylink';
-      const published = withAbsoluteLinks(markdown, `packages/${name}`, repository).replace(
-        /^```.*?^```/gms,
-        '',
-      );
-      expect(published.match(/\]\((?!https:|#)[^)]*\)/g) ?? []).toEqual([]);
-      const ours = Array.from(
-        published.matchAll(/\]\(https:\/\/example\.com\/paylink\/blob\/main\/([^)#]+)/g),
-        ([, path]) => path!,
-      );
-      expect(ours.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
-    });
-  },
-);
+  it('has only absolute links that lead to a file', () => {
+    const repository = 'https://example.com/paylink';
+    const published = withAbsoluteLinks(markdown, `packages/${name}`, repository).replace(
+      /^```.*?^```/gms,
+      '',
+    );
+    expect(published.match(/\]\((?!https:|#)[^)]*\)/g) ?? []).toEqual([]);
+    const ours = Array.from(
+      published.matchAll(/\]\(https:\/\/example\.com\/paylink\/blob\/main\/([^)#]+)/g),
+      ([, path]) => path!,
+    );
+    expect(ours.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
+});
 
 describe('the links of a published README', () => {
-  it('are those of the repository, and code is left alone', () => {
+  it('lead to the repository, except in code', () => {
     const markdown =
       'See [core](../core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n';
     expect(withAbsoluteLinks(markdown, 'packages/express', 'https://example.com/p')).toBe(

@@ -12,7 +12,7 @@ const all = (await readdir(pages)).map((file) => file.replace(/\.md$/, ''));
 const asked = process.env['PAYLINK_QUICK_STARTS'] ?? 'express,fastify,koa,hono';
 const chosen = asked === 'all' ? all : asked.split(',');
 
-describe('a reader who follows a quick start alone, from an empty folder', () => {
+describe('a quick start in an empty folder', () => {
   let folder: string;
   let tarballs: Record<string, string>;
 
@@ -24,7 +24,7 @@ describe('a reader who follows a quick start alone, from an empty folder', () =>
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it.each(chosen)(
-    'sees the first verified payment credited, and the test of the page pass: %s',
+    'leads to a verified and credited payment and a passing test: %s',
     async (page) => {
       const steps = stepsOf(await readFile(new URL(`${page}.md`, pages), 'utf8'));
       const database = await startPostgres({ fsync: 'off' });

@@ -40,7 +40,7 @@ it.each<[string, string, Serve]>([
   ['packages/fetch/README.md', 'await creditOrder', onFetch],
   ['packages/node/README.md', 'await creditOrder', runServer],
 ])(
-  'the first receiver of %s credits what is signed, and nothing else',
+  'the first receiver of %s credits only signed deliveries',
   async (page, containing, serveBlock) => {
     const creditOrder = vi.fn(async () => undefined);
     const url = await serveBlock(await blockOf(page, containing), {
@@ -55,7 +55,7 @@ it.each<[string, string, Serve]>([
   },
 );
 
-it('the gate of packages/express/README.md lets only what is signed through', async () => {
+it('the gate of packages/express/README.md passes only signed deliveries', async () => {
   const url = await onExpress(await blockOf('packages/express/README.md', 'webhookEvent(req)'), {
     env: { WEBHOOK_SECRET: TEST_SECRET },
   });
@@ -63,7 +63,7 @@ it('the gate of packages/express/README.md lets only what is signed through', as
   expect((await signedDelivery({ secret: 'a stranger’s' }).send(url)).status).toBe(401);
 });
 
-it('the parser of docs/errors.md leaves the bytes to a webhook behind it', async () => {
+it('the parser of docs/errors.md keeps the bytes for a webhook behind it', async () => {
   const app = (await appOf(await blockOf('docs/errors.md', 'req.rawBody = buf'), {})) as Express;
   const references: string[] = [];
   app.post(
@@ -81,7 +81,7 @@ it('the parser of docs/errors.md leaves the bytes to a webhook behind it', async
   expect(references).toEqual(['order-42']);
 });
 
-it('the application of packages/nest/README.md credits what is signed, and nothing else', async () => {
+it('the application of packages/nest/README.md credits only signed deliveries', async () => {
   const creditOrder = vi.fn(async () => undefined);
   const tsconfig = JSON.stringify({
     compilerOptions: { experimentalDecorators: true, emitDecoratorMetadata: true },

@@ -37,7 +37,7 @@ async function answers(
   return [statuses, credited];
 }
 
-it('the rotation of going live takes notifications under both secrets, and logs those under the old one', async () => {
+it('the rotation of docs/going-live.md accepts both secrets and logs the old secret', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   const [statuses, credited] = await answers({ WEBHOOK_SECRET: NEW, WEBHOOK_SECRET_OLD: OLD }, [
     NEW,
@@ -50,11 +50,11 @@ it('the rotation of going live takes notifications under both secrets, and logs 
   log.mockRestore();
 });
 
-it('the rotation of going live ends where the old secret is removed', async () => {
+it('the rotation of docs/going-live.md ends if you remove the old secret', async () => {
   expect(await answers({ WEBHOOK_SECRET: NEW }, [NEW, OLD])).toEqual([[200, 401], ['order-0']]);
 });
 
-it('the rotation of going live does not start without the current secret', async () => {
+it('the rotation of docs/going-live.md requires the current secret', async () => {
   await expect(answers({}, [])).rejects.toThrow(/secret/);
   await expect(answers({ WEBHOOK_SECRET_OLD: OLD }, [])).rejects.toThrow(/secret/);
 });

@@ -92,7 +92,7 @@ type Payment = Parameters<typeof creditOrder>[1];
 
 const NOTHING_WRONG = /nothing wrong was found/;
 
-it('401 after a rotation: doctor names the secret, both are accepted, reconcile credits', async () => {
+it('after a rotation with 401, doctor names the secret, both secrets work, and reconcile credits', async () => {
   const night = await openNight();
   const payments = night.payments();
   night.listen(
@@ -117,7 +117,7 @@ it('401 after a rotation: doctor names the secret, both are accepted, reconcile 
   await night.expectRightBooks(3);
 });
 
-it('503 not_credited: the log names the cause, and reconcile credits once credit is right', async () => {
+it('after 503 not_credited, the log names the cause, and reconcile credits after the fix', async () => {
   const night = await openNight();
   const broken = async (tx: Tx, payment: Payment): Promise<never> => {
     await creditOrder(tx, payment);
@@ -144,7 +144,7 @@ it('503 not_credited: the log names the cause, and reconcile credits once credit
   await night.expectRightBooks(1);
 });
 
-it('three hours behind a firewall: its hours show, doctor names it, reconcile credits', async () => {
+it('after three hours behind a firewall, doctor names the firewall, and reconcile credits', async () => {
   const night = await openNight();
   const open = night.webhook(paymentWebhook({ secret: SECRET }, night.payments()));
   const blocked: RequestListener = (_req, res) =>
@@ -174,7 +174,7 @@ it('three hours behind a firewall: its hours show, doctor names it, reconcile cr
   await night.expectRightBooks(10);
 });
 
-it('charged and credited twice: the ledger shows the credit that Paylink did not write', async () => {
+it('after a double credit, the ledger shows the credit that Paylink did not write', async () => {
   const night = await openNight();
   await night.pool.query(`CREATE TABLE credits (id serial PRIMARY KEY, reference text NOT NULL,
     amount bigint NOT NULL, created_at timestamptz NOT NULL DEFAULT now(), reversed_at timestamptz)`);
@@ -207,7 +207,7 @@ it('charged and credited twice: the ledger shows the credit that Paylink did not
   expect(proven.code).toBe(0);
 });
 
-it('a database from last night: the orders of the lost time come back, each credited once', async () => {
+it('after a restored backup, the lost orders come back and each is credited once', async () => {
   const night = await openNight();
   const serving = night.webhook(paymentWebhook({ secret: SECRET }, night.payments()));
   night.listen(serving);

@@ -41,7 +41,7 @@ const filesOf = ({ folder }: Shop) => ({
 });
 
 describe('docs/schedule.md', () => {
-  it('runs once by its command, and prints what stands there', async () => {
+  it('runs once with its command and prints the output of the page', async () => {
     const { folder, creditedOrders } = await openLossyShop();
     const { code, output } = await run(
       (await page('npx paylink reconcile')).trim(),
@@ -54,7 +54,7 @@ describe('docs/schedule.md', () => {
     expect(shape(output)).toBe(shape(shown));
   });
 
-  it('runs by cron: its crontab is one, and the command of the line credits', async () => {
+  it('runs by cron with a valid crontab whose command credits', async () => {
     const { folder, creditedOrders } = await openLossyShop();
     const file = join(newFolder(), 'crontab');
     writeFileSync(file, await page('MAILTO='));
@@ -69,7 +69,7 @@ describe('docs/schedule.md', () => {
   });
 
   it.skipIf(withoutSystemd())(
-    'runs by systemd: the unit is one, and its command ends at SIGTERM',
+    'runs by systemd with a valid unit whose command exits at SIGTERM',
     async () => {
       const { folder, creditedOrders } = await openLossyShop();
       const there = (text: string): string =>
@@ -101,7 +101,7 @@ describe('docs/schedule.md', () => {
     },
   );
 
-  it('runs by Kubernetes: the CronJob is one, and its container credits', async () => {
+  it('runs by Kubernetes with a valid CronJob whose container credits', async () => {
     const { folder, creditedOrders } = await openLossyShop();
     const job = parse(await page('kind: CronJob')) as ConstructorParameters<typeof CronJob>[0] &
       object;
@@ -119,7 +119,7 @@ describe('docs/schedule.md', () => {
     expect(existsSync(join(folder, 'cursor.json'))).toBe(true);
   });
 
-  it('runs by Vercel: the cron jobs are right, and the route credits for Vercel alone', async () => {
+  it('runs by Vercel with valid cron jobs and a route that only Vercel can call', async () => {
     const shop = await openLossyShop();
     const { crons } = JSON.parse(await page('"crons"')) as VercelConfig;
     const router = new Router();
@@ -146,7 +146,7 @@ describe('docs/schedule.md', () => {
     expect(await shop.creditedOrders()).toEqual(['order-paid']);
   });
 
-  it.skipIf(withoutRedis())('runs by BullMQ: one schedule however often it starts', async () => {
+  it.skipIf(withoutRedis())('runs by BullMQ with one schedule after many starts', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.close());
     const shop = await openLossyShop();

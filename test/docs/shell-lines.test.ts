@@ -43,7 +43,7 @@ describe('the shell lines of the pages', () => {
     ['docs/runbook.md', '@paylink/cli doctor'],
     ['docs/going-live.md', '@paylink/cli doctor'],
     ['AGENTS.md', 'paylink doctor'],
-  ])('find nothing wrong with a sound webhook, and credit nothing: %s', async (page, command) => {
+  ])('pass a correct webhook and credit nothing: %s', async (page, command) => {
     const { url, folder, credited } = await openShop();
     const [line] = await linesOf(page, command);
     const { code, output } = await run(line!, url, folder);
@@ -53,7 +53,7 @@ describe('the shell lines of the pages', () => {
     expect([code, credited]).toEqual([0, []]);
   });
 
-  it('read what the service says of a payment: docs/runbook.md', async () => {
+  it('read a payment from the service: docs/runbook.md', async () => {
     const { url, folder } = await openShop();
     const [, line] = await linesOf('docs/runbook.md', '@paylink/cli payments get');
     const { code, output } = await run(line!, url, folder);
@@ -62,7 +62,7 @@ describe('the shell lines of the pages', () => {
   });
 
   it.each(['docs/runbook.md', 'docs/diagnose.md'])(
-    'name what changed the body, and not the secret: %s',
+    'name the cause of a changed body without the secret: %s',
     async (page) => {
       const { url, folder } = await openShop();
       const line = (await linesOf(page, 'diagnose')).find((each) => each.includes('diagnose'));
@@ -76,7 +76,7 @@ describe('the shell lines of the pages', () => {
     },
   );
 
-  it('forward what a tunnel brings, byte for byte: docs/going-live.md', async () => {
+  it('forward deliveries of a tunnel byte for byte: docs/going-live.md', async () => {
     const { url, folder, credited } = await openShop();
     const [line] = await linesOf('docs/going-live.md', '@paylink/cli listen');
     // Its own port may be taken.
@@ -113,7 +113,7 @@ function like(shown: string): RegExp {
   return new RegExp(`^${pattern}$`);
 }
 
-describe('a session that packages/cli/README.md shows', () => {
+describe('a session in packages/cli/README.md', () => {
   it.each([
     ['links create', 'none'],
     ['payments get', 'pending'],
@@ -133,7 +133,7 @@ describe('a session that packages/cli/README.md shows', () => {
     }
   });
 
-  it('prints what stands there until it waits: paylink emulate', async () => {
+  it('prints the shown output until it waits: paylink emulate', async () => {
     const { url } = await openShop({ order: 'none' });
     const [session] = await sessionWith('paylink emulate');
     // Its own port may be taken. In a folder without a .env, so that it makes its secrets.
@@ -145,7 +145,7 @@ describe('a session that packages/cli/README.md shows', () => {
     await running.closed;
   });
 
-  it('prints what stands there: paylink diagnose', async () => {
+  it('prints the shown output: paylink diagnose', async () => {
     const { url, folder } = await openShop({ order: 'none' });
     const { headers } = signedDelivery({ secret: SECRET, rawBody: '{"reference": "order-42"}' });
     writeFileSync(join(folder, 'body.json'), '{"reference":"order-42"}');
@@ -156,7 +156,7 @@ describe('a session that packages/cli/README.md shows', () => {
     expect(output).toMatch(like(session!.shown));
   });
 
-  it('prints what stands there: paylink sign', async () => {
+  it('prints the shown output: paylink sign', async () => {
     const { url, folder } = await openShop({ order: 'none' });
     for (const { line, shown } of await sessionWith('printf')) {
       const { code, output } = await run(line, url, folder, { WEBHOOK_SECRET: SECRET });

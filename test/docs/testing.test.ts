@@ -41,7 +41,7 @@ it.each([
   ['node:test', 'node.test.ts', /# pass 1\n# fail 0/],
   ['jest', 'jest.test.cjs', /Tests: +1 passed, 1 total/],
   ['supertest', 'supertest.test.ts', /Tests +1 passed \(1\)/],
-])('shows a test that passes in %s', async (_, file, passed) => {
+])('docs/testing.md shows a test that passes in %s', async (_, file, passed) => {
   const markdown = await readFile(root(page), 'utf8');
   await writeFile(join(folder, file), await blockOf(page, `// ${file}\n`));
   const [, line] = new RegExp(`^\`\`\`sh\n((?:npx|node) .*${file})$`, 'm').exec(markdown)!;

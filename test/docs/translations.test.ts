@@ -25,7 +25,7 @@ describe('a page in French', () => {
     expect(codesOf('fr/errors.md')).toEqual(codesOf('errors.md'));
   });
 
-  it.each(french)('has the code and the sections of the English one: %s', (path) => {
+  it.each(french)('has the code and the sections of the English page: %s', (path) => {
     expect(blocksOf(`fr/${path}`)).toEqual(blocksOf(path));
     expect(headingsOf(`fr/${path}`)).toBe(headingsOf(path));
   });

@@ -84,7 +84,7 @@ async function proxyTo(url: string, { rewrites = false, firstTakes = 0 }): Promi
 const hosts: readonly Host[] = [...oneOfEach, express5Gate, ...nestHosts, lambda];
 
 describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host) => {
-  it('finds nothing wrong with an app that is right, and reaches none of the merchant’s code', async () => {
+  it('passes every check of a correct app without running its handler', async () => {
     const { url, events } = await start(host);
     const verdicts = await doctor(url);
     expect(failed(verdicts)).toEqual([]);
@@ -102,7 +102,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host
     expect(events).toEqual([]);
   });
 
-  it('names another secret, and a proxy that writes the JSON again', async () => {
+  it('names a wrong secret, and a proxy that re-serialises the JSON', async () => {
     const { url } = await start(host);
     const proxied = await proxyTo(url, { rewrites: true });
     const other = await doctor(url, [], 'another-secret-of-a-portal');
@@ -113,7 +113,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host
     expect(rewritten['body']![1]).toMatch(/a parser or a proxy writes the JSON again/);
   });
 
-  it('delivers to the order that --deliver names, and to no other', async () => {
+  it('delivers only the order of --deliver', async () => {
     const { url, events } = await start(host);
     const verdicts = await doctor(url, ['--deliver', 'order-42']);
     expect(verdicts['store']).toEqual([true, 'payment.succeeded is acknowledged']);
@@ -129,14 +129,17 @@ const parsed = hosts.flatMap((host) =>
     .map((each) => [host.name, host, each] as const),
 );
 
-it.each(parsed)('names a parser that stands in the way on %s', async (_, host, surroundings) => {
-  const { url } = await start(host, { surroundings, afterwards: 500 });
-  const verdicts = await doctor(url);
-  expect(failed(verdicts)).toEqual(['parser']);
-  expect(verdicts['parser']![1]).toMatch(/a body parser reads the body before the webhook/);
-});
+it.each(parsed)(
+  'paylink doctor names a body parser in front of the webhook on %s',
+  async (_, host, surroundings) => {
+    const { url } = await start(host, { surroundings, afterwards: 500 });
+    const verdicts = await doctor(url);
+    expect(failed(verdicts)).toEqual(['parser']);
+    expect(verdicts['parser']![1]).toMatch(/a body parser reads the body before the webhook/);
+  },
+);
 
-it('says that the store was not migrated, and is content once it was', async () => {
+it('paylink doctor reports a store that was not migrated', async () => {
   // Its start takes seconds, which no delivery should wait for.
   const database = await PGlite.create();
   onTestFinished(() => database.close());
@@ -158,13 +161,13 @@ it('says that the store was not migrated, and is content once it was', async () 
   expect((await doctor(url, ['--deliver', 'order-42']))['store']![0]).toBe(true);
 }, 60_000);
 
-it('says that replies take too long', async () => {
+it('paylink doctor reports slow replies', async () => {
   const { url } = await start(express5);
   const verdicts = await doctor(await proxyTo(url, { firstTakes: 5_050 }));
   expect(failed(verdicts)).toEqual(['reply times']);
 });
 
-it('says that the route is not there, or not for POST', async () => {
+it('paylink doctor reports a missing route and a route without POST', async () => {
   const { port } = await start(express5);
   expect(failed(await doctor(`http://127.0.0.1:${port}/somewhere/else`))).toEqual(['route']);
   const app = express().get(PATH, (_req, res) => void res.send('a page'));

@@ -23,7 +23,7 @@ describe('the test examples of the emulator', () => {
     expect(stdout).toMatch(/^# fail 0$/m);
   }, 60_000);
 
-  it('need no sleep, and are those of the README', () => {
+  it('need no sleep and match the README', () => {
     const readme = read('../../packages/emulator/README.md');
     // The one of jest runs on what is built: test/packaging/jest.test.ts.
     for (const file of [

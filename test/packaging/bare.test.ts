@@ -11,7 +11,7 @@ interface Lockfile {
   readonly packages: Record<string, { readonly hasInstallScript?: boolean }>;
 }
 
-describe('a project that has none of the frameworks and drivers', () => {
+describe('a project without frameworks and drivers', () => {
   const ours = [
     'cli',
     'client',
@@ -35,7 +35,7 @@ describe('a project that has none of the frameworks and drivers', () => {
     bare.remove();
   }, 60_000);
 
-  it('gets none of them, and no package with an install script', () => {
+  it('installs no framework, no driver and no install script', () => {
     const { packages: installed } = bare.json('package-lock.json') as Lockfile;
     const present = [
       'pg',
@@ -50,7 +50,7 @@ describe('a project that has none of the frameworks and drivers', () => {
     expect(Object.keys(installed).filter((path) => installed[path]!.hasInstallScript)).toEqual([]);
   });
 
-  it('opens every door all the same', () => {
+  it('can load every entry point', () => {
     const doors = JSON.parse(bare.run('node', 'doors.mjs', ...ours)) as Record<string, unknown>;
     expect(Object.keys(doors)).toEqual(
       expect.arrayContaining(['@paylink/postgres', '@paylink/redis', '@paylink/testing']),
@@ -62,14 +62,14 @@ describe('a project that has none of the frameworks and drivers', () => {
     ['typescript-5.4', 'node16'],
     ['typescript-5.4', 'bundler'],
   ] as const)(
-    'compiles without their types in %s under moduleResolution %s, as both kinds of module, with the libraries checked too',
+    'compiles without their types in %s under moduleResolution %s, in both module formats, without skipLibCheck',
     (compiler, resolution) => {
       bare.compile(compiler, resolution);
     },
     120_000,
   );
 
-  describe('and runs paylink', () => {
+  describe('that runs paylink', () => {
     let emulator: ChildProcess | undefined;
 
     afterAll(async () => {
@@ -82,14 +82,14 @@ describe('a project that has none of the frameworks and drivers', () => {
     const paylink = (...args: string[]): string =>
       bare.run('npx', '--no', '--', 'paylink', ...args).trim();
 
-    it('which says its version', () => {
+    it('prints its version', () => {
       const { version } = bare.json('node_modules/@paylink/cli/package.json') as {
         version: string;
       };
       expect(paylink('--version')).toBe(version);
     });
 
-    it('which signs the bytes of a file', () => {
+    it('signs and diagnoses the bytes of a file', () => {
       const body = '{"reference": "order-42"}\n';
       writeFileSync(join(bare.folder, 'body.json'), body);
       writeFileSync(join(bare.folder, 'secret'), 'a-secret-of-the-portal');
@@ -108,7 +108,7 @@ describe('a project that has none of the frameworks and drivers', () => {
       ).toMatch(/^matches/);
     });
 
-    it('which is the service, takes a link, and ends with 0 on SIGTERM', async () => {
+    it('emulates the service, creates a link, and exits with 0 at SIGTERM', async () => {
       emulator = spawn('node_modules/.bin/paylink', ['emulate', '--port', '0', '--json'], {
         cwd: bare.folder,
         stdio: ['ignore', 'pipe', 'inherit'],

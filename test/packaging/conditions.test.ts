@@ -57,7 +57,7 @@ describe('core’s #hmac import', () => {
     [['workerd', 'worker', 'browser']],
     [['worker', 'browser']],
     [['edge-light', 'browser']],
-  ])('is WebCrypto under %j, needs nothing of Node, and verifies', async (conditions) => {
+  ])('resolves to WebCrypto under %j, needs nothing of Node, and verifies', async (conditions) => {
     const code = await bundle(conditions);
     expect(code).not.toContain('node:crypto');
     const context = workerContext();
@@ -78,13 +78,13 @@ describe('core’s #hmac import', () => {
   });
 
   it.each([[['node']], [['deno', 'node']], [['bun', 'node']]])(
-    'is node:crypto under %j',
+    'resolves to node:crypto under %j',
     async (conditions) => {
       expect(await bundle(conditions)).toContain('node:crypto');
     },
   );
 
-  it('throws under the conditions of a browser bundle (B18)', async () => {
+  it('throws under the conditions of a browser bundle', async () => {
     const code = await bundle(['browser']);
     expect(() => void runInContext(code, workerContext())).toThrow(/loaded in a browser/);
   });

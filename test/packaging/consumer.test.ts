@@ -8,7 +8,7 @@ import { installProject, TYPESCRIPT, type Project } from './project.js';
 const noRedis = withoutRedis();
 const packages = [...publishedPackages().keys()];
 
-describe('a project outside of the workspace that installs the packed tarballs', () => {
+describe('a project that installs the packed tarballs', () => {
   let shop: Project;
 
   beforeAll(() => {
@@ -41,12 +41,15 @@ describe('a project outside of the workspace that installs the packed tarballs',
     credited: ['order-express', 'order-node'],
   };
 
-  it.each(['esm.mjs', 'cjs.cjs'])('receives a genuine and a forged delivery as %s', (file) => {
-    expect(JSON.parse(shop.run('node', file))).toEqual(told);
-  });
+  it.each(['esm.mjs', 'cjs.cjs'])(
+    'accepts a genuine and refuses a forged delivery in %s',
+    (file) => {
+      expect(JSON.parse(shop.run('node', file))).toEqual(told);
+    },
+  );
 
-  describe.each(['purchase-esm.mjs', 'purchase-cjs.cjs'])('as %s', (file) => {
-    it('credits a purchase that is notified twice once, on a database', () => {
+  describe.each(['purchase-esm.mjs', 'purchase-cjs.cjs'])('running %s', (file) => {
+    it('credits a purchase once on a database if two notifications come', () => {
       expect(JSON.parse(shop.run('node', file))).toEqual({
         credits: 1,
         again: 200,
@@ -55,7 +58,7 @@ describe('a project outside of the workspace that installs the packed tarballs',
     }, 60_000);
 
     it.skipIf(noRedis)(
-      'credits it once by a worker behind a queue',
+      'credits a purchase once by a worker behind a queue',
       async () => {
         const redis = await startRedis();
         try {
@@ -71,7 +74,7 @@ describe('a project outside of the workspace that installs the packed tarballs',
     );
   });
 
-  it('opens every door by import and by require, with the same names behind it', () => {
+  it('gets the same names of every entry point by import and by require', () => {
     const doors = JSON.parse(shop.run('node', 'doors.mjs', ...packages)) as Record<
       string,
       Record<'import' | 'require', string[]>
@@ -90,25 +93,28 @@ describe('a project outside of the workspace that installs the packed tarballs',
   });
 
   it.each(['node16', 'bundler'] as const)(
-    'compiles in strict TypeScript under moduleResolution %s, as both kinds of module, with the libraries checked too',
+    'compiles in strict TypeScript under moduleResolution %s, in both module formats, without skipLibCheck',
     (resolution) => {
       shop.compile('typescript', resolution);
     },
     120_000,
   );
 
-  it('has one copy of core (K02, K03)', () => {
+  it('has one copy of core', () => {
     expect(
       shop.run('npm', 'ls', '@paylink/core', '--all', '--parseable').trim().split('\n'),
     ).toHaveLength(1);
   });
 
-  it.each(packages)('has of %s the builds, the manifest, the README and the licence', (name) => {
-    expect(readdirSync(join(shop.folder, 'node_modules', name)).sort()).toEqual([
-      'LICENSE',
-      'README.md',
-      'dist',
-      'package.json',
-    ]);
-  });
+  it.each(packages)(
+    'gets only the build, the manifest, the README and the licence of %s',
+    (name) => {
+      expect(readdirSync(join(shop.folder, 'node_modules', name)).sort()).toEqual([
+        'LICENSE',
+        'README.md',
+        'dist',
+        'package.json',
+      ]);
+    },
+  );
 });

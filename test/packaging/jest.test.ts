@@ -35,12 +35,12 @@ async function runJest(...args: string[]): Promise<Outcome> {
   }
 }
 
-it('runs the test of a checkout in jest, and ends on its own', async () => {
+it('the jest example passes and exits on its own', async () => {
   // It is not told to exit: a handle that is left open would keep it from ending.
   expect(await runJest('--runInBand')).toMatchObject({ numPassedTests: 1, numFailedTests: 0 });
 }, 60_000);
 
-it('runs it in two workers of jest at once, each with an emulator of its own', async () => {
+it('the jest example passes in two workers, each with its own emulator', async () => {
   const copy = `${example}test/copy-${process.pid}.test.cjs`;
   copyFileSync(`${example}test/checkout.test.cjs`, copy);
   try {

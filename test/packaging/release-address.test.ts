@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-it('log lines point to the pages of the repository that releases them', () => {
+it('a release build links its log lines to the repository that releases it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'paylink-release-'));
   const tsup = join(ROOT, 'node_modules', 'tsup', 'dist', 'cli-default.js');
   const env = {

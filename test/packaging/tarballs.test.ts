@@ -30,12 +30,12 @@ describe('the tarballs', () => {
     tarballs = packAll(folder);
   }, 60_000);
 
-  it.each([...packages.keys()])('of %s have no door to the sources', (name) => {
+  it.each([...packages.keys()])('of %s do not expose the sources', (name) => {
     expect(contentsOf(tarballs[name]!)).not.toContain('@paylink/source');
   });
 
   it.each([...packages])(
-    'of %s hold what its manifest names, the types that these share, and no other file',
+    'of %s hold only the files that its manifest names and their shared types',
     (name, folder) => {
       const {
         bin = {},
@@ -68,7 +68,7 @@ describe('the tarballs', () => {
     },
   );
 
-  it('install by the lines of pack:all, those for development as such', () => {
+  it('install with the printed lines of pack:all, as dependencies or devDependencies', () => {
     const app = mkdtempSync(join(folder, 'app-'));
     writeFileSync(join(app, 'package.json'), '{}');
     const [npm, pnpm] = installLines(['@paylink/koa', '@paylink/testing'], tarballs);
@@ -87,7 +87,7 @@ describe('the tarballs', () => {
 });
 
 describe('npm pack', () => {
-  it('gives a manifest that is ready to publish, and leaves the one on disk as it was', () => {
+  it('packs a publishable manifest and does not change the manifest on disk', () => {
     // In a copy: it rewrites the manifest for a moment, which other tests read.
     for (const path of [
       'scripts',

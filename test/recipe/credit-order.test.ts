@@ -59,7 +59,7 @@ describe.each([
   ['PostgreSQL', 'integer', onPostgres],
   ['PostgreSQL, with amounts that pg reads as text', 'bigint', onPostgres],
   ['PGlite', 'integer', onPglite],
-] as const)('the recipe of the credit on %s', (_name, amountType, open) => {
+] as const)('the credit recipe on %s', (_name, amountType, open) => {
   let engine: Engine;
   let emulator: Emulator;
   let paylink: PaylinkClient;
@@ -139,7 +139,7 @@ describe.each([
   const CREDITED = { credits: 1, paid: true, marked: true };
   const UNTOUCHED = { credits: 0, paid: false, marked: false };
 
-  it('credits a confirmed payment once, however often and at once it is delivered', async () => {
+  it('credits a confirmed payment once for many concurrent deliveries', async () => {
     const reference = await paid();
     await insert(reference);
     const answers = await Promise.all(Array.from({ length: 20 }, () => deliver(reference)));
@@ -148,7 +148,7 @@ describe.each([
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 
-  it('leaves no mark when the notification comes before the order’s row, and credits on the next delivery (N01)', async () => {
+  it('leaves no mark for an order without a row, and credits on the next delivery', async () => {
     const reference = await paid();
     expect(await deliver(reference)).toEqual([503, { error: 'unknown_order' }]);
     expect(await booksOf(reference)).toEqual(UNTOUCHED);
@@ -158,7 +158,7 @@ describe.each([
     expect((await payments.reconcile([reference])).duplicates).toEqual([reference]);
   });
 
-  it('credits by reconcile if the notification came before the order’s row and never again (N01)', async () => {
+  it('credits by reconcile if the only notification came before the row of the order', async () => {
     const reference = await paid();
     expect((await deliver(reference))[0]).toBe(503);
     await insert(reference);
@@ -171,7 +171,7 @@ describe.each([
     ['amount', 500, 'XOF'],
     ['currency', 50_000, 'USD'],
   ])(
-    'refuses a payment of another %s than the order, by every way, until a person decides (O19)',
+    'refuses a payment with another %s than the order on every path until the order is changed',
     async (_what, amount, currency) => {
       const reference = await paid();
       await insert(reference, amount, currency);
@@ -192,7 +192,7 @@ describe.each([
     },
   );
 
-  it('credits once if webhook, settle and reconcile come at the same moment (O16)', async () => {
+  it('credits once if webhook, settle and reconcile run at the same moment', async () => {
     const references = await Promise.all(Array.from({ length: 10 }, () => paid()));
     for (const reference of references) await insert(reference);
     await Promise.all([
@@ -211,7 +211,7 @@ describe.each([
     );
   });
 
-  it('credits by settle if the notification is late, which is then a duplicate', async () => {
+  it('credits by settle before a late notification, which is then a duplicate', async () => {
     const reference = await paid();
     await insert(reference);
     expect(await settled(reference)).toEqual({ status: 'success', credited: true });
@@ -229,7 +229,7 @@ describe.each([
     expect(log.mock.calls).toEqual([]);
   });
 
-  it('credits nothing again when the mark of a replayed delivery was deleted (H01)', async () => {
+  it('does not credit a replayed delivery again if its mark was deleted', async () => {
     const reference = await paid();
     await insert(reference);
     expect(await deliver(reference)).toEqual(OK);
@@ -240,7 +240,7 @@ describe.each([
     expect(await booksOf(reference)).toEqual(CREDITED);
   });
 
-  it('credits by reconcile what was never delivered, and nothing again when it is delivered late (H08)', async () => {
+  it('credits an undelivered payment by reconcile, and ignores a late delivery', async () => {
     const reference = await paid();
     await insert(reference);
     expect((await payments.reconcile([reference])).credited).toEqual([reference]);

@@ -85,7 +85,7 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
   }
 
   it.each(['packages/redis/README.md', 'packages/redis/src/redis-store.ts'])(
-    'credits once after a crash, a retry and FLUSHDB, with the statement of %s (N08)',
+    'credits once after a crash, a retry and FLUSHDB, with the statement of %s',
     async (path) => {
       const statement = shownIn(path);
       expect(
@@ -97,7 +97,7 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     20_000,
   );
 
-  it('would credit three times by the token alone (N08)', async () => {
+  it('credits three times with the fencing token alone', async () => {
     const statement = shownIn('packages/redis/README.md').replace(' AND paid_at IS NULL', '');
     expect(
       await crashRetryAndForget(({ fencingToken }) =>
@@ -106,14 +106,14 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     ).toBe(3);
   }, 20_000);
 
-  it('credits once with the recipe in a transaction of its own (N08)', async () => {
+  it('credits once with the recipe in its own transaction', async () => {
     const payment = { reference: 'order-1', amount: 5_000, currency: 'XOF' };
     expect(await crashRetryAndForget(() => db.transaction((tx) => creditOrder(tx, payment)))).toBe(
       1,
     );
   }, 20_000);
 
-  it('refuses the credit of a handler whose lease ran out, by the token of the run after it', async () => {
+  it('refuses the credit of a handler whose lease expired by the newer fencing token', async () => {
     const statement = shownIn('packages/redis/README.md').replace(' AND paid_at IS NULL', '');
     const tokens: number[] = [];
     const store = redisStore(redis);
@@ -125,7 +125,7 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     expect([await changed(tokens[1]!), await changed(tokens[0]!)]).toEqual([1, 0]);
   });
 
-  it('needs the column as the README shows it: NULL updates no row, and an integer overflows', async () => {
+  it('needs the fence column of the README, since NULL matches no row and an integer overflows', async () => {
     expect(read('packages/redis/README.md')).toContain(FENCE);
     const statement = shownIn('packages/redis/README.md');
     await db.exec('ALTER TABLE orders ALTER fence DROP NOT NULL; UPDATE orders SET fence = NULL');

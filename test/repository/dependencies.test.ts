@@ -53,13 +53,13 @@ function dependenciesOf(
 describe.each(packageFolders)('packages/%s', (name) => {
   const dependencies = dependenciesOf(join(PACKAGES, name));
 
-  it('brings the dependencies that are listed here, and no other (K02, K03)', () => {
+  it('has only the dependencies that this test lists', () => {
     expect(
       [...dependencies.keys()].filter((dependency) => !dependency.startsWith('@paylink/')).sort(),
     ).toEqual(THEIRS[name] ?? []);
   });
 
-  it('has no install script, nor has anything that it brings (K03)', () => {
+  it('has no install script, and neither have its dependencies', () => {
     const manifests = [readManifest(join(PACKAGES, name)), ...dependencies.values()];
     const scripted = manifests.filter(({ scripts = {} }) =>
       ['preinstall', 'install', 'postinstall'].some((script) => script in scripts),

@@ -40,8 +40,8 @@ function filesOf(target: Target): string[] {
   return typeof target === 'string' ? [target] : Object.values(target).flatMap(filesOf);
 }
 
-describe.each(doors)('the door of packages/%s at %s', (name, _, target) => {
-  it('has the condition @paylink/source first, which leads to the source of each built file', () => {
+describe.each(doors)('the entry point of packages/%s at %s', (name, _, target) => {
+  it('has the condition @paylink/source first, with the source of each built file', () => {
     expect(Object.keys(target)[0]).toBe(SOURCE);
     const source = (target as Record<string, Target>)[SOURCE]!;
     expect(JSON.stringify(source)).toBe(JSON.stringify(sourceOf(target)));
@@ -49,7 +49,7 @@ describe.each(doors)('the door of packages/%s at %s', (name, _, target) => {
   });
 });
 
-it.each(manifests)('packages/%s has the scripts that every package has', (name, { scripts }) => {
+it.each(manifests)('packages/%s has the common scripts', (name, { scripts }) => {
   expect(scripts).toMatchObject({
     build: 'tsup',
     test: `vitest run --root ../.. --project !built packages/${name}/`,

@@ -191,7 +191,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           expect(credited).not.toContain(`forged-${host}`);
         });
 
-        it('takes one from an HTTP client', async () => {
+        it('accepts a delivery from an HTTP client', async () => {
           const response = await signedDelivery({ secret: SECRET }).send(
             `http://127.0.0.1:${ports[host]!}/webhooks/payments`,
           );
@@ -202,7 +202,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           expect(await deliver(delivery, signature)).toEqual([status, JSON.stringify({ error })]);
         });
 
-        it('takes a body of 40,000 bytes', async () => {
+        it('accepts a body of 40,000 bytes', async () => {
           expect(await deliver(large)).toEqual([200, '{"received":true}']);
         });
 
@@ -210,7 +210,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           ['after its head', {}],
           ['in pieces', { pieces: 5 }],
           ['in chunks', { pieces: 3, chunked: true }],
-        ])('takes a body that comes %s', async (_, shape) => {
+        ])('accepts a body that comes %s', async (_, shape) => {
           for (const delivery of [signedDelivery({ secret: SECRET }), large]) {
             const { head, pieces } = partsOf(delivery, shape);
             expect((await exchange(ports[host]!, head, ...pieces)).status).toBe(200);
@@ -218,7 +218,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
         });
 
         // Several pieces lie in the stream's buffer then, of which Node 26's `read()` gives the first alone.
-        it('takes a body in chunks that comes in one packet with its head', async () => {
+        it('accepts a chunked body that comes in one packet with its head', async () => {
           const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }), {
             pieces: 3,
             chunked: true,
@@ -226,7 +226,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           expect((await exchange(ports[host]!, Buffer.concat([head, ...pieces]))).status).toBe(200);
         });
 
-        it('takes a body as large as the limit, which is more than one read of the socket', async () => {
+        it('accepts a body of the limit, which is more than one read of the socket', async () => {
           expect(await deliver(deliveryOfSize(65_536))).toEqual([200, '{"received":true}']);
         });
 
@@ -239,7 +239,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           }
         });
 
-        it('lets go of a sender that stops in the middle', async () => {
+        it('abandons a sender that stops in the middle of the body', async () => {
           const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }), {
             path: '/impatient',
             pieces: 2,
@@ -251,7 +251,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
         // Elsewhere a Response cannot close its connection: Deno leaves that of a refused sender open, Bun's server without our knowing
         // of it for ten seconds.
         if (name === bun.name && (host === 'fetch' || host === 'fetch, by a route')) {
-          it('keeps neither sockets nor memory of 1,000 slow senders after their 408', async () => {
+          it('releases the sockets and memory of 1,000 slow senders after their 408', async () => {
             const { head, pieces } = partsOf(deliveryOfSize(64_000), { path: '/impatient' });
             const wave = async (): Promise<void> => {
               const slow = await Promise.all(
@@ -280,7 +280,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           }, 60_000);
         }
 
-        it('goes on when a sender has gone away in the middle', async () => {
+        it('continues after a sender leaves in the middle of the body', async () => {
           const { head, pieces } = partsOf(
             signedDelivery({ secret: SECRET, reference: `gone-${host}` }),
             { pieces: 2 },
@@ -297,7 +297,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
       });
 
       describe('@paylink/core', () => {
-        it('verifies by createVerifier', async () => {
+        it('verifies with createVerifier', async () => {
           expect(
             await ask('/verifier', signedDelivery({ secret: SECRET, reference: 'order-core' })),
           ).toEqual([200, 'order-core']);
@@ -305,13 +305,13 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
         });
 
         it.each(refusals)(
-          'refuses %s by createVerifier',
+          'refuses %s with createVerifier',
           async (_, delivery, signature, status, error) => {
             expect(await ask('/verifier', delivery, signature)).toEqual([status, { error }]);
           },
         );
 
-        it('refuses the public secret in production, and where the environment is unknown (B07)', async () => {
+        it('refuses the public secret in production and in an unknown environment', async () => {
           const [status, answer] = await ask('/fixture', '');
           expect(status).toBe(200);
           // The one that has an environment, and no NODE_ENV in it.
@@ -320,7 +320,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
         });
 
         it.each([1, 64, 65, 200])(
-          'computes the HMAC of node:crypto with a key of %d bytes',
+          'computes the same HMAC as node:crypto with a key of %d bytes',
           async (length) => {
             const secret = Buffer.from(Array.from({ length }, (_, index) => (index * 7 + 1) % 256));
             for (const size of [0, 1, 200, 32_768, 32_769, 40_000]) {
@@ -341,7 +341,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
         );
       });
 
-      it('is still running, and complained of nothing', () => {
+      it('is still running and printed no error', () => {
         expect([serving.alive, serving.complaints()]).toEqual([true, []]);
       });
     });

@@ -8,12 +8,12 @@ const pages = pagesIn();
 const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
 describe('the pages of the site', () => {
-  it('have each a place in the sidebar', () => {
+  it('are all in the sidebar', () => {
     expect(pages.length).toBeGreaterThan(10);
     expect(pagesWithoutPlace(pages)).toEqual([]);
   });
 
-  it('would be missed in the sidebar where no group names them', () => {
+  it('are reported if no group of the sidebar names them', () => {
     expect(pagesWithoutPlace([...pages, 'stray', 'fr/stray', 'start/stray'])).toEqual([
       'stray',
       'fr/stray',
@@ -21,7 +21,7 @@ describe('the pages of the site', () => {
     ]);
   });
 
-  it('are named once, and have a title', () => {
+  it('are in the sidebar once and have a title', () => {
     const placed = (['en', 'fr'] as const).flatMap((locale) =>
       groupsOf(locale, pages).flatMap((group) => group.pages),
     );
@@ -29,13 +29,13 @@ describe('the pages of the site', () => {
     for (const page of placed) expect(titleOf(page)).toMatch(/^[^\s'"].*[^\s'"]$/);
   });
 
-  it('in French are translations: the English page is there too', () => {
+  it('in French have an English original', () => {
     const french = pages.filter((page) => page.startsWith('fr/'));
     expect(french).toContain('fr/index');
     expect(french.filter((page) => !pages.includes(page.slice('fr/'.length)))).toEqual([]);
   });
 
-  it('are there where the source of a package names them', () => {
+  it('exist if the source of a package names them', () => {
     const named = readdirSync(PACKAGES).flatMap((name) =>
       readdirSync(join(PACKAGES, name, 'src'), { recursive: true, encoding: 'utf8' })
         .filter((path) => /\.tsx?$/.test(path))

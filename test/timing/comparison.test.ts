@@ -87,17 +87,17 @@ const ways = [
 describe.each(ways)('the check of a signature $name', ({ batch, match, leaky }) => {
   const one = secrets.slice(0, 1);
 
-  it('takes as long for a signature that is wrong at the first byte as for one that is wrong at the last (J03)', async () => {
+  it('takes equally long for a wrong first byte and a wrong last byte', async () => {
     const t = await smallest({ run: match(one), inputs: wrongAtEitherEnd, batch });
     expect(t).toBeLessThan(THRESHOLD);
   }, 240_000);
 
-  it('takes as long where the first of eight secrets matches as where the last does (J04)', async () => {
+  it('takes equally long if the first or the last of eight secrets matches', async () => {
     const t = await smallest({ run: match(secrets), inputs: ofEitherEnd, batch: 1 });
     expect(t).toBeLessThan(THRESHOLD);
   }, 240_000);
 
-  it('sees it where a check stops at the secret that matches (J04)', async () => {
+  it('is detected by this test if it stops at the matching secret', async () => {
     const t = await largest(
       { run: leaky(secrets), inputs: ofEitherEnd, batch: 1 },
       SAMPLES / 5,
@@ -107,12 +107,12 @@ describe.each(ways)('the check of a signature $name', ({ batch, match, leaky }) 
   }, 240_000);
 });
 
-describe('the test itself', () => {
+describe('the timing test', () => {
   const expected = mac(secrets[0]!).toString('hex');
   const [onNode] = ways as [(typeof ways)[0]];
 
   // Behind WebCrypto’s promises so little cannot be seen, and the other side of a network sees no more.
-  it('sees it where a comparison stops at the first difference (J03)', async () => {
+  it('detects a check whose comparison stops at the first difference', async () => {
     const subject = {
       run: onNode.leaky(secrets.slice(0, 1)),
       inputs: wrongAtEitherEnd,
@@ -121,7 +121,7 @@ describe('the test itself', () => {
     expect(await largest(subject, SAMPLES, 3 * THRESHOLD)).toBeGreaterThan(3 * THRESHOLD);
   }, 240_000);
 
-  it('sees a bare comparison that stops at the first difference (J03)', async () => {
+  it('detects a bare comparison that stops at the first difference', async () => {
     const subject = {
       run: (given: string) => Number(leakyEqual(given, expected)),
       inputs: wrongAtEitherEnd,

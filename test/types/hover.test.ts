@@ -35,7 +35,7 @@ function shown(code: string): string {
 }
 
 const REFUNDED = "{ 'payment.refunded': { reference: string; refund_id: string; }; }";
-test('an editor shows a webhook with the payloads that its schemas give', () => {
+test('an editor shows a webhook with the payload types of its schemas', () => {
   expect(shown('express.paymentWebhook')).toBe(
     `function paymentWebhook<${REFUNDED}>` +
       `(options: ReceiverOptions<SchemasOf<${REFUNDED}>, express.ExpressHost>, ` +
@@ -45,7 +45,7 @@ test('an editor shows a webhook with the payloads that its schemas give', () => 
 });
 
 test.for(['express', 'fastify', 'fetch', 'hono', 'koa', 'lambda', 'next', 'node'])(
-  '%s shows no schema',
+  'an editor shows no schema type for %s',
   (adapter) => {
     const type = shown(`${adapter}.paymentWebhook`);
     expect(type).toContain(REFUNDED);
@@ -53,7 +53,7 @@ test.for(['express', 'fastify', 'fetch', 'hono', 'koa', 'lambda', 'next', 'node'
   },
 );
 
-test('an editor shows what a handler is given as it is', () => {
+test('an editor shows the context of a handler by its short name', () => {
   expect(shown("'payment.refunded': (event, context")).toBe(
     '(parameter) context: HandlerContext<express.ExpressHost>',
   );

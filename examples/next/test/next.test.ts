@@ -238,7 +238,7 @@ describe('the example', { timeout: 30_000 }, () => {
       await expectSameAsNode(Number(new URL(server.url).port));
     }, 600_000);
 
-    it('tells of a Pages route with the body parser on: 500, and the line to add in the log (F14)', async () => {
+    it('tells of a Pages route with the body parser on: 500, and the line to add in the log', async () => {
       expect(await whole(`${server.url}/api/webhooks/parsed`, genuine())).toMatchObject({
         status: 500,
         body: '{"error":"body_consumed"}',
@@ -313,7 +313,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
   );
 
   it.each(ROUTES)(
-    '%s refuses a genuine body that Next has cut off, and credits nothing (F15)',
+    '%s refuses a genuine body that Next has cut off, and credits nothing',
     async (_name, path) => {
       const reference = nextReference();
       const padded = {
@@ -335,7 +335,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
 
   // CVE-2025-29927: a request could claim that the proxy had run.
   it.each(ROUTES)(
-    '%s refuses a forged delivery that claims to have passed the proxy (F16)',
+    '%s refuses a forged delivery that claims to have passed the proxy',
     async (_name, path) => {
       const reference = nextReference();
       const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
@@ -348,7 +348,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
     },
   );
 
-  it.each(ROUTES)('%s: refuses a body over our limit, 413 (F17)', async (_name, path) => {
+  it.each(ROUTES)('%s: refuses a body over our limit, 413', async (_name, path) => {
     const { headers } = genuine();
     const declared = {
       headers: { ...headers, 'content-length': BODY_LIMIT + 1 },

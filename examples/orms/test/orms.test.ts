@@ -109,14 +109,14 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     ).rowCount;
   const marks = (): Promise<number | null> => marksOf(reference);
 
-  it('credits once, however often and at once a delivery comes (H01, H02)', async () => {
+  it('credits once, however often and at once a delivery comes', async () => {
     const statuses = await Promise.all(Array.from({ length: 20 }, () => deliver()));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await deliver()).toBe(200);
     expect([await credited(), await marks()]).toEqual([5000, 1]);
   });
 
-  it('leaves neither credit nor mark when the handler throws, and credits when it no longer does (G01)', async () => {
+  it('leaves neither credit nor mark when the handler throws, and credits when it no longer does', async () => {
     await admin.query('ALTER TABLE orders ADD CONSTRAINT obstacle CHECK (credited = 0) NOT VALID');
     expect(await deliver()).toBe(500);
     expect([await credited(), await marks()]).toEqual([0, 0]);
@@ -125,7 +125,7 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     expect([await credited(), await marks()]).toEqual([5000, 1]);
   });
 
-  it('refuses an unknown order, another amount and another currency without a mark, and leaves an order alone that was paid by hand (O19)', async () => {
+  it('refuses an unknown order, another amount and another currency without a mark, and leaves an order alone that was paid by hand', async () => {
     expect(await deliver(`${reference}, unknown`)).toBe(503);
     for (const stale of [`${reference} of 500`, `${reference} in USD`]) {
       await admin.query('INSERT INTO orders (reference, amount) VALUES ($1, 5000)', [stale]);
@@ -143,7 +143,7 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     expect([await credited(), await marks()]).toEqual([0, 1]);
   });
 
-  it('leaves neither credit nor mark when the commit fails (I02)', async () => {
+  it('leaves neither credit nor mark when the commit fails', async () => {
     await admin.query(`
       CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'at the commit'; END $$;
       CREATE CONSTRAINT TRIGGER obstacle AFTER UPDATE ON orders DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`);
@@ -154,7 +154,7 @@ describe.each(Object.keys(apps))('the credit through %s', (name) => {
     expect([await credited(), await marks()]).toEqual([5000, 1]);
   });
 
-  it('runs again what the server has rolled back for another transaction (40001) (I12)', async () => {
+  it('runs again what the server has rolled back for another transaction (40001)', async () => {
     await admin.query(`
       DROP SEQUENCE IF EXISTS tries;
       CREATE SEQUENCE tries;

@@ -126,7 +126,7 @@ const atWork = (runs: number) =>
   }, PATIENCE);
 
 describe('the example on Cloudflare Queues', () => {
-  it('credits once a notification that comes often, of which each message is delivered three times, and a forged one never (H02)', async () => {
+  it('credits once a notification that comes often, of which each message is delivered three times, and a forged one never', async () => {
     await paidOrder('cf-1');
     await paidOrder('cf-forged');
     expect(await Promise.all(Array.from({ length: 5 }, () => send('cf-1')))).toEqual(
@@ -140,7 +140,7 @@ describe('the example on Cloudflare Queues', () => {
     expect([await creditsOf('cf-1'), await creditsOf('cf-forged')]).toEqual([1, 0]);
   }, 90_000);
 
-  it('answers no 2xx where the queue is down, or says nothing (I01)', async () => {
+  it('answers no 2xx where the queue is down, or says nothing', async () => {
     await paidOrder('cf-2');
     expect(await send('cf-2', { path: 'down' })).toBe(503);
     expect(await send('cf-2', { path: 'mute' })).toBe(503);
@@ -159,7 +159,7 @@ describe('the example on Cloudflare Queues', () => {
     expect(await creditsOf('cf-interrupted-1')).toBe(1);
   }, 90_000);
 
-  it('credits once, after a kill -9, what is in the queue, and loses what was given to waitUntil (I03)', async () => {
+  it('credits once, after a kill -9, what is in the queue, and loses what was given to waitUntil', async () => {
     await pool.query('UPDATE interruptions SET done = false');
     await paidOrder('cf-interrupted-2');
     await paidOrder('cf-interrupted-3');

@@ -125,7 +125,7 @@ async function invokedUntilCredited(reference: string): Promise<{ readonly faile
 }
 
 describe('the example on SQS', () => {
-  it('credits a genuine delivery once, however often it comes, and a forged one never (H02)', async () => {
+  it('credits a genuine delivery once, however often it comes, and a forged one never', async () => {
     await insertOrder('sqs-1');
     await insertOrder('sqs-forged');
     expect(await Promise.all(Array.from({ length: 5 }, () => send('sqs-1')))).toEqual(
@@ -158,7 +158,7 @@ describe('the example on SQS', () => {
     expect(await creditsOf('sqs-2')).toBe(1);
   });
 
-  it('credits once after a kill -9 of the worker between the credit and the commit (I03)', async () => {
+  it('credits once after a kill -9 of the worker between the credit and the commit', async () => {
     await insertOrder('sqs-3');
     const file = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
     const child = fork(file, ['SQS', postgres.url, queueUrl], {
@@ -228,7 +228,7 @@ describe('the example on SQS', () => {
     expect(await creditsOf('sqs-7')).toBe(0);
   });
 
-  it('answers no 2xx where SQS is down, or takes the message and says nothing (I01)', async () => {
+  it('answers no 2xx where SQS is down, or takes the message and says nothing', async () => {
     await insertOrder('sqs-6');
     const mute = createServer((socket) => ends.push(() => socket.destroy()));
     mute.listen(0, '127.0.0.1');

@@ -91,7 +91,7 @@ describe('the webhook', () => {
     expect(await orders.find(reference)).toMatchObject({ isPaid: false, credits: { count: 0 } });
   });
 
-  it('credits nothing that the service does not confirm (E06)', async () => {
+  it('credits nothing that the service does not confirm', async () => {
     const reference = await order('pending');
     const response = await notify(JSON.stringify({ reference }));
     expect([response.status, await response.json()]).toEqual([503, { error: 'payment_pending' }]);
@@ -137,7 +137,7 @@ describe('the inbox', () => {
 });
 
 describe('the three ways', () => {
-  it('credit once if the notification, the page and the schedule come at the same moment (O16)', async () => {
+  it('credit once if the notification, the page and the schedule come at the same moment', async () => {
     const reference = await order();
     await Promise.all([
       ...Array.from({ length: 5 }, () => notify(JSON.stringify({ reference }))),

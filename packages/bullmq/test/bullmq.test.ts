@@ -194,7 +194,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     }
   });
 
-  it('makes one job of 20 deliveries at once (H02)', async () => {
+  it('makes one job of 20 deliveries at once', async () => {
     const queue = openQueue();
     const url = await serve(queue);
     const replies = await Promise.all(Array.from({ length: 20 }, () => send(url, 'order-1')));
@@ -217,7 +217,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     );
   }, 20_000);
 
-  it('tries again after credit threw, without being asked (G01)', async () => {
+  it('tries again after credit threw, without being asked', async () => {
     const queue = openQueue({ defaultJobOptions: { backoff: { type: 'fixed', delay: 1 } } });
     const credit = vi
       .fn()
@@ -268,7 +268,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     );
   }, 20_000);
 
-  it('credits a payment that had failed and then succeeds, though the job of the first notification is complete (H07)', async () => {
+  it('credits a payment that had failed and then succeeds, though the job of the first notification is complete', async () => {
     const queue = openQueue();
     const url = await serve(queue);
     let status = 'failed';
@@ -288,7 +288,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(handler).toHaveBeenCalledOnce();
   }, 20_000);
 
-  it('fails the job if the credit takes too long, and BullMQ tries again (G03)', async () => {
+  it('fails the job if the credit takes too long, and BullMQ tries again', async () => {
     const queue = openQueue({ defaultJobOptions: { backoff: 0 } });
     const aborted = vi.fn();
     let calls = 0;
@@ -307,7 +307,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(calls).toBe(2);
   }, 20_000);
 
-  it('credits once after a kill -9 of the worker in the middle of its credit (I03, I09)', async () => {
+  it('credits once after a kill -9 of the worker in the middle of its credit', async () => {
     const queue = openQueue({ defaultJobOptions: { backoff: { type: 'fixed', delay: 200 } } });
     const child = fork(
       fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
@@ -349,7 +349,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
   }, 30_000);
 
   it.each(['hangs', 'is down'])(
-    'answers 503 in time while Redis %s, and never 200 (I01)',
+    'answers 503 in time while Redis %s, and never 200',
     async (trouble) => {
       const queue = openQueue();
       const url = await serve(queue, { timeout: 300 });
@@ -371,7 +371,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     30_000,
   );
 
-  it('stops at the signal of the receiver (I01)', async () => {
+  it('stops at the signal of the receiver', async () => {
     const queue = openQueue();
     const put = enqueue(queue, { timeout: 60_000 });
     await queue.waitUntilReady();
@@ -478,7 +478,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     },
   );
 
-  it('refuses a queue whose default options drop jobs of other payments (N09)', () => {
+  it('refuses a queue whose default options drop jobs of other payments', () => {
     const queue = openQueue({
       defaultJobOptions: { deduplication: { id: 'payments' } } as DefaultJobOptions,
     });
@@ -487,7 +487,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     );
   });
 
-  it('acknowledges no payment whose job BullMQ has dropped for another one (N09)', async () => {
+  it('acknowledges no payment whose job BullMQ has dropped for another one', async () => {
     const queue = openQueue({
       defaultJobOptions: { deduplication: { id: 'payments' } } as DefaultJobOptions,
     });
@@ -503,7 +503,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(await queue.getWaitingCount()).toBe(1);
   });
 
-  it('credits one order number of two tenants once each, by jobs of their own (N03)', async () => {
+  it('credits one order number of two tenants once each, by jobs of their own', async () => {
     const queue = openQueue();
     const secretOf = (tenant: string): string => `the-webhook-secret-of-${tenant}`;
     const receiver = createReceiver<NoEvents, { tenant: string }>(
@@ -574,7 +574,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     });
   });
 
-  it('reads no tenant from a polluted Object.prototype (O07)', async () => {
+  it('reads no tenant from a polluted Object.prototype', async () => {
     const add = vi.fn((_name: string, _data: object, { jobId }: { jobId?: string }) =>
       Promise.resolve({ id: jobId }),
     );

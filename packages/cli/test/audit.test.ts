@@ -63,7 +63,7 @@ describe('paylink audit', () => {
     expect(shop.credited.filter((reference) => !reference.includes('order-42'))).toEqual([]);
   });
 
-  it('ends with 1 on a careless server, and says the cause, its evidence and its fix on a screen', async () => {
+  it('exits with 1 and prints cause, evidence and fix if the server verifies re-serialised JSON', async () => {
     const url = await openCarelessShop();
     const json = await paylink(['audit', '--to', url, '--timeout', '2', '--json'], { env });
     expect(json.code).toBe(1);
@@ -104,7 +104,7 @@ describe('paylink audit', () => {
     );
   });
 
-  it('stops at once on a wrong secret, and names the secret as the cause', async () => {
+  it('stops at once and names the secret if the server has another one', async () => {
     const shop = await openShop();
     const { code, stdout } = await paylink(['audit', '--to', shop.url], {
       env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' },
@@ -113,7 +113,7 @@ describe('paylink audit', () => {
     expect(stdout).toMatch(/^stopped {2}.*same secret on both sides/m);
   });
 
-  it('finds double credits by asking the merchant, from an address and from a command', async () => {
+  it('finds double credits through the URL or the command of --credits', async () => {
     const counts = new Map<string, number>();
     const shop = await serve((req, res) => {
       const asked = /^\/credits\/(.*)$/.exec(req.url!)?.[1];
@@ -165,22 +165,22 @@ describe('paylink audit', () => {
 
   it.each([
     [
-      'a number',
+      'prints no whole number',
       "node -e 'console.log(process.argv[1])' {reference}",
       1,
       /must give a whole number/,
     ],
-    ['a failing command', "node -e 'process.exit(3)' {reference}", 1, /the command failed \(3\)/],
-    ['no place', 'node count.js', 2, /must hold \{reference\}/],
-    ['an open quote', "node 'count.js {reference}", 2, /without its end/],
-  ])('says what is wrong with --credits: %s', async (_, credits, code, message) => {
+    ['fails', "node -e 'process.exit(3)' {reference}", 1, /the command failed \(3\)/],
+    ['has no {reference}', 'node count.js', 2, /must hold \{reference\}/],
+    ['has an unclosed quote', "node 'count.js {reference}", 2, /without its end/],
+  ])('explains the error if the command of --credits %s', async (_, credits, code, message) => {
     const shop = await openShop();
     const result = await paylink(['audit', '--to', shop.url, '--credits', credits], { env });
     expect(result.code).toBe(code);
     expect(result.stderr).toMatch(message);
   });
 
-  it('gives a credit the time that --settle names', async () => {
+  it('waits for a credit as long as --settle allows', async () => {
     const shop = await openShop();
     const credits = ['--credits', "node -e 'console.log(0)' {reference}"];
     const { code, stdout } = await paylink(
@@ -191,7 +191,7 @@ describe('paylink audit', () => {
     expect(stdout).toMatch(/^stopped {2}.*was not credited.*later than 200 ms/m);
   });
 
-  it('audits no host but this machine, unless it is named', async () => {
+  it('audits another host only with --allow-host', async () => {
     const refused = await paylink(['audit', '--to', 'https://shop.example/webhooks'], { env });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(
@@ -205,7 +205,7 @@ describe('paylink audit', () => {
     expect(allowed.stderr).toMatch(/no connection to https:\/\/shop\.invalid/);
   });
 
-  it('shows its progress in a terminal, and prints what it knows at Ctrl-C', async () => {
+  it('shows its progress at a terminal and prints a partial report at Ctrl-C', async () => {
     const shop = await openShop();
     const { code, output } = await inTerminal(['audit', '--to', shop.url], env, [
       { after: /\d\d of \d+ /, send: '\u0003' },
@@ -216,7 +216,7 @@ describe('paylink audit', () => {
     expect(code).toBe(130);
   });
 
-  it('finds a server that takes everything', async () => {
+  it('reports a server that accepts unsigned deliveries', async () => {
     const url = await serve((req, res) => req.resume().on('end', () => res.end()));
     const { code, stdout } = await paylink(['audit', '--to', url, '--timeout', '2', '--json'], {
       env,
@@ -225,7 +225,7 @@ describe('paylink audit', () => {
     expect((JSON.parse(stdout) as Report).findings.map(({ id }) => id)).toContain('A01');
   });
 
-  it('sends a tunnel the header that it asks for', async () => {
+  it('sends the --header that a tunnel requires, and does not print it', async () => {
     const shop = await openShop();
     const gate = await serve((req, res) => {
       if (req.headers['x-tunnel'] !== 'opens-the-tunnel') return void res.writeHead(511).end();
@@ -240,7 +240,7 @@ describe('paylink audit', () => {
     expect(stdout).not.toContain('opens-the-tunnel');
   });
 
-  it('ends with 1 where nothing listens, and names the address', async () => {
+  it('exits with 1 and names the address if nothing listens', async () => {
     const result = await paylink(['audit', '--to', 'http://127.0.0.1:9/'], { env });
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(
@@ -251,16 +251,16 @@ describe('paylink audit', () => {
 
   it.each([
     [
-      'a folder that is missing',
+      'lies in a missing folder',
       ['--junit', 'missing/junit.xml'],
       /^error: missing\/junit\.xml cannot be written \(ENOENT\)/,
     ],
     [
-      'a folder',
+      'is a folder',
       ['--junit', 'junit.xml', '--sarif', '.'],
       /^error: \. cannot be written \(EISDIR\)/,
     ],
-  ])('sends nothing and ends with 2 where a report is to be %s', async (_, args, message) => {
+  ])('exits with 2 and sends nothing if a report file %s', async (_, args, message) => {
     let requests = 0;
     const url = await serve((req, res) => {
       requests++;
@@ -273,7 +273,7 @@ describe('paylink audit', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('leaves no empty report where the audit cannot begin, and writes over one that is there', async () => {
+  it('leaves no empty report if the audit cannot begin, and overwrites an earlier report', async () => {
     const cwd = newFolder();
     const args = ['--junit', 'junit.xml', '--sarif', 'audit.sarif'];
     const unreachable = await paylink(['audit', '--to', 'http://127.0.0.1:9/', ...args], {
@@ -290,7 +290,7 @@ describe('paylink audit', () => {
     );
   });
 
-  it('says that the audit ran where its report cannot be written afterwards', async () => {
+  it('says that the audit ran if its report cannot be written afterwards', async () => {
     const folder = newFolder();
     const url = await serve((req, res) => {
       rmSync(folder, { recursive: true, force: true });
@@ -305,11 +305,19 @@ describe('paylink audit', () => {
   });
 
   it.each([
-    ['no server', [], /no --to/],
-    ['no secret', ['--to', 'http://127.0.0.1:9/', '--dotenv', '/dev/null'], /no webhook secret/],
-    ['no time for a credit', ['--to', 'http://127.0.0.1:9/', '--settle', '0'], /more than 0/],
-    ['too many at once', ['--to', 'http://127.0.0.1:9/', '--concurrency', '1000'], /from 1 to/],
-  ])('sends nothing and ends with 2 on %s', async (_, args, message) => {
+    ['--to is missing', [], /no --to/],
+    [
+      'no webhook secret is set',
+      ['--to', 'http://127.0.0.1:9/', '--dotenv', '/dev/null'],
+      /no webhook secret/,
+    ],
+    ['--settle is 0', ['--to', 'http://127.0.0.1:9/', '--settle', '0'], /more than 0/],
+    [
+      '--concurrency is too large',
+      ['--to', 'http://127.0.0.1:9/', '--concurrency', '1000'],
+      /from 1 to/,
+    ],
+  ])('exits with 2 and sends nothing if %s', async (_, args, message) => {
     const result = await paylink(['audit', ...args], { env: args.includes('--dotenv') ? {} : env });
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);

@@ -19,7 +19,7 @@ describe('the command of --credits', () => {
     [String.raw`"a\"b\\c" 'a\"b'`, [String.raw`a"b\c`, String.raw`a\"b`]],
     ['node \'\' ""', ['node', '', '']],
     ['count\\', ['count\\']],
-  ])('is split as people write it: %s', (line, words) => {
+  ])('is split into words as a shell would: %s', (line, words) => {
     expect(splitWords(line)).toEqual(words);
   });
 });

@@ -18,7 +18,7 @@ function delivery(id: string, attempts: DeliveryAttempt[]): EmulatorDelivery {
   return { id, event: 'payment.succeeded', reference: id, attempts } as unknown as EmulatorDelivery;
 }
 
-it('tells of every attempt once, also where they end in another order than they began', () => {
+it('watchDeliveries reports every attempt once, also if attempts end out of order', () => {
   let deliveries: EmulatorDelivery[] = [];
   const reported: string[] = [];
   const stop = watchDeliveries({ deliveries: () => deliveries }, ({ id, number }) =>

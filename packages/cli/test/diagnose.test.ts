@@ -10,7 +10,7 @@ const diagnose = (signature: string, stdin: string | Uint8Array, ...extra: strin
   paylink(['diagnose', '--signature', signature, ...extra], { env, stdin });
 
 describe('paylink diagnose', () => {
-  it('ends with 0 when the signature matches', async () => {
+  it('exits with 0 if the signature matches', async () => {
     const { code, stdout, stderr } = await diagnose(hmac(BODY), BODY);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^matches {2}The signature is that of these bytes\.\n/);
@@ -27,7 +27,7 @@ describe('paylink diagnose', () => {
     ['signature_missing', '', BODY, []],
     ['unknown', hmac(BODY, 'another-secret'), BODY, []],
   ])(
-    'tells %s, ends with 1, and prints neither the signature nor the body',
+    'reports %s, exits with 1, and prints neither the signature nor the body',
     async (cause, signature, body, extra) => {
       const json = await diagnose(signature, body, ...extra, '--json');
       expect(json).toMatchObject({ code: 1, stderr: '' });
@@ -54,7 +54,7 @@ describe('paylink diagnose', () => {
     expect((await diagnose(hmac(BODY, 'another-secret'), BODY)).stdout).toContain('Not certain');
   });
 
-  it('ends with 2 without a signature, and without a secret', async () => {
+  it('exits with 2 without a signature or a secret', async () => {
     expect(await paylink(['diagnose'], { env })).toMatchObject({ code: 2, stdout: '' });
     const { code, stderr } = await paylink(['diagnose', '--signature', hmac(BODY)]);
     expect(code).toBe(2);

@@ -39,7 +39,7 @@ function containerAddress(): string {
   return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.2';
 }
 
-it('credits in a network of containers, whose names are no loopback', async () => {
+it('the Docker example credits a payment between containers whose names do not resolve to loopback', async () => {
   const database = await startPostgres({ fsync: 'off' });
   onTestFinished(() => database.close());
   const ports = new Map([

@@ -57,7 +57,7 @@ function openHandWritten(
 }
 
 describe('paylink doctor', () => {
-  it('finds nothing wrong with a shop on Paylink, and credits nothing', async () => {
+  it('passes every check of a shop on Paylink and credits nothing', async () => {
     const shop = await openShop();
     const { code, stdout } = await doctor(shop.url);
     expect(stdout).toMatch(/a handler named "unrecognized" sees those/);
@@ -67,7 +67,7 @@ describe('paylink doctor', () => {
     expect(shop.credited).toEqual([]);
   });
 
-  it('credits the one order of --deliver, on this machine only', async () => {
+  it('credits the order of --deliver, and refuses --deliver to another machine', async () => {
     const shop = await openShop();
     const { code, stdout } = await doctor(shop.url, '--deliver', 'order-42');
     expect(stdout).toMatch(/ok +store +payment\.succeeded is acknowledged/);
@@ -84,7 +84,7 @@ describe('paylink doctor', () => {
     expect(away.stderr).toMatch(/only goes to this machine/);
   });
 
-  it('names a parser in front of the webhook', async () => {
+  it('names a body parser in front of the webhook', async () => {
     const { code, stdout } = await doctor(await openBehind(express.json()));
     expect(stdout).toMatch(/FAILED +parser +a body parser reads the body before the webhook/);
     expect(code).toBe(1);
@@ -99,7 +99,7 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('names a proxy that writes the JSON again', async () => {
+  it('names a proxy that re-serialises the JSON', async () => {
     const shop = await openShop();
     const { code, stdout } = await doctor(
       await openProxy(shop.url, (body) => JSON.stringify(JSON.parse(body))),
@@ -109,7 +109,7 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('does not blame a parser where the pretty-printed delivery gets no answer', async () => {
+  it('does not blame a parser if the pretty-printed delivery gets no answer', async () => {
     const shop = await openShop();
     const { code, stdout } = await doctor(
       await openProxy(shop.url, (body) => (body.includes(' ') ? undefined : body)),
@@ -119,7 +119,7 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('names a webhook that does not verify, and says nothing of its secret', async () => {
+  it('names a webhook that does not verify and does not judge its secret', async () => {
     const { stdout, code } = await doctor(
       await serve((req, res) => req.resume().on('end', () => res.end('{"received":true}'))),
     );
@@ -136,7 +136,7 @@ describe('paylink doctor', () => {
     [307, /FAILED +route +answers 307, a redirect to http:\S+\/other: the service follows none/],
     [429, /FAILED +rate limit +answers 429: a rate limiter .* That proves nothing/],
     [502, /FAILED +bad signature +answers 502/],
-  ])('says what a %i means', async (status, message) => {
+  ])('explains a %i', async (status, message) => {
     const { stdout, code } = await doctor(
       await serve((_req, res) => res.writeHead(status, { location: '/other' }).end()),
     );
@@ -156,7 +156,7 @@ describe('paylink doctor', () => {
       /403, text\/html, server: gate.*a login page/,
     ],
     [
-      'a login page with 200',
+      'a login page with status 200',
       200,
       { 'content-type': 'text/html' },
       page('Log in'),
@@ -204,7 +204,7 @@ describe('paylink doctor', () => {
       page('Shop'),
       /is accepted .*something else .*a catch-all/,
     ],
-  ])('does not take %s for the webhook (%i)', async (_, status, headers, body, message) => {
+  ])('does not mistake %s for the webhook (%i)', async (_, status, headers, body, message) => {
     let count = 0;
     // Tokens and ids in a page make each reply another one.
     const url = await serve((_req, res) =>
@@ -216,7 +216,7 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('shows where a redirect to a login leads, without its query', async () => {
+  it('prints the target of a redirect to a login without its query', async () => {
     const location = 'https://id.example/login?state=t0ken-of-the-login';
     const { stdout } = await doctor(
       await serve((_req, res) => res.writeHead(302, { location }).end()),
@@ -230,7 +230,7 @@ describe('paylink doctor', () => {
   it.each([
     ['/api/webhooks/payments', '/webhooks/payments'],
     ['/webhooks/payments', '/api/webhooks/payments'],
-  ])('finds the webhook at %s where %s was asked', async (mounted, asked) => {
+  ])('finds the webhook at %s if --to names %s', async (mounted, asked) => {
     const app = express();
     const logger = { warn: () => undefined, error: () => undefined };
     app.post(
@@ -266,7 +266,7 @@ describe('paylink doctor', () => {
       (body: string) =>
         body.replace(/\s*:\s*/, ': ').replace(/^\{\s+|\s+\}\s*$/g, (brace) => brace.trim()),
     ],
-  ])('names a proxy that prints the JSON with %s', async (_, change) => {
+  ])('names a proxy that formats the JSON with %s', async (_, change) => {
     const shop = await openShop();
     const { stdout, code } = await doctor(await openProxy(shop.url, change));
     expect(stdout).toMatch(/ok +secret/);
@@ -274,7 +274,7 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('signs its bad signature so that a receiver with the secret knows the probe', async () => {
+  it('derives its bad signature from the secret so that a Paylink receiver recognises the probe', async () => {
     const bodies: [string, string][] = [];
     const url = await serve((req, res) => {
       const chunks: Buffer[] = [];
@@ -291,7 +291,7 @@ describe('paylink doctor', () => {
     );
   });
 
-  it('says that inside is not outside', async () => {
+  it('says that a check from this machine does not prove access from outside', async () => {
     const shop = await openShop();
     const local = await doctor(shop.url);
     expect(local.stdout).toMatch(/– +outside +not checked: this machine asked itself/);
@@ -313,20 +313,17 @@ describe('paylink doctor', () => {
       500,
       /FAILED +signed event +.* is answered 500.*200\. The server failed on its own side: its log says why/,
     ],
-  ])(
-    'fails where a bad signature is refused with 401 and a signed event is answered %i',
-    async (status, message) => {
-      const { stdout, code } = await doctor(
-        await openHandWritten((isRight) => (isRight ? status : 401)),
-      );
-      expect(stdout).toMatch(message);
-      expect(stdout).toMatch(/\n1 of \d checks failed\n$/);
-      expect(code).toBe(1);
-    },
-  );
+  ])('fails if a bad signature gets 401 and a signed event gets %i', async (status, message) => {
+    const { stdout, code } = await doctor(
+      await openHandWritten((isRight) => (isRight ? status : 401)),
+    );
+    expect(stdout).toMatch(message);
+    expect(stdout).toMatch(/\n1 of \d checks failed\n$/);
+    expect(code).toBe(1);
+  });
 
   it.each([400, 401, 422])(
-    'names two causes where a webhook by hand refuses every signature with %i',
+    'names two possible causes if a hand-written webhook refuses every signature with %i',
     async (status) => {
       const { stdout, code } = await doctor(await openHandWritten(() => status));
       expect(stdout).toMatch(
@@ -336,7 +333,7 @@ describe('paylink doctor', () => {
     },
   );
 
-  it('does not blame the secret where every request is refused for another reason', async () => {
+  it('does not blame the secret if the server refuses every request for another reason', async () => {
     const { stdout, code } = await doctor(await openHandWritten(() => 415));
     expect(stdout).toMatch(
       /FAILED +signed event +.* is answered 415.*The server refuses the content type/,
@@ -344,7 +341,7 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('names a proxy that writes the JSON with spaces to a webhook that refuses with 400', async () => {
+  it('names a proxy that adds spaces to the JSON if the webhook refuses with 400', async () => {
     const url = await openHandWritten((isRight) => (isRight ? 200 : 400));
     const spaced = '{ "reference" : "paylink-doctor" }\n';
     const { stdout, code } = await doctor(await openProxy(url, () => spaced));
@@ -353,7 +350,7 @@ describe('paylink doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('says that the store is not there', async () => {
+  it('reports an unavailable store', async () => {
     const url = await openHandWritten(
       (isRight, event) => (!isRight ? 401 : event === 'payment.succeeded' ? 503 : 200),
       '{"error":"store_unavailable"}',
@@ -369,7 +366,7 @@ describe('paylink doctor', () => {
     });
   });
 
-  it('says that nothing listens', async () => {
+  it('fails if nothing listens', async () => {
     const { stdout, code } = await doctor('http://127.0.0.1:9/');
     expect(stdout).toMatch(/FAILED +answers/);
     expect(code).toBe(1);

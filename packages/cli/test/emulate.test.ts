@@ -45,7 +45,7 @@ async function stop(running: Running, signal: NodeJS.Signals = 'SIGINT'): Promis
 }
 
 describe('paylink emulate', () => {
-  it('prints what a .env needs and curl lines that can be pasted into a shell', async () => {
+  it('prints .env lines, a dashboard URL and curl commands that work in a shell', async () => {
     const running = start(['emulate', '--port', '0']);
     await running.until(READY);
     const output = running.stdout();
@@ -72,7 +72,7 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('logs each notification in a line, and what the server answered', async () => {
+  it('logs each notification and its answer on one line', async () => {
     const shop = await openShop();
     const running = start(['emulate', '--port', '0', '--webhook', shop.url], {
       WEBHOOK_SECRET: SECRET,
@@ -85,7 +85,7 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('prints lines for a .env that can be pasted as they are, also where a flag gave a secret', async () => {
+  it('prints .env lines that work unchanged, also if a flag gave a secret', async () => {
     for (const args of [[], ['--secret', SECRET]]) {
       const folder = newFolder();
       const running = start(['emulate', '--port', '0', ...args], {}, folder);
@@ -117,7 +117,7 @@ describe('paylink emulate', () => {
     [401, /Is it the same secret on both sides, and are the raw bytes verified\?/],
     [404, /The path has no route/],
     [503, /its log says why/],
-  ])('says under a %i what trigger says of it, once for a delivery', async (status, advice) => {
+  ])('prints the advice of trigger under a %i, once per delivery', async (status, advice) => {
     const url = await serve((_req, res) => res.writeHead(status).end());
     const running = start([
       'emulate',
@@ -142,7 +142,7 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('logs a server that is down and then comes, attempt by attempt', async () => {
+  it('logs each attempt as JSON until the server recovers', async () => {
     let status = 500;
     const url = await serve((_req, res) => res.writeHead(status).end('\u001b[31m'));
     const running = start(
@@ -182,7 +182,7 @@ describe('paylink emulate', () => {
     expect(running.stdout()).not.toContain('\u001b');
   });
 
-  it('does not repeat a secret and a key that were given to it, and its curl lines take the key from the shell (J01)', async () => {
+  it('does not print a given secret or key, and its curl commands read the key from the shell', async () => {
     const env = { WEBHOOK_SECRET: SECRET, PAYLINK_API_KEY: API_KEY };
     const running = start(['emulate', '--port', '0'], env);
     await running.until(READY);
@@ -199,7 +199,7 @@ describe('paylink emulate', () => {
     ['.env', `export PAYLINK_API_KEY="${API_KEY}"\r\nOTHER=1`, []],
     ['my settings.env', `A=1\nPAYLINK_API_KEY='${API_KEY}'`, ['--dotenv', 'my settings.env']],
     ['key.txt', `${API_KEY}\n`, ['--api-key-file', 'key.txt']],
-  ])('prints curl lines that read the key from %s (J01)', async (name, content, args) => {
+  ])('prints curl commands that read the key from %s', async (name, content, args) => {
     const folder = newFolder();
     writeFileSync(join(folder, name), content);
     const running = start(['emulate', '--port', '0', ...args], {}, folder);
@@ -214,7 +214,7 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('shows the code of a reply', async () => {
+  it('prints the error code of a reply', async () => {
     const url = await serve((_req, res) =>
       res.writeHead(503).end('{"error":"confirm_unavailable"}'),
     );
@@ -233,7 +233,7 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('names NODE_EXTRA_CA_CERTS where the certificate of the webhook is not trusted', async () => {
+  it('names NODE_EXTRA_CA_CERTS if the certificate of the webhook is not trusted', async () => {
     const running = start(['emulate', '--port', '0', '--webhook', await serveSelfSigned()]);
     await running.until(READY);
     await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
@@ -243,7 +243,7 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('goes on after a kill where it keeps a state, and logs no attempt of the time before again', async () => {
+  it('resumes from --state after a kill and does not log earlier attempts again', async () => {
     const folder = newFolder();
     let isUp = false;
     const shop = await serve((_req, res) => res.writeHead(isUp ? 200 : 500).end());
@@ -274,7 +274,7 @@ describe('paylink emulate', () => {
     await stop(after);
   });
 
-  it('keeps its secrets in .paylink, for the owner only and ignored by git', async () => {
+  it('keeps its secrets in .paylink, readable by the owner only and ignored by git', async () => {
     const folder = newFolder();
     const secrets: string[][] = [];
     for (let round = 0; round < 2; round++) {
@@ -294,7 +294,7 @@ describe('paylink emulate', () => {
     );
   });
 
-  it('reads the secrets of a .env without a flag, and stores none of them', async () => {
+  it('reads secrets from .env without a flag and does not store them', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, '.env'), `WEBHOOK_SECRET=${SECRET}\nPAYLINK_API_KEY=${API_KEY}\n`);
     const running = start(['emulate', '--port', '0'], {}, folder);
@@ -307,7 +307,7 @@ describe('paylink emulate', () => {
     expect(existsSync(join(folder, '.paylink'))).toBe(false);
   });
 
-  it('logs each request to the API, refused ones with the reason', async () => {
+  it('logs each API request, and the reason for each refusal', async () => {
     const running = start(['emulate', '--port', '0'], { PAYLINK_API_KEY: API_KEY });
     await running.until(READY);
     const baseUrl = variable(running.stdout(), 'PAYLINK_BASE_URL');
@@ -329,7 +329,7 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('limits the rate of requests where the flag says so', async () => {
+  it('limits the request rate if --assume sets rateLimit', async () => {
     const rate = 'rateLimit={"requests":1,"seconds":60}';
     const running = start(['emulate', '--port', '0', '--assume', rate], {
       PAYLINK_API_KEY: API_KEY,
@@ -350,7 +350,7 @@ describe('paylink emulate', () => {
     });
   });
 
-  it('says that its port is taken, and which option takes another', async () => {
+  it('reports a port in use and names the option that changes it', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -364,7 +364,7 @@ describe('paylink emulate', () => {
     );
   });
 
-  it('ends at Ctrl-C although a browser holds a connection open', async () => {
+  it('exits at Ctrl-C although a browser holds a connection open', async () => {
     const running = start(['emulate', '--port', '0']);
     await running.until(READY);
     const { hostname, port } = new URL(variable(running.stdout(), 'PAYLINK_BASE_URL'));
@@ -375,21 +375,25 @@ describe('paylink emulate', () => {
   });
 
   it.each([
-    ['another host (M01)', ['--host', '0.0.0.0'], /--host must be .*\n {2}--allow-remote/],
     [
-      'a webhook on another machine (M03)',
+      '--host is not a loopback address',
+      ['--host', '0.0.0.0'],
+      /--host must be .*\n {2}--allow-remote/,
+    ],
+    [
+      '--webhook is on another machine',
       ['--webhook', 'https://shop.example/webhooks'],
       /--webhook must be .*\n {2}--allow-host/,
     ],
-    ['a webhook that is none', ['--webhook', 'shop'], /--webhook must be an http or https URL/],
-    ['a switch that there is not (M04)', ['--assume', 'sorcery=1'], /--assume sorcery/],
-    ['a port that is none', ['--port', '65536'], /from 0 to 65535/],
+    ['--webhook is not a URL', ['--webhook', 'shop'], /--webhook must be an http or https URL/],
+    ['--assume names an unknown switch', ['--assume', 'sorcery=1'], /--assume sorcery/],
+    ['--port is out of range', ['--port', '65536'], /from 0 to 65535/],
     [
-      'an API key that is none',
+      '--api-key has another form',
       ['--api-key', 'a-key-of-another-service'],
       /--api-key must have the form sk_live_/,
     ],
-  ])('refuses %s with 2, naming the option and the way on', async (_, args, message) => {
+  ])('exits with 2, naming the option and a remedy, if %s', async (_, args, message) => {
     const result = await paylink(['emulate', '--port', '0', ...args]);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);

@@ -27,7 +27,7 @@ async function helpOf(command: string): Promise<string> {
 }
 
 describe('the help', () => {
-  it('says where to start, what the commands are and what the exit codes mean', async () => {
+  it('shows a first command, every command and the exit codes', async () => {
     const { stdout: help } = await paylink(['--help']);
     for (const command of COMMANDS)
       expect(help).toMatch(new RegExp(`^  ${command.split(' ')[0]!} `, 'm'));
@@ -35,7 +35,7 @@ describe('the help', () => {
     expect(help).toMatch(/Exit codes:\n {2}0 {2}.*\n {2}1 {2}.*\n {2}2 {2}/);
   });
 
-  it.each(COMMANDS)('of %s has examples, variables, exit codes and --json', async (command) => {
+  it.each(COMMANDS)('of %s lists examples, variables, exit codes and --json', async (command) => {
     const help = await helpOf(command);
     expect(help).toMatch(/\nExamples:\n {2}# .*\n {2}\$ .*paylink /);
     expect(help).toMatch(/\nEnvironment:\n {2}(PAYLINK_|WEBHOOK_|DATABASE_)/);
@@ -44,7 +44,7 @@ describe('the help', () => {
     expect(help).toMatch(/^ +--dotenv /m);
   });
 
-  it.each(COMMANDS)('of %s shows only options that there are', async (command) => {
+  it.each(COMMANDS)('of %s shows only existing options in its examples', async (command) => {
     const help = await helpOf(command);
     const known = new Set(
       Array.from(help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm), ([, name]) => name),
@@ -57,13 +57,13 @@ describe('the help', () => {
     }
   });
 
-  it('is printed for nothing at all, and that is no success', async () => {
+  it('is printed without a command, with exit code 2', async () => {
     expect(await paylink([])).toMatchObject({ code: 2, stdout: '' });
     expect((await paylink(['links'])).code).toBe(2);
     expect((await paylink(['help', 'trigger'])).stdout).toBe(await helpOf('trigger'));
   });
 
-  it('knows its version', async () => {
+  it('comes with --version, which prints the version of the package', async () => {
     const manifest = JSON.parse(
       readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
     ) as { version: string };
@@ -93,13 +93,13 @@ describe('a mistake on the command line', () => {
       ['payments', 'get'],
       /missing required argument 'reference'\npaylink payments get --help has examples/,
     ],
-  ])('%j ends with 2 and a way on', async (args, message) => {
+  ])('exits with 2 and a hint: %j', async (args, message) => {
     const result = await paylink(args);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
   });
 
-  it('in the name of an option does not print the value (J01)', async () => {
+  it('is reported without the value if an option is misspelt', async () => {
     for (const args of [
       ['trigger', '--sercet=whsec-0123456789'],
       ['sign', "--sercet=it's-whsec-0123456789\n'"],
@@ -111,7 +111,7 @@ describe('a mistake on the command line', () => {
     }
   });
 
-  it('is quoted back without what a terminal would act on', async () => {
+  it('is quoted without terminal control characters', async () => {
     const { stderr } = await paylink(['\u001b]0;title\u0007']);
     expect(stderr).toContain(String.raw`\x1b]0;title\x07`);
     expect(stderr).not.toContain('\u001b');
@@ -129,7 +129,7 @@ describe('colours', () => {
     'abcdefgh12345678',
   ];
 
-  it('are for terminals: none in a pipe, and none by NO_COLOR', async () => {
+  it('are not used in a pipe or with NO_COLOR', async () => {
     for (const env of [{}, { CI: '1' }, { FORCE_COLOR: '1', NO_COLOR: '1' }]) {
       const { stdout, stderr } = await paylink(args, { env });
       expect(`${stdout}${stderr}${(await paylink(['--help'], { env })).stdout}`).not.toContain(
@@ -138,7 +138,7 @@ describe('colours', () => {
     }
   });
 
-  it('can be forced, but never into JSON', async () => {
+  it('can be forced by FORCE_COLOR, but never in JSON', async () => {
     const env = { FORCE_COLOR: '1' };
     expect((await paylink(args, { env })).stdout).toContain('\u001b[');
     expect((await paylink(['--help'], { env })).stdout).toContain('\u001b[1mUsage:');
@@ -146,7 +146,7 @@ describe('colours', () => {
   });
 });
 
-it('a pipe that is closed early ends it without a stack trace', async () => {
+it('a command exits without a stack trace if its output pipe closes early', async () => {
   const running = start(['emulate', '--port', '0']);
   running.child.stdout.destroy();
   const { code, stderr } = await running.result();

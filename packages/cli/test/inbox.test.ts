@@ -81,7 +81,7 @@ const recordsOf = ({ stdout }: Result): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('paylink inbox replay', () => {
-  it('credits once if two terminals replay 1,000 orders, 300 of them credited meanwhile', async () => {
+  it('credits each order once if two terminals replay 1,000 orders and 300 are credited meanwhile', async () => {
     const shop = await openShop();
     const references = Array.from({ length: 1_000 }, (_, number) => `order-${number}`);
     for (let from = 0; from < 1_000; from += 50) {
@@ -114,7 +114,7 @@ describe('paylink inbox replay', () => {
     expect(empty).toMatchObject({ code: 0, stdout: 'There is no failed delivery to replay.\n' });
   }, 120_000);
 
-  it('shows a result for each delivery, and ends with 1 while one is refused', async () => {
+  it('prints a result for each delivery and exits with 1 if one is refused', async () => {
     const shop = await openShop();
     for (const reference of ['order-1', 'order-2', 'order-3']) await shop.deliver(reference);
     await shop.expectKept(3);
@@ -129,7 +129,7 @@ describe('paylink inbox replay', () => {
     await shop.expectKept(1);
   });
 
-  it('sends no more deliveries in a second than --rate', async () => {
+  it('sends at most --rate deliveries per second', async () => {
     const shop = await openShop();
     for (const number of [1, 2, 3, 4, 5, 6]) await shop.deliver(`order-${number}`);
     await shop.expectKept(6);
@@ -144,7 +144,7 @@ describe('paylink inbox replay', () => {
   it.each<[string, (url: string) => string, Record<string, string>, RegExp]>([
     ['secret', (url) => url, { WEBHOOK_SECRET: `${SECRET}-of-old` }, /order-1 +401 .*\n\n0 of 2/],
     ['path', (url) => `${url}s`, {}, /order-1 +404 .*\n\n0 of 2/],
-  ])('ends at the first answer if the %s is wrong', async (_, at, wrong, answer) => {
+  ])('stops at the first answer if the %s is wrong', async (_, at, wrong, answer) => {
     const shop = await openShop();
     for (const reference of ['order-1', 'order-2']) await shop.deliver(reference);
     await shop.expectKept(2);
@@ -155,7 +155,7 @@ describe('paylink inbox replay', () => {
     expect(result.stdout).toContain('the other 1 would fail alike');
   });
 
-  it('ends after three deliveries in a row without an answer', async () => {
+  it('stops after three deliveries in a row get no answer', async () => {
     const shop = await openShop();
     for (const number of [1, 2, 3, 4]) await shop.deliver(`order-${number}`);
     await shop.expectKept(4);
@@ -165,7 +165,7 @@ describe('paylink inbox replay', () => {
     expect(result.stdout).toContain('the other 1 would fail alike');
   });
 
-  it('goes on after a connection that breaks once the order is credited', async () => {
+  it('continues if a connection breaks after the order was credited', async () => {
     const shop = await openShop();
     for (const number of [1, 2, 3]) await shop.deliver(`order-${number}`);
     await shop.expectKept(3);
@@ -189,7 +189,7 @@ describe('paylink inbox replay', () => {
     expect(await creditsOf()).toEqual({ 1: 3 });
   });
 
-  it('ends with 1 if it stopped before the last delivery', async () => {
+  it('exits with 1 if it stopped before the last delivery', async () => {
     const shop = await openShop();
     for (const number of [1, 2]) await shop.deliver(`order-${number}`);
     await shop.expectKept(2);
@@ -204,7 +204,7 @@ describe('paylink inbox replay', () => {
     expect(result.code).toBe(1);
   });
 
-  it('sends to another machine over http only with --allow-http', async () => {
+  it('requires --allow-http to send to another machine over http', async () => {
     const replay = (...more: string[]) =>
       paylink(['inbox', 'replay', '--to', 'http://shop.example/webhook', ...more], { env });
     const refused = await replay();
@@ -213,7 +213,7 @@ describe('paylink inbox replay', () => {
     expect((await replay('--allow-http')).code).toBe(0);
   });
 
-  it('selects one order, and the deliveries of one merchant', async () => {
+  it('selects one order by --reference and one merchant by --tenant', async () => {
     const [north, single] = [await openShop('north'), await openShop()];
     for (const reference of ['order-1', 'order-2']) await north.deliver(reference);
     await single.deliver('order-3');
@@ -232,7 +232,7 @@ describe('paylink inbox replay', () => {
     await single.expectKept(0);
   });
 
-  it('sends the kept bytes under the kept kind', async () => {
+  it('sends the stored bytes under the stored event kind', async () => {
     const rawBody = Buffer.from('{ "reference" : "order-1",\n "é": 1e3 }\n');
     const { inbox } = postgresStore(pool, { inbox: true });
     const kind = 'payment.refunded';
@@ -250,7 +250,7 @@ describe('paylink inbox replay', () => {
   });
 });
 
-describe('a replay that another delivery is quicker than', () => {
+describe('a replay that another delivery overtakes', () => {
   const keep = async (reference: string) => {
     const { inbox } = postgresStore(pool, { inbox: true });
     const { key } = await identify({ kind: 'payment.succeeded', reference });
@@ -259,7 +259,7 @@ describe('a replay that another delivery is quicker than', () => {
     return () => pool.query("INSERT INTO paylink_marks VALUES (decode($1, 'hex'))", [key]);
   };
 
-  it('is no failure although it is answered 503 in_progress', async () => {
+  it('succeeds although the server answers 503 in_progress', async () => {
     const markIt = await keep('order-1');
     const url = await serve((_req, res) => {
       void markIt().then(() => res.writeHead(503).end('{"error":"in_progress"}'));
@@ -269,7 +269,7 @@ describe('a replay that another delivery is quicker than', () => {
     expect(result.stdout).toMatch(/order-1 +503 .*in_progress\n\n1 of 1 accepted\n$/);
   });
 
-  it('is told from a page that answers everything with 200', async () => {
+  it('is distinguished from a page that answers every request with 200', async () => {
     await keep('order-1');
     const url = await serve((_req, res) => {
       res.setHeader('content-type', 'text/html').end('<!doctype html><title>Shop</title>');
@@ -281,7 +281,7 @@ describe('a replay that another delivery is quicker than', () => {
 });
 
 describe('paylink inbox', () => {
-  it('signs for no address off this machine what only the .env of a folder names', async () => {
+  it('refuses to sign deliveries of a database that only .env names for another machine', async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, '.env'), `DATABASE_URL=${server.url}\n`);
     const replay = (to: string, ...more: string[]) =>
@@ -329,7 +329,7 @@ describe('paylink inbox', () => {
     expect(none).toMatchObject({ code: 1, stdout: '' });
   });
 
-  it('forgets what failed last before a date', async () => {
+  it('forgets deliveries that last failed before a date', async () => {
     const shop = await openShop();
     await shop.deliver('order-1');
     await shop.expectKept(1);
@@ -342,28 +342,38 @@ describe('paylink inbox', () => {
 
   it.each<[string, string[], Record<string, string>, RegExp]>([
     [
-      'no database',
+      'DATABASE_URL is missing',
       ['list'],
       { DATABASE_URL: '' },
       /no address of your PostgreSQL\n.*DATABASE_URL/,
     ],
     [
-      'no inbox',
+      'the store has no inbox',
       ['list', '--marks-table', 'public.other'],
       {},
       /no inbox in that .*\n.*inbox: true/,
     ],
-    ['no webhook', ['replay'], {}, /no --to: which server\?/],
+    ['--to is missing', ['replay'], {}, /no --to: which server\?/],
     [
       'no secret',
       ['replay', '--to', 'http://127.0.0.1/'],
       { WEBHOOK_SECRET: '' },
       /no webhook sec/,
     ],
-    ['no tenant', ['replay', '--to', 'http://127.0.0.1/', '--tenant', ''], {}, /--tenant is empty/],
-    ['no age', ['forget'], {}, /no --older-than\n.*30d/],
-    ['a wrong age', ['forget', '--older-than', '1 year'], {}, /It must be days or hours: 30d, 12h/],
-  ])('says what to do about %s', async (_, args, wrong, message) => {
+    [
+      '--tenant is empty',
+      ['replay', '--to', 'http://127.0.0.1/', '--tenant', ''],
+      {},
+      /--tenant is empty/,
+    ],
+    ['--older-than is missing', ['forget'], {}, /no --older-than\n.*30d/],
+    [
+      '--older-than has another form',
+      ['forget', '--older-than', '1 year'],
+      {},
+      /It must be days or hours: 30d, 12h/,
+    ],
+  ])('exits with 2 and a remedy if %s', async (_, args, wrong, message) => {
     const options = { env: { ...env, ...wrong }, cwd: newFolder() };
     const result = await paylink(['inbox', ...args], options);
     expect(result).toMatchObject({ code: 2, stdout: '' });

@@ -119,7 +119,7 @@ describe('paylink init', () => {
     return runPrinted(stdout, folder, env);
   }
 
-  it('writes for each host what passes tsc --strict and its own test of one credit', async () => {
+  it('writes files for each host that pass tsc --strict and their own test', async () => {
     // The projects lie in one folder, so that one run of the compiler checks them all.
     const root = await project({}, { 'tsconfig.json': TSCONFIG });
     const tests = await Promise.all(
@@ -178,7 +178,7 @@ describe('paylink init', () => {
   it.each([
     ['CommonJS', {}],
     ['ES modules', { type: 'module' }],
-  ])('prints a line that runs the test in jest, in %s', async (_, type) => {
+  ])('prints a command that runs the test with jest in %s', async (_, type) => {
     const folder = newFolder();
     await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
     for (const name of ['express', '@paylink'])
@@ -199,7 +199,7 @@ describe('paylink init', () => {
     ['jest', 'npx jest src/payment-webhook.test.ts'],
     ['tsx', 'node --import tsx --test src/payment-webhook.test.ts'],
   ])(
-    'prints a line that names the test where a TypeScript project has %s',
+    'prints a command that names the test if a TypeScript project has %s',
     async (runner, line) => {
       const files = { 'tsconfig.json': TSCONFIG, 'src/index.ts': 'export {};\n' };
       const folder = await project(
@@ -210,7 +210,7 @@ describe('paylink init', () => {
     },
   );
 
-  it('adds missing lines, prints no secret, and changes nothing at the second run', async () => {
+  it('adds missing lines, prints no secret, and changes nothing on a second run', async () => {
     const env = 'WEBHOOK_SECRET=mine-and-kept-0123456789\nSHOP_URL=\n# a comment';
     const folder = await project(
       { dependencies: { express: '5' }, scripts: { start: 'node .' } },
@@ -234,7 +234,7 @@ describe('paylink init', () => {
     expect(await readFile(join(folder, '.env'), 'utf8')).toBe(written);
   });
 
-  it('leads to the first credit by its printed lines alone', async () => {
+  it('leads to the first credit if you follow its printed lines', async () => {
     const port = await freePort();
     const folder = await project(
       { dependencies: { express: '5', ...WITH_DATABASE }, scripts: { dev: 'node server.js' } },
@@ -300,7 +300,7 @@ app.listen(${port}, () => console.log('ready'));
     if (manager !== 'npm') expect(stdout).not.toMatch(/^ {2}np[mx] (?:run|install|vitest)/m);
   });
 
-  it('takes the package manager of the monorepo that the package is in', async () => {
+  it('uses the package manager of the surrounding monorepo', async () => {
     const root = await project({ workspaces: ['apps/*'] }, { 'yarn.lock': '' });
     const api = join(root, 'apps/api');
     await writeFiles(api, { dependencies: { koa: '3' } }, {});
@@ -311,7 +311,7 @@ app.listen(${port}, () => console.log('ready'));
     ['workspaces', { workspaces: ['apps/*', 'libs/*'] }, {}],
     ['pnpm-workspace.yaml', {}, { 'pnpm-workspace.yaml': "packages:\n  - 'apps/*'\n  - libs/*\n" }],
   ])(
-    'names the packages with a server at the root of a monorepo with %s',
+    'lists the packages that have a server if it runs at the root of a monorepo with %s',
     async (_, manifest, files) => {
       const root = await project(manifest, files);
       await writeFiles(join(root, 'apps/api'), { dependencies: { fastify: '5' } }, {});
@@ -324,7 +324,7 @@ app.listen(${port}, () => console.log('ready'));
     },
   );
 
-  it('sees the prefix, the parser, the missing raw body and the port of Nest', async () => {
+  it('detects the global prefix, the body parser, the missing raw body and the port of Nest', async () => {
     const main = `import { json } from 'express';
 const app = await NestFactory.create(AppModule);
 app.setGlobalPrefix('api');
@@ -342,14 +342,14 @@ await app.listen(process.env.PORT ?? 8080);
     expect(stdout).toContain('global prefix /api');
   });
 
-  it('names the parser that is mounted for all routes', async () => {
+  it('names a body parser that is mounted for all routes', async () => {
     const app = 'const app = express();\n// app.use(express.text())\napp.use(express.json());\n';
     const folder = await project({ dependencies: { express: '5' } }, { 'lib/app.js': app });
     const { stdout } = await inFolder(folder, ['--dry-run']);
     expect(stdout).toContain('lib/app.js:3 mounts a body parser: mount the routes above');
   });
 
-  it('names the line to replace before customers pay if there is no PostgreSQL', async () => {
+  it('names the memory store line to replace if there is no PostgreSQL', async () => {
     const folder = await project({ dependencies: { koa: '3', mysql2: '3', 'drizzle-orm': '1' } });
     const { stdout } = await inFolder(folder, ['--yes']);
     expect(stdout).toMatch(/^koa, JavaScript, no PostgreSQL$/m);
@@ -363,7 +363,7 @@ await app.listen(process.env.PORT ?? 8080);
     ['Neon', { '@neondatabase/serverless': '1' }, '@neondatabase/serverless'],
     ['Kysely', { kysely: '1' }, 'pg'],
     ['Prisma', { '@prisma/client': '7' }, 'pg'],
-  ])('credits through a pool of the database of %s', async (kind, dependency, module) => {
+  ])('credits through a database pool in a project with %s', async (kind, dependency, module) => {
     const schema = 'datasource db {\n  provider = "postgresql"\n}\n';
     const folder = await project(
       { dependencies: { koa: '3', ...dependency } },
@@ -377,10 +377,10 @@ await app.listen(process.env.PORT ?? 8080);
   });
 
   it.each([
-    ['the file', 'payments.js', 'file.js'],
-    ['.env', '.env', 'secrets'],
-    ['a link that leads nowhere', 'payments.js', 'nowhere'],
-  ])('writes nothing through a symbolic link out of the folder: %s', async (_, path, target) => {
+    ['payments.js leads to a file', 'payments.js', 'file.js'],
+    ['.env leads to a file', '.env', 'secrets'],
+    ['payments.js leads nowhere', 'payments.js', 'nowhere'],
+  ])('writes nothing through a symbolic link out of the folder if %s', async (_, path, target) => {
     const outside = newFolder();
     if (target !== 'nowhere') await writeFile(join(outside, target), 'KEPT=1\n');
     const folder = await project({ dependencies: { koa: '3' } });
@@ -393,7 +393,7 @@ await app.listen(process.env.PORT ?? 8080);
       expect(await readFile(join(outside, target), 'utf8')).toBe('KEPT=1\n');
   });
 
-  it('writes no secret through a link to a file that git keeps (O21)', async () => {
+  it('writes no secret through a symbolic link to a tracked file', async () => {
     const folder = await project({ dependencies: { koa: '3' } }, { '.env.example': 'KEPT=1\n' });
     await symlink('.env.example', join(folder, '.env'));
     const { code, stderr } = await inFolder(folder, ['--yes']);
@@ -402,7 +402,7 @@ await app.listen(process.env.PORT ?? 8080);
     expect(await readFile(join(folder, '.env.example'), 'utf8')).toBe('KEPT=1\n');
   });
 
-  it('runs no program that the settings of the repository name', async () => {
+  it('runs no program that the git settings of the repository name', async () => {
     const folder = await project({ dependencies: { koa: '3' } });
     await run('git', ['init', '--quiet'], { cwd: folder });
     await writeFile(join(folder, 'monitor.sh'), '#!/bin/sh\ntouch ran\n', { mode: 0o755 });
@@ -411,7 +411,7 @@ await app.listen(process.env.PORT ?? 8080);
     await expect(stat(join(folder, 'ran'))).rejects.toThrow('ENOENT');
   });
 
-  it('writes nothing into a folder that is a symbolic link (O21)', async () => {
+  it('writes nothing into a folder that is a symbolic link', async () => {
     const outside = newFolder();
     const folder = await project({ dependencies: { koa: '3' } });
     await symlink(outside, join(folder, 'src'));
@@ -435,14 +435,14 @@ await app.listen(process.env.PORT ?? 8080);
     await expect(stat(join(folder, 'apps/api/.gitignore'))).rejects.toThrow('ENOENT');
   });
 
-  it('says how to take a .env out of git that git tracks', async () => {
+  it('prints the git command that untracks a tracked .env', async () => {
     const folder = await project({ dependencies: { koa: '3' } }, { '.env': 'A=1\n' });
     await run('git', ['init', '--quiet'], { cwd: folder });
     await run('git', ['add', '.env'], { cwd: folder });
     expect((await inFolder(folder, ['--dry-run'])).stdout).toContain('  git rm --cached .env');
   });
 
-  it('shows the changes and writes nothing with --dry-run, or where it cannot ask', async () => {
+  it('prints the changes and writes nothing with --dry-run or without a terminal', async () => {
     const folder = await project({ dependencies: { koa: '3' } });
     const dry = await inFolder(folder, ['--dry-run']);
     expect(dry.code).toBe(0);
@@ -455,7 +455,7 @@ await app.listen(process.env.PORT ?? 8080);
     await expect(stat(join(folder, 'payment-webhook.js'))).rejects.toThrow('ENOENT');
   });
 
-  it('asks at a terminal before it overwrites', async () => {
+  it('asks for confirmation at a terminal before it overwrites a file', async () => {
     const folder = await project(
       { dependencies: { koa: '3' } },
       { 'payment-webhook.js': '// mine\n' },
@@ -474,27 +474,27 @@ await app.listen(process.env.PORT ?? 8080);
   });
 
   it.each([
-    ['no package.json', undefined, [], /no package\.json here/],
-    ['no framework', {}, [], /--framework/],
+    ['there is no package.json', undefined, [], /no package\.json here/],
+    ['no framework is found', {}, [], /--framework/],
     [
-      'two frameworks',
+      'two frameworks are found',
       { dependencies: { koa: '3', express: '5' } },
       [],
       /express and koa[^]*--framework express\|koa/,
     ],
     [
-      'Nest in plain JavaScript',
+      'Nest runs in plain JavaScript',
       { dependencies: { '@nestjs/core': '11' } },
       [],
       /no tsconfig\.json here[^]*TypeScript, with decorators/,
     ],
     [
-      'an unknown framework',
+      'the framework is unknown',
       {},
       ['--framework', 'rails'],
       /unknown framework rails\. Valid names: next, express/,
     ],
-  ])('ends with 2 on %s', async (_, manifest, args, message) => {
+  ])('exits with 2 if %s', async (_, manifest, args, message) => {
     const folder = manifest === undefined ? newFolder() : await project(manifest);
     const result = await inFolder(folder, args);
     expect(result).toMatchObject({ code: 2, stdout: '' });

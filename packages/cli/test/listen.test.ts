@@ -35,7 +35,7 @@ async function listen(
 }
 
 describe('paylink listen', () => {
-  it('forwards a delivery byte for byte, gives the answer back, and records it for the owner only', async () => {
+  it('forwards a delivery byte for byte, returns the answer, and records the delivery for the owner only', async () => {
     const shop = await openShop();
     const { url, running, folder, recorded } = await listen(shop.url);
     const answer = await deliver(url, BODY, sign(BODY));
@@ -61,7 +61,7 @@ describe('paylink listen', () => {
     expect(shop.credited).toEqual(['order-42', 'order-42']);
   });
 
-  it('records no more than --record-limit, forwards on, and deletes nothing', async () => {
+  it('stops recording at --record-limit, still forwards, and deletes nothing', async () => {
     const shop = await openShop();
     const folder = newFolder();
     writeFileSync(join(folder, '2026-01-31T12-00-00-000Z-0a1b2c.json'), ' '.repeat(400_000));
@@ -92,7 +92,7 @@ describe('paylink listen', () => {
     expect(shop.credited).toEqual(['order-42']);
   });
 
-  it('leaves the .gitignore of a folder that the user names as it is, and says what follows', async () => {
+  it('leaves the .gitignore of the --record folder unchanged and warns about it', async () => {
     const shop = await openShop();
     const folder = newFolder();
     writeFileSync(join(folder, '.gitignore'), 'node_modules\n');
@@ -106,7 +106,7 @@ describe('paylink listen', () => {
     expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('node_modules\n');
   });
 
-  it('says why a signature does not match, and lets the server behind it refuse', async () => {
+  it('explains a mismatched signature and lets the server refuse the delivery', async () => {
     const shop = await openShop();
     const { url, running } = await listen(shop.url);
     expect((await deliver(url, JSON.stringify(JSON.parse(BODY), null, 2), sign(BODY))).status).toBe(
@@ -118,7 +118,7 @@ describe('paylink listen', () => {
     expect(shop.credited).toEqual([]);
   });
 
-  it('keeps repeated headers and bytes that are no text, and leaves out those of the connection', async () => {
+  it('forwards repeated headers and binary bytes, but not connection headers', async () => {
     const seen: { headers: IncomingHttpHeaders; rawHeaders: string[]; body: Buffer }[] = [];
     const target = await serve((req, res) => {
       const chunks: Buffer[] = [];
@@ -148,7 +148,7 @@ describe('paylink listen', () => {
     expect(seen[0]!.rawHeaders.filter((name) => name === 'X-Service-Signature')).toHaveLength(2);
   });
 
-  it('gives back the headers of the answer as they came, but for those of the connection', async () => {
+  it('returns the headers of the answer unchanged, except connection headers', async () => {
     const packed = gzipSync('{"received":true}');
     const target = await serve((req, res) => {
       req.resume().on('end', () => {
@@ -169,7 +169,7 @@ describe('paylink listen', () => {
     expect(answer.headers.get('keep-alive')).not.toBe('timeout=9');
   });
 
-  it('answers 413 to what is larger than any delivery, and records and forwards nothing', async () => {
+  it('answers 413 to an oversized body, and neither records nor forwards it', async () => {
     const shop = await openShop();
     const { url, recorded } = await listen(shop.url);
     const body = 'a'.repeat(8_000_000);
@@ -178,7 +178,7 @@ describe('paylink listen', () => {
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
   });
 
-  it('asks for a retry while the server behind it is down, and has recorded the delivery', async () => {
+  it('records the delivery and asks for a retry while the server is down', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -192,7 +192,7 @@ describe('paylink listen', () => {
     expect(recorded()).toHaveLength(1);
   });
 
-  it('shows the code of a reply and what to do about it, as trigger does', async () => {
+  it('prints the error code of a reply and its remedy, as trigger does', async () => {
     const target = await serve((req, res) => {
       req
         .resume()
@@ -207,13 +207,13 @@ describe('paylink listen', () => {
     await running.until(/→ 503 \(store_unavailable\).*\n +The store failed: is the database up/);
   });
 
-  it('names NODE_EXTRA_CA_CERTS where the certificate of the webhook is not trusted', async () => {
+  it('names NODE_EXTRA_CA_CERTS if the certificate of the webhook is not trusted', async () => {
     const { url, running } = await listen(await serveSelfSigned());
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
     await running.until(/→ its certificate is not trusted \(\w+\): .*NODE_EXTRA_CA_CERTS/);
   });
 
-  it('replays what is not acknowledged with exit code 1, and refuses another file', async () => {
+  it('exits with 1 if a replay is not acknowledged, and with 2 if the file is not a recording', async () => {
     const shop = await openShop();
     const folder = newFolder();
     const file = join(folder, 'delivery.json');

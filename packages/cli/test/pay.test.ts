@@ -28,7 +28,7 @@ async function emulate(args: readonly string[] = [], env: Readonly<Record<string
 }
 
 describe('paylink pay, fail and cancel', () => {
-  it('act as the customer on a running emulator, with the key that it keeps', async () => {
+  it('settle payments of a running emulator with its stored key', async () => {
     const shop = await openShop();
     const { createLink, tell, running } = await emulate(['--webhook', shop.url], {
       WEBHOOK_SECRET: SECRET,
@@ -58,7 +58,7 @@ describe('paylink pay, fail and cancel', () => {
     expect(shop.credited.sort()).toEqual(['gift', 'order-1']);
   });
 
-  it('say why a payment cannot get there', async () => {
+  it('explain why a payment cannot reach the status', async () => {
     const { createLink, tell } = await emulate();
     await createLink({ amount: 1, reference: 'order-1', single_use: true });
     await createLink({ amount_min: 5, amount_max: 10, reference: 'gift' });
@@ -77,7 +77,7 @@ describe('paylink pay, fail and cancel', () => {
     });
   });
 
-  it('need the API key of the emulator, and are closed to a browser and to other hosts', async () => {
+  it('require the API key of the emulator', async () => {
     const { started } = await emulate([], { PAYLINK_API_KEY: API_KEY });
     const args = ['pay', 'order-1', '--base-url', started.baseUrl];
     const without = await paylink(args);
@@ -107,7 +107,7 @@ describe('paylink pay, fail and cancel', () => {
     'http://127.0.0.1.evil.example/api',
     'http://10.0.0.1:4010/api',
     'nothing',
-  ])('refuse %s, which is no emulator on this machine', async (baseUrl) => {
+  ])('refuse %s, which is not an emulator on this machine', async (baseUrl) => {
     const folder = newFolder();
     const result = await paylink(['pay', 'order-1', '--base-url', baseUrl], {
       env: { PAYLINK_API_KEY: API_KEY },
@@ -117,7 +117,7 @@ describe('paylink pay, fail and cancel', () => {
     expect(existsSync(`${folder}/.paylink`)).toBe(false);
   });
 
-  it('say that no emulator answers', async () => {
+  it('report that no emulator answers', async () => {
     const result = await paylink(['pay', 'order-1', '--base-url', 'http://127.0.0.1:9/api'], {
       env: { PAYLINK_API_KEY: API_KEY },
     });

@@ -33,15 +33,10 @@ const paid = (amount?: number, currency = 'XOF'): Answer => ({
 });
 const is = (status: string): Answer => ({ status, amount: 100, currency: 'XOF' });
 
-describe('an order that the service was asked about', () => {
+describe('judge', () => {
   it.each<[string, Parameters<typeof booksOf>[0], Answer, Verdict]>([
     ['paid and credited', { orders: order, credits: credit }, paid(100), 'right'],
-    [
-      'paid and credited, without the amount of the credit',
-      { orders: order, credits: [{}] },
-      paid(100),
-      'right',
-    ],
+    ['paid, and credited without an amount', { orders: order, credits: [{}] }, paid(100), 'right'],
     ['paid and not credited', { orders: order }, paid(100), 'lost'],
     ['paid, marked and not credited', { orders: order, marked: true }, paid(100), 'lost'],
     ['pending and not credited', { orders: order }, is('pending'), 'right'],
@@ -116,33 +111,33 @@ describe('an order that the service was asked about', () => {
       paid(100, 'EUR'),
       'right',
     ],
+    ['paid by an unstated amount', { orders: order, credits: credit }, paid(undefined), 'unknown'],
     [
-      'paid by an amount that is not stated',
-      { orders: order, credits: credit },
-      paid(undefined),
-      'unknown',
-    ],
-    [
-      'paid by an amount that is not stated, credited by another one',
+      'paid by an unstated amount, credited by another amount',
       { orders: order, credits: [{ amount: '9' }] },
       paid(undefined),
       'amount_differs',
     ],
-    ['of no amount, paid and credited', { orders: [{}], credits: credit }, paid(100), 'unknown'],
     [
-      'free, paid within its bounds',
+      'without an amount, paid and credited',
+      { orders: [{}], credits: credit },
+      paid(100),
+      'unknown',
+    ],
+    [
+      'free and paid within its bounds',
       { orders: [{ amount_min: '50', amount_max: '100' }], credits: credit },
       paid(100),
       'right',
     ],
     [
-      'free, paid over its bounds',
+      'free and paid over its bounds',
       { orders: [{ amount_min: '50', amount_max: '99' }], credits: credit },
       paid(100),
       'amount_differs',
     ],
     [
-      'free, credited by another amount',
+      'free and credited by another amount',
       { orders: [{ amount_min: '1', amount_max: '999' }], credits: credit },
       paid(200),
       'amount_differs',
@@ -166,20 +161,14 @@ describe('an order that the service was asked about', () => {
       { error: 'timeout' },
       'amount_differs',
     ],
-  ])('that is %s', (_, books, answer, verdict) => {
+  ])('gives the verdict on an order that is %s', (_, books, answer, verdict) => {
     expect(judge(booksOf(books), answer, 'XOF').verdict).toBe(verdict);
   });
 });
 
-describe('an order by the books alone', () => {
+describe('judgeByBooks', () => {
   it.each<[string, Parameters<typeof booksOf>[0], Ask, boolean, Verdict | undefined]>([
-    [
-      'credited twice, whatever is asked',
-      { orders: order, credits: [{}, {}] },
-      'all',
-      true,
-      'doubled',
-    ],
+    ['credited twice', { orders: order, credits: [{}, {}] }, 'all', true, 'doubled'],
     [
       'credited once and marked',
       { orders: order, credits: credit, marked: true },
@@ -188,7 +177,7 @@ describe('an order by the books alone', () => {
       'not_asked',
     ],
     [
-      'credited once and marked, where all are asked',
+      'credited once and marked, with --ask all',
       { orders: order, credits: credit, marked: true },
       'all',
       true,
@@ -202,16 +191,16 @@ describe('an order by the books alone', () => {
       undefined,
     ],
     [
-      'credited once, where there are no marks',
+      'credited once, without any marks table',
       { orders: order, credits: credit },
       'undecided',
       false,
       undefined,
     ],
     ['not credited', { orders: order }, 'undecided', true, undefined],
-    ['not credited, where nothing is asked', { orders: order }, 'none', true, 'not_asked'],
+    ['not credited, with --ask none', { orders: order }, 'none', true, 'not_asked'],
     [
-      'marked and not credited, where nothing is asked',
+      'marked and not credited, with --ask none',
       { orders: order, marked: true },
       'none',
       true,
@@ -224,13 +213,7 @@ describe('an order by the books alone', () => {
       true,
       'amount_differs',
     ],
-    [
-      'of an amount that cannot be compared',
-      { orders: [{ amount: '1.5' }] },
-      'all',
-      true,
-      'unknown',
-    ],
+    ['of an amount with a fraction', { orders: [{ amount: '1.5' }] }, 'all', true, 'unknown'],
     [
       'of an amount and bounds',
       { orders: [{ amount: '1', amount_min: '1' }] },
@@ -239,26 +222,29 @@ describe('an order by the books alone', () => {
       'unknown',
     ],
     [
-      'of bounds the wrong way round',
+      'of reversed bounds',
       { orders: [{ amount_min: '2', amount_max: '1' }] },
       'all',
       true,
       'unknown',
     ],
     ['of one bound', { orders: [{ amount_min: '2' }] }, 'all', true, 'unknown'],
-  ])('that is %s', (_, books, ask, hasMarks, verdict) => {
+  ])('gives the verdict on an order that is %s', (_, books, ask, hasMarks, verdict) => {
     expect(judgeByBooks(booksOf(books), ask, hasMarks)?.verdict).toBe(verdict);
   });
 
-  it.each(['all', 'undecided', 'none'] as const)('is never right, with --ask %s', (ask) => {
-    for (const credits of [[], credit, [...credit, ...credit]]) {
-      for (const marked of [true, false]) {
-        for (const hasMarks of [true, false]) {
-          expect(
-            judgeByBooks(booksOf({ orders: order, credits, marked }), ask, hasMarks)?.verdict,
-          ).not.toBe('right');
+  it.each(['all', 'undecided', 'none'] as const)(
+    'never judges an order right, with --ask %s',
+    (ask) => {
+      for (const credits of [[], credit, [...credit, ...credit]]) {
+        for (const marked of [true, false]) {
+          for (const hasMarks of [true, false]) {
+            expect(
+              judgeByBooks(booksOf({ orders: order, credits, marked }), ask, hasMarks)?.verdict,
+            ).not.toBe('right');
+          }
         }
       }
-    }
-  });
+    },
+  );
 });

@@ -62,7 +62,7 @@ async function startStuckService() {
 const reportOf = ({ stdout }: Result): Report => JSON.parse(stdout) as Report;
 
 describe('a run that is stopped', () => {
-  it('prints by Ctrl-C what is known, and the same command line asks only for the rest', async () => {
+  it('prints a partial report at Ctrl-C, and the same command then asks only about the rest', async () => {
     const service = await startStuckService();
     const folder = writeOrders(300, 299);
     const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'];
@@ -99,7 +99,7 @@ describe('a run that is stopped', () => {
     expect(readdirSync(join(folder, 'state'))).toEqual([]);
   });
 
-  it('goes on after kill -9 as well', async () => {
+  it('resumes after kill -9', async () => {
     const service = await startStuckService();
     const folder = writeOrders(300, 299);
     const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state', '--json'];
@@ -117,7 +117,7 @@ describe('a run that is stopped', () => {
     });
   });
 
-  it('keeps what is known where the report cannot be written, and asks nothing again', async () => {
+  it('keeps its answers if the report cannot be written, and asks nothing again', async () => {
     const service = await startService(() => 'success');
     const folder = writeOrders(20, 19);
     const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state'];
@@ -137,7 +137,7 @@ describe('a run that is stopped', () => {
     expect(readdirSync(join(folder, 'state'))).toEqual([]);
   });
 
-  it('drops answers of a run that was killed while it cleared its folder', async () => {
+  it('drops leftover answers of a run that was killed while it cleared its folder', async () => {
     const service = await startService(() => 'success');
     const folder = writeOrders(3, 3);
     mkdirSync(join(folder, 'state'));
@@ -159,7 +159,7 @@ describe('a run that is stopped', () => {
     });
   });
 
-  it('touches no file of the user in the folder that it is given', async () => {
+  it('touches no other file in the --state folder', async () => {
     const folder = writeOrders(3, 3);
     const names = [
       'rows',
@@ -183,7 +183,7 @@ describe('a run that is stopped', () => {
     for (const name of names.slice(1)) expect(readFileSync(join(folder, name), 'utf8')).toBe(name);
   });
 
-  it('takes the folder of a killed run that had the same process id, as in a container', async () => {
+  it('takes over the folder of a killed run with the same process id, as in a container', async () => {
     const folder = writeOrders(3, 3);
     const args = ['prove', ...FILES, '--state', 'state'];
     const locking = 'mkdir state && echo $$ > state/.paylink-prove-lock && exec "$0" "$@"';
@@ -195,7 +195,7 @@ describe('a run that is stopped', () => {
     expect(status).toBe(0);
   });
 
-  it('refuses a folder in which another run is at work', async () => {
+  it('refuses a --state folder that another run uses', async () => {
     const asked = deferred();
     const service = await startService(() => {
       asked.resolve(undefined);
@@ -211,7 +211,7 @@ describe('a run that is stopped', () => {
     });
   });
 
-  it('stops where the service is away, says nothing of the rest, and goes on when it is back', async () => {
+  it('stops if the service is unavailable, judges only the answered orders, and resumes later', async () => {
     let isAway = true;
     const service = await startService((_, response, count) => {
       if (count <= 30 || !isAway) return 'success';
@@ -248,7 +248,7 @@ describe('a run that is stopped', () => {
     expect(second.code).toBe(0);
   });
 
-  it('stops at once where the key is refused', async () => {
+  it('stops at once if the service refuses the key', async () => {
     const service = await startService((_, response) => {
       response.writeHead(401).end();
       return undefined;
@@ -264,7 +264,7 @@ describe('a run that is stopped', () => {
 });
 
 describe('the service', () => {
-  it('is left alone by all questions while it asks to wait, and each refused one is asked again', async () => {
+  it('gets no question during Retry-After, and each refused question again afterwards', async () => {
     let until = 0;
     const early: number[] = [];
     let refusals = 0;
@@ -295,7 +295,7 @@ describe('the service', () => {
     });
   });
 
-  it('that knows none of the payments makes no order right', async () => {
+  it('that knows no payment makes no order right', async () => {
     const service = await startService((_, response) => {
       response.writeHead(404).end();
       return undefined;
@@ -308,7 +308,7 @@ describe('the service', () => {
     expect(result.code).toBe(1);
   });
 
-  it('that knows none of the payments accuses no credited order, and hides no amount that differs', async () => {
+  it('that knows no payment leaves credited orders unknown, but wrong amounts reported', async () => {
     const service = await startService((_, response) => {
       response.writeHead(404).end();
       return undefined;
@@ -330,7 +330,7 @@ describe('the service', () => {
     expect(result.code).toBe(1);
   });
 
-  it('that knows some of them shows what was credited without payment before the first of these', async () => {
+  it('that knows one payment proves that earlier orders were credited without payment', async () => {
     const service = await startService((reference, response) => {
       if (reference === 'order-2') return 'success';
       response.writeHead(404).end();
@@ -348,7 +348,7 @@ describe('the service', () => {
     );
   });
 
-  it('behind a proxy that answers 404 with a page proves nothing by that', async () => {
+  it('proves nothing if a proxy answers 404 with an HTML page', async () => {
     const service = await startService((reference, response) => {
       if (reference === 'order-2') return 'success';
       response
@@ -369,7 +369,7 @@ describe('the service', () => {
   });
 
   it.each([['404 page not found'], ['']])(
-    'behind a proxy that answers 404 %j to an encoded slash proves nothing by that',
+    'proves nothing if a proxy answers 404 %j to an encoded slash',
     async (page) => {
       const service = await startService((reference, response) => {
         if (reference === 'order-1') return 'success';
@@ -394,7 +394,7 @@ describe('the service', () => {
     },
   );
 
-  it('that knows some of them leaves an order without a link right', async () => {
+  it('that knows one payment leaves an unpaid order without a link right', async () => {
     const service = await startService((reference, response) => {
       if (reference !== 'order-0') return 'success';
       response.writeHead(404).end();
@@ -409,7 +409,7 @@ describe('the service', () => {
     expect(result.code).toBe(0);
   });
 
-  it('is not asked by --ask none, and then nothing is right', async () => {
+  it('is not asked with --ask none, and then no order is right', async () => {
     const result = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], {
       cwd: writeOrders(5, 5),
     });
@@ -422,7 +422,7 @@ describe('the service', () => {
   });
 });
 
-describe('an input that cannot be read', () => {
+describe('paylink prove', () => {
   const fine = 'reference,amount\norder-1,100\n';
   it.each([
     ['is missing', {}, /--orders: orders\.csv cannot be read \(ENOENT\)/],
@@ -438,22 +438,22 @@ describe('an input that cannot be read', () => {
       /is not CSV: quote not closed/,
     ],
     [
-      'has no references',
+      'has no column reference',
       { 'orders.csv': 'number,amount\n1,100\n' },
       /names no column reference\n.*reference, amount, amount_min/,
     ],
     [
-      'has no amounts',
+      'has no amount column',
       { 'orders.csv': 'reference\norder-1\n' },
       /names no column amount or amount_min/,
     ],
     [
-      'has two columns of one name',
+      'has two columns with the same name',
       { 'orders.csv': 'reference,amount,amount\norder-1,1,2\n' },
       /--orders: .* has two columns amount/,
     ],
     [
-      'has two references',
+      'has two columns reference',
       { 'credits.csv': 'reference, reference\na,b\n', 'orders.csv': fine },
       /--credits: .* two columns reference/,
     ],
@@ -462,14 +462,14 @@ describe('an input that cannot be read', () => {
       { 'orders.csv': 'reference,amount\norder-1,1,000\n' },
       /is not CSV/,
     ],
-  ])('ends with 2 where it %s', async (_, files, message) => {
+  ])('exits with 2 if an input %s', async (_, files, message) => {
     const folder = write({ 'credits.csv': fine, ...files });
     const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
     expect({ code: result.code, stdout: result.stdout }).toEqual({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
   });
 
-  it('ends with a code of its own if there are no orders, and calls nothing right (O23)', async () => {
+  it('exits with 3 and calls nothing right if there are no orders', async () => {
     const folder = write({ 'orders.csv': 'reference,amount\n', 'credits.csv': 'reference\n' });
     const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
     expect(result).toMatchObject({
@@ -484,7 +484,7 @@ describe('an input that cannot be read', () => {
     ]);
   });
 
-  it('takes stdin for one input, and not for two', async () => {
+  it('reads one input from stdin, and refuses to read two', async () => {
     const folder = write({ 'credits.csv': fine });
     const one = await paylink(
       ['prove', '--orders', '-', '--credits', 'credits.csv', '--ask', 'none', '--json'],
@@ -504,7 +504,7 @@ describe('an input that cannot be read', () => {
     });
   });
 
-  it('tells the delimiter of stdin by the whole first line, though a pipe gives it in parts', () => {
+  it('detects the delimiter of stdin from the whole first line, even if a pipe splits it', () => {
     const folder = write({ 'credits.csv': fine });
     const script = `(printf 'refer'; sleep 2; printf 'ence;amount\\norder-1;1,00\\n') | "$NODE" "$COMMAND" prove --orders - --credits credits.csv --ask none --json`;
     const env = { ...process.env, NODE: process.execPath, COMMAND };
@@ -512,7 +512,7 @@ describe('an input that cannot be read', () => {
     expect((JSON.parse(stdout) as Report).findings[0]!.reason).toContain('has the amount "1,00"');
   });
 
-  it('writes findings as CSV to a terminal with what the terminal would act on escaped, and to a pipe as they are', async () => {
+  it('escapes control characters in CSV at a terminal, but not in a pipe', async () => {
     const folder = write({
       'orders.csv': 'reference,amount\norder-1,100\n',
       'credits.csv': 'reference,amount\nb\u001b[2Jb,100\n',
@@ -526,7 +526,7 @@ describe('an input that cannot be read', () => {
     );
   });
 
-  it('says of a row by its number what is wrong with it, and judges the others', async () => {
+  it('names a faulty row by its number, and judges the other rows', async () => {
     const folder = write({
       'orders.csv':
         '\ufeffreference;amount\r\n"a\r\nb";100\r\n;100\r\nc;1e3\r\nc2;9007199254740993\r\nd;-5\r\ne;100\r\ne;200\r\n',

@@ -86,8 +86,8 @@ async function foundIn(
   return found;
 }
 
-describe('books of every kind of fault, against the service of the emulator', () => {
-  it('finds in PostgreSQL every planted fault and nothing else, and asks only what books and marks do not settle', async () => {
+describe('paylink prove, against the emulator', () => {
+  it('finds exactly the planted faults in PostgreSQL, and asks only about unsettled orders', async () => {
     const books = makeBooks(20_000, 102, FAULTS);
     const stories = storiesOf(books);
     for (const story of stories) await createPayment(story);
@@ -132,7 +132,7 @@ describe('books of every kind of fault, against the service of the emulator', ()
     expect(result.code).toBe(1);
   }, 120_000);
 
-  it('finds the same in CSV files of any order, and asks about all', async () => {
+  it('finds exactly the planted faults in unsorted CSV files, and asks about all orders with --ask all', async () => {
     await emulator.reset();
     const books = makeBooks(2_000, 102, FAULTS);
     const stories = storiesOf(books);
@@ -174,7 +174,7 @@ describe('books of every kind of fault, against the service of the emulator', ()
   });
 });
 
-describe('books in PostgreSQL', () => {
+describe('paylink prove, on PostgreSQL', () => {
   const query = [
     '--orders',
     'SELECT reference, amount FROM shop',
@@ -189,7 +189,7 @@ describe('books in PostgreSQL', () => {
   });
 
   it.each([undefined, 'Käse "GmbH" \\ 1'])(
-    'knows the marks that the store of tenant %j has left',
+    'recognises the marks that the store wrote for tenant %j',
     async (tenant) => {
       const store = postgresStore(pool, {
         logger: { warn: () => undefined, error: () => undefined },
@@ -230,7 +230,7 @@ describe('books in PostgreSQL', () => {
     },
   );
 
-  it('takes nothing for lost that was credited while the service was asked', async () => {
+  it('does not report an order as lost if it is credited during the run', async () => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('late', 100), ('lost', 100)`);
     for (const reference of ['late', 'lost']) {
       await emulator.createLink({ reference, amount: 100 });
@@ -249,7 +249,7 @@ describe('books in PostgreSQL', () => {
     });
   });
 
-  it('does not go on with the books of another database', async () => {
+  it('does not resume with the books of another database', async () => {
     await pool.query(`INSERT INTO shop VALUES ('a', 100); INSERT INTO paid VALUES ('a', 100)`);
     const folder = newFolder();
     const args = ['prove', ...query, '--ask', 'all', '--state', 'state'];
@@ -274,7 +274,7 @@ describe('books in PostgreSQL', () => {
     expect(again.stderr).toContain('going on: the books were read at');
   });
 
-  it('brings credits of a file together with orders of a query', async () => {
+  it('joins credits of a file with orders of a query', async () => {
     await pool.query(
       `INSERT INTO shop (reference, amount) VALUES ('a', 100), ('b', 100), (NULL, 5)`,
     );
@@ -301,14 +301,14 @@ describe('books in PostgreSQL', () => {
   });
 
   it.each([
-    ['is no SQL', 'SELECT FROM WHERE', /--orders: PostgreSQL refuses the query: syntax error/],
+    ['is not SQL', 'SELECT FROM WHERE', /--orders: PostgreSQL refuses the query: syntax error/],
     [
       'writes',
       'WITH gone AS (DELETE FROM shop RETURNING *) SELECT * FROM gone',
       /PostgreSQL refuses the query/,
     ],
     [
-      'calls what writes',
+      'calls a function that writes',
       'SELECT reference, amount, setval($$counter$$, 9) FROM shop',
       /read-only transaction/,
     ],
@@ -317,8 +317,8 @@ describe('books in PostgreSQL', () => {
       'SELECT reference, amount, 2 * amount AS amount FROM shop',
       /--orders: the query has two columns amount/,
     ],
-    ['has no reference', 'SELECT amount FROM shop', /the query gives no column reference/],
-  ])('refuses a query that %s, and changes nothing (O23)', async (_, orders, message) => {
+    ['has no column reference', 'SELECT amount FROM shop', /the query gives no column reference/],
+  ])('refuses a query that %s, and changes nothing', async (_, orders, message) => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100);
       CREATE SEQUENCE IF NOT EXISTS counter; SELECT setval('counter', 3)`);
     const result = await paylink(
@@ -333,7 +333,7 @@ describe('books in PostgreSQL', () => {
     expect(rows).toEqual([{ orders: 1, counter: 3 }]);
   });
 
-  it('says that the server is not there, and not the password (J01)', async () => {
+  it('reports an unreachable server without the password', async () => {
     const url = new URL(server.url);
     url.password = 'a-password-of-the-books';
     url.port = '1';

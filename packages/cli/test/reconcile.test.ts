@@ -108,8 +108,8 @@ const recordsOf = ({ stdout }: Pick<Result, 'stdout'>): RunReport[] =>
   linesOf(stdout).map((line) => JSON.parse(line) as RunReport);
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 
-describe('a run', () => {
-  it('credits the paid orders once, in one line, and ends although the pool is open', async () => {
+describe('paylink reconcile', () => {
+  it('credits the paid orders once, prints one line, and exits although the pool is open', async () => {
     const { emulator, env } = await openEmulator();
     const references = await insertOrders(5);
     await pay(emulator, references, references.slice(0, 2));
@@ -123,7 +123,7 @@ describe('a run', () => {
     expect(second.stdout).toMatch(/done: read 3 orders in .* credited 0, pending 3\n$/);
   });
 
-  it('prints JSON for programs, and calls close() of the module', async () => {
+  it('prints JSON with --json, and calls close() of the module', async () => {
     const { emulator, env } = await openEmulator();
     const references = await insertOrders(2);
     await pay(emulator, references, references.slice(0, 1));
@@ -140,7 +140,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('prints one line for each error and no stack, ends with 1, and credits the others', async () => {
+  it('prints one line per error without a stack, exits with 1, and credits the other orders', async () => {
     const { emulator, env } = await openEmulator();
     const references = await insertOrders(5);
     await pay(emulator, references.slice(0, 4), references.slice(0, 4));
@@ -155,7 +155,7 @@ describe('a run', () => {
     expect(await paidOrders()).toHaveLength(3);
   });
 
-  it('prints twenty lines and a count if the service is down for every order', async () => {
+  it('prints twenty errors and a count if the service is down', async () => {
     await insertOrders(60);
     const env = environmentOf({ baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_a.bcdefghi' });
     const { code, stdout, stderr } = await paylink([...ARGS, '--concurrency', '60'], { env });
@@ -165,7 +165,7 @@ describe('a run', () => {
     expect(linesOf(stdout)).toHaveLength(1);
   });
 
-  it('stops at a refused key after a few questions, with 3, and credits with the right one', async () => {
+  it('stops with 3 after a few requests if the key is refused, and credits with the right key', async () => {
     const { emulator, env } = await openEmulator();
     const references = await insertOrders(200);
     await pay(emulator, references, references.slice(0, 3));
@@ -182,7 +182,7 @@ describe('a run', () => {
     expect(await paidOrders()).toHaveLength(3);
   });
 
-  it('reads 10,000 orders through a rate limit, and credits the paid ones', async () => {
+  it('reconciles 10,000 orders through a rate limit', async () => {
     const { emulator, env } = await openEmulator({ rateLimit: { requests: 3_000, seconds: 1 } });
     const references = await insertOrders(10_000);
     const paid = references.filter((_, n) => n % 100 === 0);
@@ -194,7 +194,7 @@ describe('a run', () => {
     expect(await paidOrders()).toEqual(paid);
   }, 120_000);
 
-  it('cut off by its deadline keeps a cursor, and the next run starts there', async () => {
+  it('stores a cursor at its deadline, and the next run starts there', async () => {
     const limited = await openEmulator({ rateLimit: { requests: 100, seconds: 60 } });
     const references = await insertOrders(250);
     await pay(limited.emulator, references, []);
@@ -218,7 +218,7 @@ describe('a run', () => {
     expect(await paidOrders()).toEqual(references.slice(-1));
   });
 
-  it('takes references as they are read, and says why if that fails', async () => {
+  it('accepts an async iterable of references, and reports an error of the iterable', async () => {
     const { emulator, env } = await openEmulator();
     const references = await insertOrders(1);
     await pay(emulator, references, references);
@@ -235,7 +235,7 @@ describe('a run', () => {
   });
 });
 
-it('a run whose query hangs ends a minute after its deadline, so that it keeps no lock', async () => {
+it('a run whose query hangs ends a minute after its deadline and releases its lock', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const onError = vi.fn();
@@ -265,8 +265,8 @@ it('a run whose query hangs ends a minute after its deadline, so that it keeps n
   expect(isLocked).toBe(false);
 });
 
-describe('two runs at a time', () => {
-  it('do not overlap, and a run that was killed leaves no lock', async () => {
+describe('two concurrent runs', () => {
+  it('do not overlap, and a killed run leaves no lock', async () => {
     const service = await openStuckService();
     await insertOrders(1);
     const first = start(ARGS, service.env);
@@ -286,7 +286,7 @@ describe('two runs at a time', () => {
     expect(await paidOrders()).toHaveLength(1);
   });
 
-  it('of two merchants are both at work', async () => {
+  it('of two merchants can overlap', async () => {
     const service = await openStuckService();
     await insertOrders(1);
     const first = start([...ARGS, '--tenant', 'acme'], service.env);
@@ -297,7 +297,7 @@ describe('two runs at a time', () => {
     expect((await first.result()).code).toBe(0);
   });
 
-  it('overlap without a database, which the log says once, and credit once', async () => {
+  it('overlap without a database after one warning each, and credit once', async () => {
     const service = await openStuckService();
     await insertOrders(1);
     const module = moduleWith('');
@@ -321,7 +321,7 @@ describe('two runs at a time', () => {
 });
 
 describe('a schedule', () => {
-  it('runs again and again, keeps its health, and ends with 0 at SIGTERM', async () => {
+  it('runs repeatedly, writes its health file, and exits with 0 at SIGTERM', async () => {
     const { emulator, env } = await openEmulator();
     const [first, second] = await insertOrders(2);
     await pay(emulator, [first!, second!], [first!]);
@@ -336,7 +336,7 @@ describe('a schedule', () => {
     expect(await paidOrders()).toEqual([first, second]);
   });
 
-  it('goes on after a run that failed, because the database may be away for a moment', async () => {
+  it('continues after a failed run, such as during a database outage', async () => {
     const { emulator, env } = await openEmulator();
     const references = await insertOrders(1);
     await pay(emulator, references, references);
@@ -358,7 +358,7 @@ describe('a schedule', () => {
   it.each([
     [['--every', '5m'], 0],
     [[], 130],
-  ])('with %j ends at SIGTERM in the middle of a run, with %i', async (more, code) => {
+  ])('with %j stops at SIGTERM in the middle of a run and exits with %i', async (more, code) => {
     const service = await openStuckService();
     await insertOrders(50);
     const running = start([...ARGS, ...more], service.env);
@@ -372,11 +372,11 @@ describe('a schedule', () => {
   });
 });
 
-describe('a thrown value that is hard to read', () => {
+describe('a thrown value that cannot be printed', () => {
   const PAYMENTS = `import { createPayments, memoryStore } from ${JSON.stringify(at('../../payments/src/index.ts'))};`;
 
   it.each(['Promise.any([])', 'Promise.reject(Object.create(null))', 'Promise.reject(null)'])(
-    'of `credit` is an error of the run: %s',
+    'of `credit` counts as an error of the run: %s',
     async (thrown) => {
       const module = join(newFolder(), 'payments.mjs');
       const source = `${PAYMENTS}
@@ -401,7 +401,7 @@ describe('a thrown value that is hard to read', () => {
     },
   );
 
-  it('of the module is a fault of the module', async () => {
+  it('of the module makes the command exit with 2', async () => {
     for (const thrown of ['null', 'new AggregateError([])', 'Object.create(null)']) {
       const result = await paylink(['reconcile', '--module', moduleWith(`throw ${thrown};`)]);
       expect(result).toMatchObject({ code: 2, stdout: '' });
@@ -409,7 +409,7 @@ describe('a thrown value that is hard to read', () => {
     }
   });
 
-  it('of close() does not change how the run ended', async () => {
+  it('of close() does not change the exit code', async () => {
     const { env } = await openEmulator();
     const module = moduleWith('export const close = () => { throw Object.create(null); };');
     const result = await paylink(['reconcile', '--module', module], { env });
@@ -418,7 +418,7 @@ describe('a thrown value that is hard to read', () => {
   });
 });
 
-it('a secret that a long error would cut in two is not printed (J01)', async () => {
+it('paylink reconcile hides a secret that the limit of a long error would cut', async () => {
   const module = join(newFolder(), 'payments.mjs');
   writeFileSync(
     module,
@@ -436,7 +436,7 @@ it('a secret that a long error would cut in two is not printed (J01)', async () 
   }
 });
 
-it('a module that never loads ends at SIGTERM', async () => {
+it('paylink reconcile exits at SIGTERM although its module never loads', async () => {
   const module = join(newFolder(), 'payments.mjs');
   const source =
     "console.log('loading'); setInterval(() => {}, 1000); await new Promise(() => {});";
@@ -447,13 +447,13 @@ it('a module that never loads ends at SIGTERM', async () => {
   expect(await running.result()).toMatchObject({ code: 130 });
 });
 
-it('a deadline of 24 days is no timer that overflows', async () => {
+it('paylink reconcile accepts a deadline over the timer limit of 24 days', async () => {
   const { env } = await openEmulator();
   const result = await paylink([...ARGS, '--deadline', '35791m'], { env });
   expect(result).toMatchObject({ code: 0, stderr: '' });
 });
 
-it('a --state that is a link stays one, and no draft is left', async () => {
+it('paylink reconcile keeps a --state file that is a symbolic link, and leaves no temporary file', async () => {
   const { env } = await openEmulator();
   const [folder, volume] = [newFolder(), newFolder()];
   writeFileSync(join(volume, 'cursor.json'), '{"cursor":"0:order-00000"}');
@@ -465,7 +465,7 @@ it('a --state that is a link stays one, and no draft is left', async () => {
   expect([...readdirSync(folder), ...readdirSync(volume)]).toEqual(['cursor.json', 'cursor.json']);
 });
 
-it('a secret in an error of the merchant is not printed (J01)', async () => {
+it('paylink reconcile hides secrets in errors of the merchant', async () => {
   const env = {
     PAYLINK_API_KEY: API_KEY,
     WEBHOOK_SECRET: SECRET,
@@ -489,13 +489,21 @@ it('a secret in an error of the merchant is not printed (J01)', async () => {
   }
 });
 
-describe('a module or an option that is wrong', () => {
+describe('an invalid module or option', () => {
   it.each([
-    ['no file', [], 'no --module'],
-    ['a file that is not there', ['--module', 'none.js'], 'there is no file none.js'],
-    ['another format', ['--module', MODULE, '--every', 'often'], 'a time such as 30s, 5m or 1h'],
-    ['no folder', ['--module', MODULE, '--state', 'none/a'], '--state: there is no folder none'],
-  ])('ends with 2 and names the fault: %s', async (_, args, message) => {
+    ['--module is missing', [], 'no --module'],
+    ['the module does not exist', ['--module', 'none.js'], 'there is no file none.js'],
+    [
+      '--every has another form',
+      ['--module', MODULE, '--every', 'often'],
+      'a time such as 30s, 5m or 1h',
+    ],
+    [
+      'the folder of --state does not exist',
+      ['--module', MODULE, '--state', 'none/a'],
+      '--state: there is no folder none',
+    ],
+  ])('exits with 2 and names the fault if %s', async (_, args, message) => {
     const result = await paylink(['reconcile', ...args]);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toContain(message);
@@ -508,7 +516,7 @@ describe('a module or an option that is wrong', () => {
     ["throw new Error('a fault of the module');", 'cannot be loaded: a fault of the module'],
     ["export const unpaidReferences = () => [{ reference: 'a' }];", 'must return strings'],
     ['export const unpaidReferences = () => 7;', 'references must be an iterable'],
-  ])('ends with 2 also with --every: %s', async (exports, message) => {
+  ])('exits with 2 also with --every: %s', async (exports, message) => {
     const module = moduleWith(exports);
     const env = environmentOf({ baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_a.bcdefghi' });
     const result = await paylink(['reconcile', '--module', module, '--every', '1s'], { env });
@@ -517,7 +525,7 @@ describe('a module or an option that is wrong', () => {
     expect(result.stderr).not.toMatch(/^ +at /m);
   });
 
-  it('of TypeScript is loaded by tsx if the folder has it, and otherwise the error says so', async () => {
+  it('in TypeScript requires tsx in the folder', async () => {
     const folder = newFolder();
     const env = environmentOf({ baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_a.bcdefghi' });
     writeFileSync(

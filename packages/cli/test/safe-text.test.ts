@@ -12,7 +12,7 @@ const anyText = fc
   .map((points) => String.fromCodePoint(...points));
 
 describe('text for a terminal', () => {
-  it('has no character that a terminal acts on, whatever it was made of', () => {
+  it('has no control character for any input', () => {
     fc.assert(
       fc.property(anyText, (value) => {
         expect(escapeText(value)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
@@ -30,7 +30,7 @@ describe('text for a terminal', () => {
     ['commande n° 42 – é 注文 🎉 C:\\x', 'commande n° 42 – é 注文 🎉 C:\\x'],
   ])('shows %j as %j', (value, shown) => expect(escapeText(value)).toBe(shown));
 
-  it('keeps its own colours and escapes what stands between them', () => {
+  it('keeps its own colours and escapes inserted text', () => {
     const { red } = createPaint(true);
     expect(text`paid ${red('a\u001b[0mb')}`.value).toBe('paid \u001b[31ma\\x1b[0mb\u001b[39m');
     // In columns of a terminal, so that tables align.
@@ -39,7 +39,7 @@ describe('text for a terminal', () => {
     expect(toSafe(text`${'\u001b'}`).value).toBe('\\x1b');
   });
 
-  it('as JSON, is the same value with nothing to act on', () => {
+  it('in JSON has no control character and parses to the same value', () => {
     fc.assert(
       fc.property(fc.array(anyText), (value) => {
         const json = safeJson(value, 2);
@@ -61,7 +61,7 @@ describe('colours', () => {
     [false, { FORCE_COLOR: '1' }, true],
     [true, { FORCE_COLOR: '0' }, false],
     [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-  ])('terminal: %s, with %j: %s', (isTTY, env, wanted) =>
+  ])('depend on the terminal (%s) and on %j: %s', (isTTY, env, wanted) =>
     expect(wantsColor({ isTTY }, env)).toBe(wanted),
   );
 });

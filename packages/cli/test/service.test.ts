@@ -20,7 +20,7 @@ function read(stdout: string): Record<string, unknown> {
 }
 
 describe('paylink links create', () => {
-  it('creates a link with a fixed amount, and prints where the customer pays first', async () => {
+  it('creates a link with a fixed amount, and prints its URL first', async () => {
     const { code, stdout, stderr } = await create(
       '--reference',
       'fixed-1',
@@ -96,7 +96,7 @@ describe('paylink links create', () => {
     ]);
   });
 
-  it('makes one link of two calls with the same key', async () => {
+  it('creates one link if two calls have the same idempotency key', async () => {
     const args = [
       '--reference',
       'twice-1',
@@ -112,44 +112,44 @@ describe('paylink links create', () => {
   });
 
   it.each([
-    ['no reference', ['--amount', '1'], /no --reference/],
-    ['no amount', ['--reference', 'a'], /no amount/],
+    ['--reference is missing', ['--amount', '1'], /no --reference/],
+    ['no amount is given', ['--reference', 'a'], /no amount/],
     [
-      'two kinds of amount',
+      '--amount and --amount-min are both given',
       ['--reference', 'a', '--amount', '1', '--amount-min', '1'],
       /leave out --amount-min/,
     ],
-    ['half of a free amount', ['--reference', 'a', '--amount-min', '1'], /needs all three/],
+    ['--amount-max is missing', ['--reference', 'a', '--amount-min', '1'], /needs all three/],
     [
-      'bounds the wrong way round',
+      'the bounds are reversed',
       ['--reference', 'a', '--amount-min', '2', '--amount-max', '1', '--description', 'x'],
       /amount_min/,
     ],
-    ['an amount of nothing', ['--reference', 'a', '--amount', '0'], /whole number from 1/],
-    ['an amount with a fraction', ['--reference', 'a', '--amount', '15.5'], /whole number/],
+    ['the amount is 0', ['--reference', 'a', '--amount', '0'], /whole number from 1/],
+    ['the amount has a fraction', ['--reference', 'a', '--amount', '15.5'], /whole number/],
     [
-      'an address that is none (L05)',
+      '--return-url is not a URL',
       ['--reference', 'a', '--amount', '1', '--return-url', '/thanks'],
       /return_url/,
     ],
     [
-      'a key that no header can hold (L14)',
+      '--idempotency-key is not ASCII',
       ['--reference', 'a', '--amount', '1', '--idempotency-key', 'é'],
       /printable ASCII/,
     ],
     [
-      'http to another machine (L08)',
+      '--base-url is http on another machine',
       ['--reference', 'a', '--amount', '1', '--base-url', 'http://pay.example/api'],
       /--base-url must be https/,
     ],
-  ])('sends nothing and ends with 2 on %s', async (_, args, message) => {
+  ])('exits with 2 and sends nothing if %s', async (_, args, message) => {
     const result = await create(...args);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
     expect(result.stderr).not.toMatch(/\n {4}at /);
   });
 
-  it('shows what the service refused, without what a terminal would act on', async () => {
+  it('prints the refusal of the service without control characters or the API key', async () => {
     const url = await serve((_req, res) => {
       res
         .writeHead(422, { 'x-request-id': 'req-7' })
@@ -172,7 +172,7 @@ describe('paylink links create', () => {
     expect(stderr).not.toMatch(/--idempotency-key|[\u0080-\u009f\u202e]/);
   });
 
-  it('tells the key of an attempt whose end is not known (L01)', async () => {
+  it('prints the idempotency key if it is unknown whether the link was created', async () => {
     const url = await serve((req) => req.socket.destroy());
     const { code, stderr } = await create('--reference', 'a', '--amount', '1', '--base-url', url);
     expect(code).toBe(1);
@@ -202,7 +202,7 @@ describe('paylink payments get', () => {
     });
   });
 
-  it('ends with 1 where there is none, and where the key is wrong', async () => {
+  it('exits with 1 if the payment does not exist or the key is wrong', async () => {
     const none = await paylink(['payments', 'get', 'nothing-1', '--json'], { env });
     expect(none).toMatchObject({ code: 1, stdout: '' });
     expect(none.stderr).toContain('(not_found)');
@@ -215,21 +215,21 @@ describe('paylink payments get', () => {
   });
 
   it.each([
-    ['no key', { PAYLINK_API_KEY: '' }, [], /no API key\n {2}set PAYLINK_API_KEY/],
+    ['no API key is set', { PAYLINK_API_KEY: '' }, [], /no API key\n {2}set PAYLINK_API_KEY/],
     [
-      'no address',
+      'no base URL is set',
       { PAYLINK_BASE_URL: '' },
       [],
       /no address of the service\n {2}set PAYLINK_BASE_URL/,
     ],
     [
-      'the webhook secret for a key',
+      'the API key is the webhook secret',
       { PAYLINK_API_KEY: SECRET },
       [],
       /PAYLINK_API_KEY has not the form sk_live_/,
     ],
-    ['a reference that no path can hold', {}, ['..'], /must not be "." or ".."/],
-  ])('ends with 2 on %s', async (_, variables, args, message) => {
+    ['the reference is ".."', {}, ['..'], /must not be "." or ".."/],
+  ])('exits with 2 if %s', async (_, variables, args, message) => {
     const result = await paylink(
       ['payments', 'get', ...(args.length === 0 ? ['order-42'] : args)],
       {
@@ -240,7 +240,7 @@ describe('paylink payments get', () => {
     expect(result.stderr).toMatch(message);
   });
 
-  it('shows a status that it does not know, and what it shows is safe for a terminal (L12)', async () => {
+  it('prints an unknown status without control characters', async () => {
     const payment = {
       reference: 'a',
       type: 'payment',

@@ -29,9 +29,9 @@ const trigger = (url: string): string[] => ['trigger', '--to', url, '--reference
 describe('the settings of the commands', () => {
   it.each([
     ['.env', { dotenv: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
-    ['what the emulator keeps', { kept: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
+    ['the emulator’s secrets.env', { kept: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
     [
-      '.env before what the emulator keeps',
+      '.env before the emulator’s secrets.env',
       { dotenv: `WEBHOOK_SECRET=${SECRET}\n`, kept: `WEBHOOK_SECRET=${OTHER}\n` },
       {},
     ],
@@ -40,7 +40,7 @@ describe('the settings of the commands', () => {
       { dotenv: `PAYLINK_WEBHOOK_SECRET=${OTHER}\n` },
       { WEBHOOK_SECRET: SECRET },
     ],
-  ])('trigger, audit and doctor take the webhook secret of %s', async (_, files, env) => {
+  ])('are read for the webhook secret from %s', async (_, files, env) => {
     const shop = await openShop();
     const cwd = folderWith(files);
     expect(await paylink(trigger(shop.url), { cwd, env })).toMatchObject({ code: 0, stderr: '' });
@@ -53,7 +53,7 @@ describe('the settings of the commands', () => {
     expect((await paylink(['audit', '--to', closed], { cwd, env })).stdout).toMatch(/^stopped/m);
   });
 
-  it('says at a terminal which file the secret was found in, and shows none of it', async () => {
+  it('are reported at a terminal by the file that holds the secret', async () => {
     const shop = await openShop();
     const cwd = folderWith({ kept: `WEBHOOK_SECRET=${SECRET}\n` });
     const kept = await inTerminal(trigger(shop.url), {}, [], cwd);
@@ -69,7 +69,7 @@ describe('the settings of the commands', () => {
     expect(given.output).not.toContain('is that of');
   });
 
-  it('reads nothing else of a .env, and takes --dotenv in its place', async () => {
+  it('take only known variables from .env, and from --dotenv instead if it is given', async () => {
     const shop = await openShop();
     const cwd = folderWith({
       dotenv: `WEBHOOK_SECRET=${OTHER}\nFORCE_COLOR=1\nNODE_OPTIONS=--nonsense\n`,
@@ -80,7 +80,7 @@ describe('the settings of the commands', () => {
     expect(result.stdout).not.toContain('\u001b');
   });
 
-  it('gives the API key that the emulator keeps to services on this machine only', async () => {
+  it('let the emulator’s API key go only to services on this machine', async () => {
     const keys: unknown[] = [];
     const origin = await serve((req, res) => {
       keys.push(req.headers.authorization);
@@ -99,7 +99,7 @@ describe('the settings of the commands', () => {
     });
   });
 
-  it('sends no key from elsewhere to an address that only the .env of the folder names', async () => {
+  it('send no API key of another source to an address that only .env names', async () => {
     const get = ['payments', 'get', 'order-42'];
     const address = 'PAYLINK_BASE_URL=https://0.0.0.0:1/api';
     const strange = folderWith({ dotenv: `${address}\n` });
@@ -141,27 +141,24 @@ describe('the settings of the commands', () => {
     ['postgres://app@localhost:1/shop?%68ost=0.0.0.0'],
     ['postgres:///shop?host=0.0.0.0&port=1'],
     ['postgres://app@localhost:1/shop?host=0.0.0.0&password=its-own-one&password='],
-  ])(
-    'lets no password leave for %s, which only the .env of the folder names (O20)',
-    async (url) => {
-      const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
-      expect(await paylink(prove, { cwd, env: password })).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(
-          'PGPASSWORD would go to 0.0.0.0, which only the .env',
-        ) as string,
-      });
-      const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });
-      expect(named.stderr).not.toContain('would go to');
-    },
-  );
+  ])('send no password of the environment to %s, which only .env names', async (url) => {
+    const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
+    expect(await paylink(prove, { cwd, env: password })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'PGPASSWORD would go to 0.0.0.0, which only the .env',
+      ) as string,
+    });
+    const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });
+    expect(named.stderr).not.toContain('would go to');
+  });
 
   it.each([
     ['to this machine', 'postgres://app@127.0.0.1:1/shop', {}],
     ['to a socket of this machine', 'postgres://app@elsewhere.example/shop?host=/nowhere', {}],
     ['with a password of its own', 'postgres://app:its-own-one@0.0.0.0:1/shop', {}],
     ['to the host of the environment', 'postgres:///shop?port=1', { PGHOST: '0.0.0.0' }],
-  ])('goes %s', async (_, url, env) => {
+  ])('let a password of the environment go %s', async (_, url, env) => {
     const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
     const result = await paylink(prove, { cwd, env: { ...password, ...env } });
     expect(result).toMatchObject({

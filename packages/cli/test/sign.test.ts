@@ -17,7 +17,7 @@ async function file(name: string, content: string | Uint8Array): Promise<string>
 }
 
 describe('paylink sign', () => {
-  it('prints the signature of the exact bytes, and nothing else', async () => {
+  it('prints only the signature of the exact bytes', async () => {
     const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d, 0x0a]);
     const stdout = `${hmac(bytes)}\n`;
     expect(await paylink(['sign'], { env, stdin: bytes })).toEqual({ code: 0, stdout, stderr: '' });
@@ -28,7 +28,7 @@ describe('paylink sign', () => {
     });
   });
 
-  it('signs what the vectors of RFC 4231 and of Python sign', async () => {
+  it('signs like the vectors of RFC 4231 and Python', async () => {
     // RFC 4231, test case 2; hmac.new(b'portal-secret-0123', b'{"reference":"order-42"}', 'sha256').
     const rfc = await paylink(['sign', '--secret', 'Jefe'], {
       stdin: 'what do ya want for nothing?',
@@ -62,7 +62,7 @@ describe('paylink sign', () => {
     });
   });
 
-  it('prints a curl command that a shell can run, also with a name that needs quotes', async () => {
+  it('prints a curl command that works in a shell, also if a name needs quotes', async () => {
     const shop = await openShop();
     const body = await file("it's $HOME; a body.json", '{"reference": "order-42"}\n');
     const { stdout } = await paylink(['sign', '--body', body, '--curl', `${shop.url}?a=b&c='d'`], {
@@ -72,7 +72,7 @@ describe('paylink sign', () => {
     expect(shop.credited).toEqual(['order-42']);
   });
 
-  it('prints a curl command that sends one request, also to an address with curl’s own patterns in it', async () => {
+  it('prints a curl command that sends one request even if the URL contains curl patterns', async () => {
     const shop = await openShop();
     const body = await file('body.json', '{"reference":"order-42"}');
     const { stdout } = await paylink(
@@ -84,19 +84,23 @@ describe('paylink sign', () => {
   });
 
   it.each([
-    ['both of its forms', ['--headers', '--curl', 'http://localhost:1/'], /cannot both be given/],
-    ['a curl line for stdin', ['--curl', 'http://localhost:1/'], /--curl needs --body/],
     [
-      'stdin for two things',
+      '--headers and --curl are both given',
+      ['--headers', '--curl', 'http://localhost:1/'],
+      /cannot both be given/,
+    ],
+    ['--curl is given without --body', ['--curl', 'http://localhost:1/'], /--curl needs --body/],
+    [
+      '--secret-file and --body are both stdin',
       ['--secret-file', '-'],
       /--secret-file and --body cannot both be read from stdin/,
     ],
     [
-      'two secrets',
+      '--secret and --secret-file are both given',
       ['--secret', 'abcdefgh', '--secret-file', '/dev/null'],
       /--secret and --secret-file cannot both be given/,
     ],
-  ])('ends with 2 on %s', async (_, args, message) => {
+  ])('exits with 2 if %s', async (_, args, message) => {
     const result = await paylink(['sign', ...args], { env, stdin: SECRET });
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
@@ -106,7 +110,7 @@ describe('paylink sign', () => {
 describe('the secret', () => {
   const body = ['sign', '--body'];
 
-  it('is taken from the flag, the file, PAYLINK_WEBHOOK_SECRET, WEBHOOK_SECRET, the .env file: in this order', async () => {
+  it('is taken from the flag, the file, PAYLINK_WEBHOOK_SECRET, WEBHOOK_SECRET or .env, in this order', async () => {
     const args = [...body, await file('body', '{}')];
     const all = { WEBHOOK_SECRET: 'second-variable', PAYLINK_WEBHOOK_SECRET: 'first-variable' };
     const secretFile = await file('secret', 'from-a-file\n');
@@ -126,36 +130,39 @@ describe('the secret', () => {
     expect(await signedWith(['--dotenv', envFile])).toBe(hmac('{}', 'from-dot-env'));
   });
 
-  it('is read from stdin when its file is -', async () => {
+  it('is read from stdin if --secret-file is -', async () => {
     const args = [...body, await file('body', '{}'), '--secret-file', '-'];
     expect((await paylink(args, { stdin: `${SECRET}\r\n` })).stdout.trim()).toBe(hmac('{}'));
   });
 
   it.each([
-    ['missing (B01)', {}, [], /no webhook secret\n {2}set WEBHOOK_SECRET/],
-    ['empty (B02)', {}, ['--secret', ''], /--secret is empty/],
+    ['is missing', {}, [], /no webhook secret\n {2}set WEBHOOK_SECRET/],
+    ['is empty', {}, ['--secret', ''], /--secret is empty/],
     [
-      'with a line break at its end (B03)',
+      'ends with a line break',
       { WEBHOOK_SECRET: 'abcdefgh\n' },
       [],
       /WEBHOOK_SECRET must not start or end with whitespace/,
     ],
     [
-      'a placeholder (B04)',
+      'is a placeholder',
       { PAYLINK_WEBHOOK_SECRET: 'undefined' },
       [],
       /PAYLINK_WEBHOOK_SECRET is a placeholder/,
     ],
-    ['an API key (B06)', { WEBHOOK_SECRET: API_KEY }, [], /WEBHOOK_SECRET is an API key/],
+    ['is an API key', { WEBHOOK_SECRET: API_KEY }, [], /WEBHOOK_SECRET is an API key/],
     [
-      'in a file that does not exist',
+      'is in a file that does not exist',
       {},
       ['--secret-file', 'packages/cli/test/none.txt'],
       /--secret-file: .* cannot be read/,
     ],
-  ])('%s ends with 2, and is named by where it came from', async (_, variables, extra, message) => {
-    const result = await paylink(['sign', ...extra], { env: variables });
-    expect(result).toMatchObject({ code: 2, stdout: '' });
-    expect(result.stderr).toMatch(message);
-  });
+  ])(
+    'makes the command exit with 2 and name the source if it %s',
+    async (_, variables, extra, message) => {
+      const result = await paylink(['sign', ...extra], { env: variables });
+      expect(result).toMatchObject({ code: 2, stdout: '' });
+      expect(result.stderr).toMatch(message);
+    },
+  );
 });

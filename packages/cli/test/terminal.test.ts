@@ -13,7 +13,7 @@ const env = { WEBHOOK_SECRET: SECRET };
 const [GREEN, RED] = ['\u001b[32m', '\u001b[31m'];
 
 describe('at a terminal', () => {
-  it('doctor shows in colour what is right and what failed', async () => {
+  it('doctor prints passed and failed checks in colour', async () => {
     const shop = await openShop();
     const healthy = await inTerminal(['doctor', '--to', shop.url], env, []);
     expect(healthy.code).toBe(0);
@@ -32,7 +32,7 @@ describe('at a terminal', () => {
     ).not.toContain('\u001b');
   });
 
-  it('emulate logs what pay, fail and cancel of another terminal do, says what a 401 means, and ends at Ctrl-C', async () => {
+  it('emulate logs pay, fail and cancel of another terminal, explains a 401, and exits at Ctrl-C', async () => {
     const shop = await openShop();
     const cwd = newFolder();
     const settled: string[] = [];
@@ -76,7 +76,7 @@ describe('at a terminal', () => {
     expect(code).toBe(0);
   });
 
-  it('listen shows each delivery and why it does not match, and ends at Ctrl-C', async () => {
+  it('listen prints each delivery, explains a mismatched signature, and exits at Ctrl-C', async () => {
     const shop = await openShop();
     const send = async (port: string): Promise<void> => {
       const url = `http://127.0.0.1:${port}/`;
@@ -106,7 +106,7 @@ describe('at a terminal', () => {
     expect(code).toBe(0);
   });
 
-  it('trigger shows how far it is, and takes that away again', async () => {
+  it('trigger shows its progress and erases it afterwards', async () => {
     const shop = await openShop();
     const { code, output } = await inTerminal(
       ['trigger', '--to', shop.url, '--reference', 'order-42', '--times', '3'],
@@ -118,7 +118,7 @@ describe('at a terminal', () => {
     expect(output).toMatch(/3 of 3\S*\r\u001b\[2K +1 /);
   });
 
-  it('sign says that it reads from the terminal, and Ctrl-D ends that', async () => {
+  it('sign says that it reads from the terminal until Ctrl-D', async () => {
     const { code, output } = await inTerminal(['sign'], env, [
       { after: /Ctrl-D ends it/, send: `{}\r${CTRL_D}` },
     ]);
@@ -135,7 +135,7 @@ describe('at a terminal', () => {
       /\[y\/N\] /,
     ],
   ])(
-    '%s ends at a Ctrl-C or Ctrl-D in place of an answer, and has done nothing',
+    '%s does nothing if you answer its question with Ctrl-C or Ctrl-D',
     async (_, args, question) => {
       const cwd = newFolder();
       writeFileSync(join(cwd, 'package.json'), '{"dependencies":{"koa":"3"}}\n');
@@ -150,8 +150,8 @@ describe('at a terminal', () => {
   );
 });
 
-describe('in a pipe, and by signals', () => {
-  it('end in silence where the reader has read enough', async () => {
+describe('in a pipe or after a signal', () => {
+  it('trigger and --help exit silently if the reader closes the pipe', async () => {
     const shop = await openShop();
     const lines = [
       `"${process.execPath}" "${COMMAND}" trigger --to ${shop.url} --reference a --times 20 | head -n 1`,
@@ -166,17 +166,20 @@ describe('in a pipe, and by signals', () => {
     }
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('emulate and listen end with 0 at %s', async (signal) => {
-    const shop = await openShop();
-    for (const args of [['emulate'], ['listen', '--forward-to', shop.url]]) {
-      const running = start([...args, '--port', '0'], env);
-      await running.until(/Ctrl-C stops it/);
-      running.child.kill(signal);
-      expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
-    }
-  });
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'emulate and listen exit with 0 at %s',
+    async (signal) => {
+      const shop = await openShop();
+      for (const args of [['emulate'], ['listen', '--forward-to', shop.url]]) {
+        const running = start([...args, '--port', '0'], env);
+        await running.until(/Ctrl-C stops it/);
+        running.child.kill(signal);
+        expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
+      }
+    },
+  );
 
-  it('audit gives JSON of what is known at SIGTERM', async () => {
+  it('audit prints a partial JSON report at SIGTERM', async () => {
     const shop = await openShop();
     const running = start(['audit', '--to', shop.url, '--json'], env);
     await expect.poll(() => shop.credited.length, { timeout: 20_000 }).toBeGreaterThan(3);

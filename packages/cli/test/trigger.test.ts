@@ -49,7 +49,7 @@ describe('paylink trigger', () => {
     );
   });
 
-  it('sends it as often as asked, in turn or at once', async () => {
+  it('sends --times notifications, in turn or with --concurrent', async () => {
     const shop = await openShop();
     const args = ['trigger', '--to', shop.url, '--reference', 'order-42', '--times', '5', '--json'];
     for (const extra of [[], ['--concurrent']]) {
@@ -65,7 +65,7 @@ describe('paylink trigger', () => {
     expect(shop.credited).toHaveLength(10);
   });
 
-  it('has them all under way at the same time when they are concurrent', async () => {
+  it('sends all notifications at the same time with --concurrent', async () => {
     const waiting: (() => void)[] = [];
     // Answers none before all have come.
     const url = await serve((_req, res) => {
@@ -79,7 +79,7 @@ describe('paylink trigger', () => {
     expect(result).toMatchObject({ code: 0 });
   });
 
-  it('ends with 1, and says what to look at, when it is refused', async () => {
+  it('exits with 1 and suggests a check if the receiver refuses the notification', async () => {
     const shop = await openShop();
     const result = await paylink([
       'trigger',
@@ -104,21 +104,21 @@ describe('paylink trigger', () => {
     [415, /content type/],
     [422, /refused it/],
     [503, /its log says why/],
-  ])('says what a %i means', async (status, advice) => {
+  ])('explains a %i', async (status, advice) => {
     const { url } = await record({ status, headers: { location: 'http://127.0.0.1:1/' } });
     const result = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
     expect(result.code).toBe(1);
     expect(result.stdout).toMatch(advice);
   });
 
-  it('does not follow a redirect to an address that was not named', async () => {
+  it('does not follow a redirect', async () => {
     const elsewhere = await record();
     const { url } = await record({ status: 307, headers: { location: elsewhere.url } });
     expect((await paylink(['trigger', '--to', url, '--reference', 'a'], { env })).code).toBe(1);
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('says that nothing listens, and gives up on a server that never answers', async () => {
+  it('exits with 1 if the server does not listen, hangs or closes the connection', async () => {
     const refused = await paylink(['trigger', '--to', 'http://127.0.0.1:1/', '--reference', 'a'], {
       env,
     });
@@ -136,7 +136,7 @@ describe('paylink trigger', () => {
     expect(broken.stdout).toContain('closed the connection without an answer');
   });
 
-  it('shows an answer whose body never ends', async () => {
+  it('prints an answer whose body never ends', async () => {
     const url = await serve((_req, res) => void res.writeHead(200).write('begun'));
     const result = await paylink(['trigger', '--to', url, '--reference', 'a', '--timeout', '0.5'], {
       env,
@@ -145,7 +145,7 @@ describe('paylink trigger', () => {
     expect(result.stdout).toContain('begun');
   });
 
-  it('sends the exact bytes of a file, also such as are no text', async () => {
+  it('sends the exact bytes of a file or of stdin, also if they are not text', async () => {
     const { url, received } = await record();
     const bytes = Buffer.from([0x7b, 0x20, 0x0d, 0x0a, 0xff, 0x00, 0x7d, 0x0a]);
     const file = join(newFolder(), 'body');
@@ -157,7 +157,7 @@ describe('paylink trigger', () => {
     expect(received.map(({ body }) => body)).toEqual([bytes, bytes]);
   });
 
-  it('adds fields to the body and headers to the request, and never loses its own', async () => {
+  it('adds --field and --header without replacing the signature', async () => {
     const { url, received } = await record();
     const fields = ['--field', 'amount=15000', '--field', 'note=a=b', '--field', 'live=false'];
     const headers = ['--header', 'X-Tunnel: open:sesame', '--header', 'x-service-signature: 0'];
@@ -178,53 +178,57 @@ describe('paylink trigger', () => {
   });
 
   it.each([
-    ['no address', ['--reference', 'a'], /no --to/],
+    ['--to is missing', ['--reference', 'a'], /no --to/],
     [
-      'an address without a scheme',
+      '--to has no scheme',
       ['--to', 'localhost:3000', '--reference', 'a'],
       /--to must be an http or https URL/,
     ],
     [
-      'another scheme',
+      '--to has another scheme',
       ['--to', 'file:///etc/passwd', '--reference', 'a'],
       /--to must be an http or https URL/,
     ],
     [
-      'a password in the address',
+      '--to contains a password',
       ['--to', 'http://u:p4ssw0rd@localhost/', '--reference', 'a'],
       /must not hold a user or password/,
     ],
-    ['no reference', ['--to', 'http://localhost:1/'], /no --reference/],
+    ['--reference is missing', ['--to', 'http://localhost:1/'], /no --reference/],
     [
-      'a reference beside a body',
+      '--reference and --body are both given',
       ['--to', 'http://localhost:1/', '--reference', 'a', '--body', '-'],
       /--body is the whole body/,
     ],
     [
-      'a file that is not there',
+      'the file of --body does not exist',
       ['--to', 'http://localhost:1/', '--body', '/no/such/file'],
       /--body: .*ENOENT/,
     ],
     [
-      'a field without a value',
+      '--field has no value',
       ['--to', 'http://localhost:1/', '--reference', 'a', '--field', 'amount'],
       /name=value/,
     ],
     [
-      'a header without a colon',
+      '--header has no colon',
       ['--to', 'http://localhost:1/', '--reference', 'a', '--header', 'amount'],
       /Name: value/,
     ],
     [
-      'an event that is no header',
+      'the event kind does not fit into a header',
       ['pay\nment', '--to', 'http://localhost:1/', '--reference', 'a'],
       /printable ASCII/,
     ],
-    ['no times at all', ['--times', '0'], /from 1 to 1000/],
-    ['half a time', ['--times', '1.5'], /from 1 to 1000/],
-    ['no time to wait', ['--timeout', '0'], /seconds/],
-    ['too many arguments', ['payment.succeeded', 'http://localhost:1/'], /too many arguments/],
-  ])('sends nothing and ends with 2 on %s', async (_, args, message) => {
+    ['--times is 0', ['--times', '0'], /from 1 to 1000/],
+    ['--times has a fraction', ['--times', '1.5'], /from 1 to 1000/],
+    ['--timeout is 0', ['--timeout', '0'], /seconds/],
+    [
+      'there are too many arguments',
+      ['payment.succeeded', 'http://localhost:1/'],
+      /too many arguments/,
+    ],
+  ])('exits with 2 and sends nothing if %s', async (_, args, message) => {
     const { code, stdout, stderr } = await paylink(['trigger', ...args], { env });
     expect(code).toBe(2);
     expect(stdout).toBe('');
@@ -232,7 +236,7 @@ describe('paylink trigger', () => {
     expect(stderr).not.toMatch(/p4ssw0rd|\n {4}at /);
   });
 
-  it('shows what comes from outside without what a terminal would act on', async () => {
+  it('prints foreign text without control characters', async () => {
     const evil = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202e\u2066paid\u2028\r\nFake: line';
     const { url } = await record({ status: 400, body: `${evil}</html>` });
     const plain = await paylink(
@@ -255,7 +259,7 @@ describe('paylink trigger', () => {
     });
   });
 
-  it('prints neither the secret nor the signature, also when the server sends them back (J01)', async () => {
+  it('prints neither the secret nor the signature, even if the server echoes them', async () => {
     const url = await serve((req, res) =>
       res.end(
         `${SECRET} ${String(req.headers['x-service-signature'])} ${String(req.headers['x-token'])}`,
@@ -277,7 +281,7 @@ describe('paylink trigger', () => {
     }
   });
 
-  it('prints neither the query of the address nor what follows the scheme of a header (J01)', async () => {
+  it('prints neither the query of the URL nor the credentials of a header', async () => {
     const url = await serve((req, res) => {
       const { searchParams } = new URL(req.url!, 'http://localhost');
       const [, token] = req.headers.authorization!.split(' ');
@@ -300,7 +304,7 @@ describe('paylink trigger', () => {
     }
   });
 
-  it('knows a secret also as JSON quotes it (J01)', async () => {
+  it('hides a secret also in its JSON-quoted form', async () => {
     const secret = 'says "quoted\\" twice';
     const url = await serve((_req, res) => res.end(JSON.stringify({ secret })));
     const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], {
@@ -311,14 +315,14 @@ describe('paylink trigger', () => {
 
   it.each<[string, number, Record<string, string>, string, RegExp]>([
     [
-      'a page',
+      'an HTML page',
       200,
       { 'content-type': 'text/html' },
       '<html>shop</html>',
       /something else answered \(200, text\/html\): .* a catch-all/,
     ],
     [
-      'a login',
+      'a redirect to a login',
       302,
       { location: '/login?next=secret' },
       '',
@@ -338,22 +342,28 @@ describe('paylink trigger', () => {
       'no',
       /something else answered \(403, no content-type, server: waf\)/,
     ],
-    ['compression', 415, {}, '{"error":"unsupported_encoding"}', /The body arrived compressed/],
     [
-      'a store that is away',
+      'a compressed body',
+      415,
+      {},
+      '{"error":"unsupported_encoding"}',
+      /The body arrived compressed/,
+    ],
+    [
+      'an unavailable store',
       503,
       {},
       '{"error":"store_unavailable"}',
       /is the database up, and was the store migrated/,
     ],
-  ])('knows %s by its reply', async (_, status, headers, body, message) => {
+  ])('recognises %s by its reply', async (_, status, headers, body, message) => {
     const { url } = await record({ status, headers, body });
     const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
     expect(stdout).toMatch(message);
     expect(stdout).not.toContain('next=secret');
   });
 
-  it('reaches *.localhost on this machine, with its name in the Host header', async () => {
+  it('sends *.localhost to this machine, with the name in the Host header', async () => {
     const { url, received } = await record();
     const named = url.replace('127.0.0.1', 'shop.localhost');
     const { code } = await paylink(['trigger', '--to', named, '--reference', 'a'], { env });
@@ -361,14 +371,14 @@ describe('paylink trigger', () => {
     expect(JSON.parse(received[0]!.body.toString())).toEqual({ reference: 'a' });
   });
 
-  it('shows the beginning of a long reply', async () => {
+  it('prints only the beginning of a long reply', async () => {
     const { url } = await record({ status: 500, body: 'x'.repeat(100_000) });
     const { stdout } = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
     expect(stdout).toContain('x'.repeat(300) + '…');
     expect(stdout.length).toBeLessThan(1_000);
   });
 
-  it('asks back where an event kind looks misspelt', async () => {
+  it('asks for confirmation if the event kind looks misspelt', async () => {
     const shop = await openShop();
     const args = ['trigger', 'payment.sucseeded', '--to', shop.url, '--reference', 'order-42'];
     const piped = await paylink(args, { env });

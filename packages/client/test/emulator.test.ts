@@ -94,7 +94,7 @@ describe('against the emulator', () => {
     ]);
   });
 
-  it('reads for one tenant alone, since it has one API key (N04)', async () => {
+  it('reads for one tenant alone, since it has one API key', async () => {
     await client.createPaymentLink({ amount: 1, reference: 'order-1' });
     for (const tenant of ['acme', undefined, 'acme']) {
       expect(await client.getPayment('order-1', { tenant })).toMatchObject({ status: 'pending' });
@@ -116,7 +116,7 @@ describe('against the emulator', () => {
     });
   });
 
-  it('creates one link for one key, whatever the service answers to a repeated key (L02)', async () => {
+  it('creates one link for one key, whatever the service answers to a repeated key', async () => {
     const link = { amount: 1, reference: 'order-1' };
     const options = { idempotencyKey: 'order-1' };
     const first = await client.createPaymentLink(link, options);
@@ -154,7 +154,7 @@ describe('against the emulator', () => {
     '😀',
     ';=&',
     "'()*!~",
-  ])('encodes the reference %s once, and finds its payment (L04)', async (reference) => {
+  ])('encodes the reference %s once, and finds its payment', async (reference) => {
     await client.createPaymentLink({ amount: 1, reference });
     expect(await client.getPayment(reference)).toMatchObject({ reference, status: 'pending' });
   });
@@ -165,7 +165,7 @@ describe('the path of a reading', () => {
     .string({ unit: 'grapheme', minLength: 1 })
     .filter((text) => text.trim() !== '' && !text.includes('\0') && text !== '.' && text !== '..');
 
-  it('is the reference again once it is decoded, for every reference (L04)', async () => {
+  it('is the reference again once it is decoded, for every reference', async () => {
     let asked = '';
     const fetch = (url: string): Promise<Response> => {
       asked = new URL(url).href;
@@ -195,7 +195,7 @@ describe('the path of a reading', () => {
   });
 
   it.each(['.', '..', '', ' ', 'a\0', '\ud800', 'x\udfffy', 42, null, undefined, ['a']])(
-    'is not asked for %j: a typed error, and nothing is sent (L05)',
+    'is not asked for %j: a typed error, and nothing is sent',
     async (reference) => {
       const never = (): never => {
         throw new Error('sent');

@@ -26,7 +26,7 @@ describe('the options of getPayment', () => {
     expect(asked).toEqual([500, 429]);
   });
 
-  it('refuse a second tenant: a client has the API key of one merchant (N04)', async () => {
+  it('refuse a second tenant: a client has the API key of one merchant', async () => {
     const sent: string[] = [];
     const fetch = async (url: string): Promise<Response> => {
       sent.push(url);

@@ -54,11 +54,11 @@ describe('createClient', () => {
     'ftp://service.example/api',
     'javascript:alert(1)',
     'file:///etc/passwd',
-  ])('refuses %s, where the API key would go over the wire as it is (L08)', (baseUrl) => {
+  ])('refuses %s, where the API key would go over the wire as it is', (baseUrl) => {
     expect(configurationFault(() => createClient({ ...good, baseUrl })).option).toBe('baseUrl');
   });
 
-  it('takes http to a host of allowHttp alone, and not in production (L08)', () => {
+  it('takes http to a host of allowHttp alone, and not in production', () => {
     const make = (baseUrl: string, allowHttp?: readonly string[]) => () =>
       createClient({ ...good, baseUrl, allowHttp });
     const emulator = 'http://emulator:4010/api';

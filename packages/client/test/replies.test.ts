@@ -54,7 +54,7 @@ describe('an answer to a creation that is not 201', () => {
     [500, 'service_error'],
     [503, 'service_error'],
     [599, 'service_error'],
-  ])('is a typed error, also where it holds a good link: %d (L02)', async (status, code) => {
+  ])('is a typed error, also where it holds a good link: %d', async (status, code) => {
     await start(
       status === 204
         ? (socket) => socket.end(head(204, { Connection: 'close' }))
@@ -116,7 +116,7 @@ describe('an answer to a creation that is not 201', () => {
     },
   );
 
-  it('has what the service said as its body, and what it calls the request (L02)', async () => {
+  it('has what the service said as its body, and what it calls the request', async () => {
     await start(answer(422, { error: { code: 'other_payload' } }, { 'X-Request-Id': 'req-7' }));
     const error = (await create()) as PaylinkError;
     expect(error.body).toEqual({ error: { code: 'other_payload' } });
@@ -155,7 +155,7 @@ describe('an answer to a reading', () => {
 
 describe('a redirect', () => {
   it.each([300, 301, 302, 303, 307, 308, 399])(
-    'is an error and is not followed: %d (L07)',
+    'is an error and is not followed: %d',
     async (status) => {
       const elsewhere = await startRawServer(created);
       try {
@@ -172,7 +172,7 @@ describe('a redirect', () => {
     },
   );
 
-  it('is an error where a fetch has followed it all the same, or shows no more than that it was one (L07)', async () => {
+  it('is an error where a fetch has followed it all the same, or shows no more than that it was one', async () => {
     await start(hang);
     for (const odd of [{ redirected: true }, { type: 'opaqueredirect', status: 0 }]) {
       const response = Object.defineProperties(
@@ -199,7 +199,7 @@ describe('a bad reply', () => {
     ['an array', '[]'],
     ['null', 'null'],
     ['a text', '"order-1"'],
-  ])('is a typed error: %s (L10)', async (_, body) => {
+  ])('is a typed error: %s', async (_, body) => {
     await start((socket, request) =>
       answer(request.line.startsWith('GET') ? 200 : 201, body)(socket, request),
     );
@@ -211,7 +211,7 @@ describe('a bad reply', () => {
     });
   });
 
-  it('is a typed error: bytes that are not UTF-8 (L10)', async () => {
+  it('is a typed error: bytes that are not UTF-8', async () => {
     await start((socket, request) => {
       // A payment that is whole but for one byte of a field that is not read.
       const body = Buffer.from(JSON.stringify({ ...payment(request), note: '~' }));
@@ -223,7 +223,7 @@ describe('a bad reply', () => {
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
   });
 
-  it('is read up to 1 MiB and no further, with a Content-Length, without one, and compressed (L10)', async () => {
+  it('is read up to 1 MiB and no further, with a Content-Length, without one, and compressed', async () => {
     const large = JSON.stringify({ filler: 'x'.repeat(10_000_000) });
     const packed = gzipSync(large);
     for (const behaviour of [
@@ -282,7 +282,7 @@ describe('a bad reply', () => {
     await start(hang);
   });
 
-  it('lets go of a reply without an end as soon as it is too large (L10)', async () => {
+  it('lets go of a reply without an end as soon as it is too large', async () => {
     let written = 0;
     let close: () => void;
     const closed = new Promise<void>((resolve) => (close = resolve));
@@ -300,7 +300,7 @@ describe('a bad reply', () => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  it('is a typed error where it is cut off (L10)', async () => {
+  it('is a typed error where it is cut off', async () => {
     await start((socket) => socket.end(`${head(200, { 'Content-Length': '500' })}{"reference":`));
     expect(await get()).toMatchObject({ code: 'network_error' });
   });
@@ -312,12 +312,12 @@ describe('a bad reply', () => {
       'within its body',
       (socket) => void socket.write(`${head(200, { 'Content-Length': '500' })}{"reference":`),
     ],
-  ])('is given up after the timeout where it hangs %s (L10)', async (_, behaviour) => {
+  ])('is given up after the timeout where it hangs %s', async (_, behaviour) => {
     await start(behaviour, { timeout: 300 });
     expect(await get()).toMatchObject({ code: 'timeout' });
   });
 
-  it('tells the key that a link was to be created under where it hangs (L10)', async () => {
+  it('tells the key that a link was to be created under where it hangs', async () => {
     await start(hang, { timeout: 300 });
     expect(await create()).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1' });
   });
@@ -396,7 +396,7 @@ describe('a reply against what was asked', () => {
     ['a URL that is a path', { url: '/link/t' }],
     ['a URL of this machine that is no page', { url: 'ftp://127.0.0.1/link/t' }],
     ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
-  ])('is an error of a link: %s (L11)', async (_, change) => {
+  ])('is an error of a link: %s', async (_, change) => {
     await start(answer(201, changed(change)));
     expect(await create()).toMatchObject({
       code: 'response_mismatch',
@@ -429,7 +429,7 @@ describe('a reply against what was asked', () => {
     await expect(client.createPaymentLink(free)).resolves.toMatchObject({ amount: 700 });
   });
 
-  it('takes a page on this machine from a service on this machine, and from no other (L11)', async () => {
+  it('takes a page on this machine from a service on this machine, and from no other', async () => {
     await start(answer(201, changed({ url: 'http://127.0.0.1:4000/link/t' })));
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({
       url: 'http://127.0.0.1:4000/link/t',
@@ -445,7 +445,7 @@ describe('a reply against what was asked', () => {
   it.each([
     ['another reference', { reference: 'order-2' }],
     ['a record of another kind', { type: 'refund' }],
-  ])('is an error of a payment: %s (L11)', async (_, change) => {
+  ])('is an error of a payment: %s', async (_, change) => {
     await start(answer(200, changed(change)));
     expect(await get()).toMatchObject({ code: 'response_mismatch', status: 200 });
   });
@@ -482,7 +482,7 @@ describe('a reply against what was asked', () => {
   });
 
   it.each(['Success', 'success ', 'SUCCESS', 'succeeded', 'paid', 'unknown', '__proto__'])(
-    'reads the status %j as unknown, and never as a success (L12)',
+    'reads the status %j as unknown, and never as a success',
     async (status) => {
       await start((socket, request) =>
         answer(request.line.startsWith('GET') ? 200 : 201, changed({ status }))(socket, request),
@@ -498,7 +498,7 @@ describe('a reply against what was asked', () => {
   );
 
   it.each(['success', 'failed', 'cancelled'])(
-    'refuses a created link whose payment is %s: it belongs to an earlier order (O18)',
+    'refuses a created link whose payment is %s: it belongs to an earlier order',
     async (status) => {
       await start(answer(201, changed({ status })));
       const error = await failure(client.createPaymentLink(fixed, { idempotencyKey: 'order-1' }));

@@ -52,7 +52,7 @@ async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {})
 
 describe('the API key', () => {
   it.each(['bearer', 'x-api-key'] as const)(
-    'is in no view of a client (%s) (J01)',
+    'is in no view of a client (%s)',
     async (authentication) => {
       const client = await start(hang, { authentication });
       expect(shown(client)).not.toContain(SECRET);
@@ -79,7 +79,7 @@ describe('the API key', () => {
     ['a bad reply', answer(200, `key ${API_KEY}`)],
     ['a reset connection', drop],
     ['a timeout', hang],
-  ])('is in no view of the error of %s (J01)', async (_, behaviour) => {
+  ])('is in no view of the error of %s', async (_, behaviour) => {
     const client = await start(behaviour);
     for (const error of [
       await failure(client.getPayment('r')),
@@ -95,7 +95,7 @@ describe('the API key', () => {
     ['the whole key', API_KEY],
     ['its secret half alone', SECRET],
     ['both in one text', `${SECRET} of ${API_KEY}`],
-  ])('is in no field of a payment or a link whose reply quotes %s (J01)', async (_, quoted) => {
+  ])('is in no field of a payment or a link whose reply quotes %s', async (_, quoted) => {
     const fields = { reference: 'r', type: 'payment', amount: 1, currency: quoted };
     const client = await start((socket, request) => {
       const url = `https://pay.example/link/${encodeURIComponent(quoted)}`;
@@ -134,7 +134,7 @@ describe('the API key', () => {
       '12345678 of part',
       '[API key] of part',
     ],
-  ])('as its secret half %s (J01)', (_, apiKey, text, expected) => {
+  ])('as its secret half %s', (_, apiKey, text, expected) => {
     expect(withoutKey([{ [text]: text }, 7, null], apiKey)).toEqual([
       { [expected]: expected },
       7,
@@ -142,7 +142,7 @@ describe('the API key', () => {
     ]);
   });
 
-  it('is in no view of the error of a fetch that hangs the request on what it throws (J01)', async () => {
+  it('is in no view of the error of a fetch that hangs the request on what it throws', async () => {
     const fetch = (_url: string, init: RequestInit): Promise<Response> => {
       const failed = Object.assign(
         new Error(`cannot send ${JSON.stringify(init.headers)}`, { cause: init }),
@@ -164,7 +164,7 @@ describe('the API key', () => {
 });
 
 describe('what the service said', () => {
-  it('is the error’s body, and in no view of it (J01)', async () => {
+  it('is the error’s body, and in no view of it', async () => {
     const client = await start(answer(400, { reason: BODY }));
     const error = await failure(client.getPayment('r'));
     expect((error as PaylinkError).body).toEqual({ reason: BODY });
@@ -178,7 +178,7 @@ describe('what the service said', () => {
     expect(views.join('\n')).not.toContain(BODY);
   });
 
-  it('is in no view where a part of it is not as it should be (J01)', async () => {
+  it('is in no view where a part of it is not as it should be', async () => {
     const client = await start(
       answer(200, { reference: BODY, type: BODY, currency: BODY, amount: BODY, status: BODY }),
     );
@@ -189,7 +189,7 @@ describe('what the service said', () => {
 });
 
 describe('isPaylinkError', () => {
-  it('knows one of another copy of this package, and nothing else (K01)', async () => {
+  it('knows one of another copy of this package, and nothing else', async () => {
     server = await startRawServer(hang);
     vi.resetModules();
     const other = await import('../src/errors.js');

@@ -9,7 +9,7 @@ const manifest = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ) as Record<string, unknown>;
 
-it('depends on core alone (K02)', () => {
+it('depends on core alone', () => {
   expect(manifest['dependencies']).toEqual({ '@paylink/core': 'workspace:^' });
   expect(manifest).not.toHaveProperty('peerDependencies');
 });
@@ -23,7 +23,7 @@ it.each(sources)(
   },
 );
 
-it('is replaced by a file that throws in browsers and apps only (B18)', () => {
+it('is replaced by a file that throws in browsers and apps only', () => {
   const { import: esm } = (
     manifest['exports'] as Record<string, Record<string, Record<string, string>>>
   )['.']!;

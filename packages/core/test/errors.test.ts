@@ -61,7 +61,7 @@ describe('WebhookError', () => {
 });
 
 describe('isWebhookError', () => {
-  it('knows an error of another copy of this package (K01)', async () => {
+  it('knows an error of another copy of this package', async () => {
     vi.resetModules();
     const other = await import('../src/index.js');
     const error = new other.WebhookError('in_progress');

@@ -14,28 +14,28 @@ const verify = (options: SignedDeliveryOptions, events: EventSchemas = {}, extra
 
 describe('a signed body that is not an event', () => {
   it.each<readonly [string, string | Uint8Array]>([
-    ['has a byte order mark in front (C06)', '\ufeff{"reference":"a"}'],
-    ['is empty (C09)', ''],
-    ['is not UTF-8 (C11)', Buffer.from('{"reference":"\xff"}', 'latin1')],
-    ['has an overlong encoding (C11)', Buffer.from('7b227265666572656e6365223a22c0af227d', 'hex')],
-    ['is UTF-16 (C12)', Buffer.from('{"reference":"a"}', 'utf16le')],
-    ['is not JSON (C13)', '{"reference":"a"'],
-    ['has more behind the JSON (C13)', '{"reference":"a"} {}'],
-    ['is null (C14)', 'null'],
-    ['is an array (C14)', '[{"reference":"a"}]'],
-    ['is a string (C14)', '"reference"'],
-    ['is a number (C14)', '1'],
-    ['is a boolean (C14)', 'true'],
-    ['has no reference (C15)', '{}'],
-    ['has a reference that is null (C15)', '{"reference":null}'],
-    ['has a reference that is a number (C15)', '{"reference":42}'],
-    ['has a reference that is an object (C15)', '{"reference":{}}'],
-    ['has a reference that is an array (C15)', '{"reference":["a"]}'],
-    ['has an empty reference (C15)', '{"reference":""}'],
-    ['has a blank reference (C15)', '{"reference":" \\t\\n"}'],
-    ['has a reference with NUL (C16)', '{"reference":"a\\u0000b"}'],
-    ['has a reference with an unpaired surrogate (C16)', '{"reference":"a\\ud800"}'],
-    ['inherits its reference (C19)', '{"__proto__":{"reference":"a"}}'],
+    ['has a byte order mark in front', '\ufeff{"reference":"a"}'],
+    ['is empty', ''],
+    ['is not UTF-8', Buffer.from('{"reference":"\xff"}', 'latin1')],
+    ['has an overlong encoding', Buffer.from('7b227265666572656e6365223a22c0af227d', 'hex')],
+    ['is UTF-16', Buffer.from('{"reference":"a"}', 'utf16le')],
+    ['is not JSON', '{"reference":"a"'],
+    ['has more behind the JSON', '{"reference":"a"} {}'],
+    ['is null', 'null'],
+    ['is an array', '[{"reference":"a"}]'],
+    ['is a string', '"reference"'],
+    ['is a number', '1'],
+    ['is a boolean', 'true'],
+    ['has no reference', '{}'],
+    ['has a reference that is null', '{"reference":null}'],
+    ['has a reference that is a number', '{"reference":42}'],
+    ['has a reference that is an object', '{"reference":{}}'],
+    ['has a reference that is an array', '{"reference":["a"]}'],
+    ['has an empty reference', '{"reference":""}'],
+    ['has a blank reference', '{"reference":" \\t\\n"}'],
+    ['has a reference with NUL', '{"reference":"a\\u0000b"}'],
+    ['has a reference with an unpaired surrogate', '{"reference":"a\\ud800"}'],
+    ['inherits its reference', '{"__proto__":{"reference":"a"}}'],
   ])(
     'rejects a signed body as invalid_payload, without quoting it, if it %s',
     async (_what, rawBody) => {
@@ -48,7 +48,7 @@ describe('a signed body that is not an event', () => {
     },
   );
 
-  it('reads or refuses a body nested 500,000 deep without a crash (C20)', async () => {
+  it('reads or refuses a body nested 500,000 deep without a crash', async () => {
     for (const inner of ['', '{"__proto__":1}']) {
       const [open, close] = ['['.repeat(500_000), ']'.repeat(500_000)];
       const rawBody = `{"reference":"a","deep":${open}${inner}${close}}`;
@@ -78,19 +78,16 @@ describe('an event', () => {
   it.each([
     ...['x'.repeat(10_000), '../../etc', 'a/b?c#d', 'é🙂', ' with blanks ', 'line\nbreak\t\u0001'],
     ...['__proto__', 'constructor', '1'],
-  ])('has the reference as it was sent: %j (C16)', async (reference) => {
+  ])('has the reference as it was sent: %j', async (reference) => {
     await expect(verify({ reference })).resolves.toMatchObject({ reference });
   });
 
   it.each([
-    ['pretty-printed (C03)', '{\n  "reference": "order-42"\n}'],
-    ['with a line break at the end (C08)', '{"reference":"order-42"}\n'],
+    ['pretty-printed', '{\n  "reference": "order-42"\n}'],
+    ['with a line break at the end', '{"reference":"order-42"}\n'],
+    ['with two references, of which the last counts', '{"reference":"a","reference":"order-42"}'],
     [
-      'with two references, of which the last counts (C18)',
-      '{"reference":"a","reference":"order-42"}',
-    ],
-    [
-      'with numbers that JSON cannot hold (C21)',
+      'with numbers that JSON cannot hold',
       '{"reference":"order-42","a":1e400,"b":12345678901234567890}',
     ],
     ['with an escaped key', '{"\\u0072eference":"order-42"}'],
@@ -106,7 +103,7 @@ describe('an event', () => {
     '{"reference":"a","deep":[{"__proto__":{"polluted":true}}]}',
     '{"reference":"a","constructor":{"prototype":{"polluted":true}}}',
     '{"reference":"a","con\\u0073tructor":{"prototype":{"polluted":true}}}',
-  ])('has no key that could change a prototype: %s (C19, J08)', async (rawBody) => {
+  ])('has no key that could change a prototype: %s', async (rawBody) => {
     const { payload } = await verify({ rawBody });
     const copy = Object.assign({}, payload as object) as { polluted?: unknown };
     expect(copy.polluted).toBeUndefined();
@@ -116,7 +113,7 @@ describe('an event', () => {
     expect(Object.isFrozen(payload)).toBe(true);
   });
 
-  it('keeps a harmless key named constructor, prototype or proto (C19)', async () => {
+  it('keeps a harmless key named constructor, prototype or proto', async () => {
     const payload = {
       reference: 'a',
       constructor: 'Renault',
@@ -130,17 +127,17 @@ describe('an event', () => {
 
 describe('the event header', () => {
   it.each([
-    ['absent', 'E01', undefined],
-    ['empty', 'E02', ''],
-    ['blank', 'E02', '  '],
-    ['too long', 'E02', 'a'.repeat(129)],
-    ['with a line break', 'E02', 'payment.succeeded\n'],
-    ['with a blank', 'E02', 'payment succeeded'],
-    ['not ASCII', 'E02', 'payment.réussi'],
-    ['in capitals', 'E05', 'Payment.Succeeded'],
-    ['repeated and joined', 'E02', 'payment.succeeded, payment.succeeded'],
-    ['repeated as an array', 'E02', ['payment.succeeded']],
-  ])('rejects an event header as invalid_event if it is %s (%s)', async (_what, _row, value) => {
+    ['absent', undefined],
+    ['empty', ''],
+    ['blank', '  '],
+    ['too long', 'a'.repeat(129)],
+    ['with a line break', 'payment.succeeded\n'],
+    ['with a blank', 'payment succeeded'],
+    ['not ASCII', 'payment.réussi'],
+    ['in capitals', 'Payment.Succeeded'],
+    ['repeated and joined', 'payment.succeeded, payment.succeeded'],
+    ['repeated as an array', ['payment.succeeded']],
+  ])('rejects an event header as invalid_event if it is %s', async (_what, value) => {
     const verified = verify({}, {}, { 'x-service-event': value });
     await expect(verified).rejects.toMatchObject({ code: 'invalid_event' });
   });
@@ -152,7 +149,7 @@ describe('the event header', () => {
   });
 
   it.each(['payment.refunded', 'constructor', '__proto__', 'unrecognized', '-', 'a'.repeat(128)])(
-    'gives an unrecognized event for the kind %s, which is not configured (E04)',
+    'gives an unrecognized event for the kind %s, which is not configured',
     async (type) => {
       const event = { type: 'unrecognized', kind: type, reference: 'order-42' };
       await expect(verify({ type })).resolves.toMatchObject(event);
@@ -171,7 +168,7 @@ describe('the event header', () => {
 });
 
 describe('a status in the signed body', () => {
-  it('contradicts payment.succeeded also if that kind has a schema (C24, E08)', async () => {
+  it('contradicts payment.succeeded also if that kind has a schema', async () => {
     const events = { 'payment.succeeded': z.object({ reference: z.string() }) };
     for (const [status, code] of [
       ['failed', 'event_contradicted'],

@@ -32,7 +32,7 @@ describe('a handler', () => {
     expect(reply).not.toHaveProperty('value');
   });
 
-  it('fails with the very object that it threw (G01, G05)', async () => {
+  it('fails with the very object that it threw', async () => {
     const error = new RangeError('mine');
     const throwing = (): never => {
       throw error;
@@ -44,7 +44,7 @@ describe('a handler', () => {
     }
   });
 
-  it('fails if it returns a failure (O08)', async () => {
+  it('fails if it returns a failure', async () => {
     const handler = () => ({ statusCode: 503 });
     const receiving = createReceiver({ secret, logger }, handler).receive(deliver(), {});
     await expect(receiving).rejects.toThrow(
@@ -62,7 +62,7 @@ describe('a handler', () => {
 });
 
 describe('a set of handlers', () => {
-  it('ignores kinds that are not configured, and kinds without a handler (E04)', async () => {
+  it('ignores kinds that are not configured, and kinds without a handler', async () => {
     const handler = vi.fn();
     const outcomes: DeliveryOutcome[] = [];
     const observe = (outcome: DeliveryOutcome) => outcomes.push(outcome);
@@ -197,7 +197,7 @@ describe('an event receiver, such as payments', () => {
     expect(receive).toHaveBeenCalledOnce();
   });
 
-  it('decides what a contradicting status means (C24)', async () => {
+  it('decides the meaning of a contradicting status', async () => {
     const receive = vi.fn(() => Promise.resolve<Handled>({ outcome: 'ignored' }));
     const failed = deliver({ payload: { status: 'failed' } });
     expect(await createReceiver({ secret }, { receive }).receive(failed, {})).toMatchObject(
@@ -206,7 +206,7 @@ describe('an event receiver, such as payments', () => {
     expect(receive).toHaveBeenCalledOnce();
   });
 
-  it('never takes an event receiver from a polluted Object.prototype (O07)', async () => {
+  it('never takes an event receiver from a polluted Object.prototype', async () => {
     const receive = vi.fn(() => Promise.resolve({ outcome: 'handled' }));
     class Map {
       readonly unrecognized = noop;
@@ -227,7 +227,7 @@ describe('an event receiver, such as payments', () => {
 });
 
 describe('handlerTimeout', () => {
-  it('aborts the signal with the error before it replies 503 (G03, G06)', async () => {
+  it('aborts the signal with the error before it replies 503', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const order: unknown[] = [];
     let begin!: () => void;

@@ -22,7 +22,7 @@ const flips = (error: Error): Error => {
   });
 };
 
-describe('a returned value (O08)', () => {
+describe('a returned value', () => {
   it.each([
     new Error('a'),
     new WebhookError('a'),
@@ -67,7 +67,7 @@ describe('a returned value (O08)', () => {
   });
 });
 
-describe('a thrown error (O10)', () => {
+describe('a thrown error', () => {
   it.each([
     new Error('a'),
     foreign,
@@ -90,7 +90,7 @@ describe('a thrown error (O10)', () => {
       'reply',
     ],
     ...['output', 'response', 'getResponse', 'getStatus', 'res', 'toResponse', 'digest'],
-  ])('wraps an error whose field `%s` could word the reply (N07)', (field) => {
+  ])('wraps an error whose field `%s` could word the reply', (field) => {
     const thrown = Object.assign(new TypeError('mine'), { [field]: undefined });
     const error = hostError(thrown);
     expect(error).toBeInstanceOf(HandlerError);

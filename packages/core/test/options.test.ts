@@ -99,7 +99,7 @@ describe('options', () => {
   });
 });
 
-describe('a polluted Object.prototype (O07)', () => {
+describe('a polluted Object.prototype', () => {
   it('sets no option of a receiver, a gate or a verifier', async () => {
     const observe = vi.fn();
     const hostile = {

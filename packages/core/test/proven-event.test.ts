@@ -13,7 +13,7 @@ it('gives the event that a gate kept for a request, and only for that request', 
   expect(() => webhookEvent({})).toThrow('put paymentWebhook({ secret }) in front of this handler');
 });
 
-it('finds the event that another copy of this package kept (O15)', async () => {
+it('finds the event that another copy of this package kept', async () => {
   vi.resetModules();
   const other = await import('../src/index.js');
   const request = {};

@@ -6,7 +6,7 @@ import { createLog, deliver, forged, secret } from './deliver.js';
 const logger = createLog();
 
 describe('the body', () => {
-  it('accepts a body at the limit, and refuses one byte more (D05)', async () => {
+  it('accepts a body at the limit, and refuses one byte more', async () => {
     const rawBody = '{"reference":"a"}';
     const replyUnder = async (bodyLimit: number) =>
       createReceiver({ secret, bodyLimit, logger }, () => undefined).receive(
@@ -53,7 +53,7 @@ describe('the proof', () => {
     merchant.parse.mockRestore();
   });
 
-  it('binds no environment: staging and production with one secret accept each other (H09)', async () => {
+  it('binds no environment: staging and production with one secret accept each other', async () => {
     const handler = vi.fn(({ reference }: { readonly reference: string }) => {
       if (reference !== 'order-of-production')
         throw new WebhookError('unknown_order', { status: 404 });

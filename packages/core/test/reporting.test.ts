@@ -73,7 +73,7 @@ describe('the log of a failed delivery', () => {
     );
   });
 
-  it('quotes the name alone of an error of the secret function, which can quote the secret (B15)', async () => {
+  it('quotes the name alone of an error of the secret function, which can quote the secret', async () => {
     const log = createLog();
     const provide = () => Promise.reject(new RangeError(`vault refused ${secret}`));
     await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
@@ -132,7 +132,7 @@ describe('the log of refused deliveries', () => {
     expect(log.lines()[0]).toContain('500 body_consumed: the raw body must be a Uint8Array');
   });
 
-  it('has no signature, secret or body in it (J01)', async () => {
+  it('has no signature, secret or body in it', async () => {
     const log = createLog();
     const receiver = createReceiver({ secret, logger: log }, noop);
     const { header } = deliver();
@@ -161,7 +161,7 @@ describe('observe', () => {
     return outcomes;
   };
 
-  it('gets each delivery once, with labels from fixed sets (J13)', async () => {
+  it('gets each delivery once, with labels from fixed sets', async () => {
     const left = new WebhookError('incomplete_body', { status: 499 });
     const outcomes = await observing(
       [
@@ -236,7 +236,7 @@ describe.each<readonly [string, Logger]>([
     { warn: () => ({ then: throwing(1) }), error: () => ({ then: throwing(1) }) },
   ],
 ])('a logger that %s', (_what, logger) => {
-  it.each(['production', 'development'])('changes no reply in %s (N15)', async (environment) => {
+  it.each(['production', 'development'])('changes no reply in %s', async (environment) => {
     vi.stubEnv('NODE_ENV', environment);
     const refused = createReceiver({ secret: PORTAL_SECRET, logger }, noop);
     expect(await refused.receive(deliver({ extra: forged }), {})).toMatchObject({ status: 401 });

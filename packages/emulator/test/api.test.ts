@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('POST /v1/payment-links', () => {
-  it('answers a fixed amount with 201 and exactly the fields of the contract', async () => {
+  it('answers a link of a fixed amount with 201 and exactly the fields of the contract', async () => {
     const response = await postLink(emulator, {
       ...FIXED,
       return_url: 'https://shop.example/thanks',
@@ -38,7 +38,7 @@ describe('POST /v1/payment-links', () => {
     });
   });
 
-  it('answers a free amount without an amount, since none is chosen', async () => {
+  it('answers a link of a free amount without an amount', async () => {
     const response = await postLink(emulator, FREE);
     expect(response.status).toBe(201);
     expect(Object.keys((await response.json()) as object)).toEqual([
@@ -51,30 +51,30 @@ describe('POST /v1/payment-links', () => {
   });
 
   it.each([
-    ['no JSON', '{'],
+    ['a body that is not JSON', '{'],
     ['an array', []],
-    ['no amount', { reference: 'r' }],
-    ['both ways to say the amount', { ...FIXED, amount_min: 1, amount_max: 2 }],
-    ['an upper bound alone', { ...FREE, amount_min: undefined }],
-    ['bounds the wrong way round', { ...FREE, amount_min: 2, amount_max: 1 }],
+    ['a link without an amount', { reference: 'r' }],
+    ['a fixed amount beside bounds', { ...FIXED, amount_min: 1, amount_max: 2 }],
+    ['an upper bound without a lower bound', { ...FREE, amount_min: undefined }],
+    ['reversed bounds', { ...FREE, amount_min: 2, amount_max: 1 }],
     ['a free amount without a description', { ...FREE, description: undefined }],
     ['an amount with a fraction', { ...FIXED, amount: 1.5 }],
-    ['an amount as a text', { ...FIXED, amount: '1500' }],
-    ['an amount of nothing', { ...FIXED, amount: 0 }],
-    ['an amount that no double holds', '{"amount":9007199254740993,"reference":"r"}'],
-    ['no reference', { amount: 1 }],
+    ['an amount that is a string', { ...FIXED, amount: '1500' }],
+    ['an amount of 0', { ...FIXED, amount: 0 }],
+    ['an amount over the safe integers', '{"amount":9007199254740993,"reference":"r"}'],
+    ['a link without a reference', { amount: 1 }],
     ['a blank reference', { amount: 1, reference: ' ' }],
-    ['a reference that no path can hold', { amount: 1, reference: '..' }],
+    ['the reference ".."', { amount: 1, reference: '..' }],
     ['a reference with NUL', { amount: 1, reference: 'a\0b' }],
-    ['a reference with a lone surrogate', '{"amount":1,"reference":"\\ud800"}'],
+    ['a reference with an unpaired surrogate', '{"amount":1,"reference":"\\ud800"}'],
     ['a reference that is too long', { amount: 1, reference: 'r'.repeat(256) }],
     ['a return_url that is a script', { ...FIXED, return_url: 'javascript:alert(1)' }],
     [
       'a return_url whose host would start a CSP directive',
       { ...FIXED, return_url: 'http://a;script-src/' },
     ],
-    ['a cancel_url that is none', { ...FIXED, cancel_url: '/cancelled' }],
-    ['a single_use that is no boolean', { ...FIXED, single_use: 'yes' }],
+    ['a cancel_url that is a path', { ...FIXED, cancel_url: '/cancelled' }],
+    ['a single_use that is not a boolean', { ...FIXED, single_use: 'yes' }],
   ])('refuses %s', async (_, body) => {
     const response = await postLink(emulator, body);
     expect(response.status).toBe(400);
@@ -94,7 +94,7 @@ describe('POST /v1/payment-links', () => {
     expect(response.status).toBe(400);
   });
 
-  it('ignores fields that the contract does not list, or refuses them where that is assumed', async () => {
+  it('ignores unknown fields, or refuses them if `assumed` says so', async () => {
     expect((await postLink(emulator, { ...FIXED, colour: 'red' })).status).toBe(201);
     await restart({ assumed: { unknownFields: 'refuse' } });
     expect((await postLink(emulator, { ...FIXED, colour: 'red' })).status).toBe(400);
@@ -108,7 +108,7 @@ describe('POST /v1/payment-links', () => {
     ).toBe(201);
   });
 
-  it('refuses a body that is too large, whether it says so or not', async () => {
+  it('refuses an oversized body with and without Content-Length', async () => {
     expect((await postLink(emulator, ' '.repeat(65_537))).status).toBe(413);
     const chunk = new Uint8Array(10_000);
     const body = new ReadableStream<Uint8Array>({
@@ -126,7 +126,7 @@ describe('POST /v1/payment-links', () => {
     expect(response.status).toBe(413);
   });
 
-  it('refuses a second link with one reference, or allows it where that is assumed', async () => {
+  it('refuses a second link with the same reference, or allows it if `assumed` says so', async () => {
     await createLink(emulator);
     const second = await postLink(emulator, FIXED);
     expect(second.status).toBe(409);
@@ -138,7 +138,7 @@ describe('POST /v1/payment-links', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ amount: 20 });
   });
 
-  it('forgets the oldest link past linksKept, and nothing else', async () => {
+  it('forgets only the oldest link past linksKept', async () => {
     await restart({ assumed: { linksKept: 2 } });
     for (const reference of ['a', 'b', 'c'])
       await postLink(emulator, { ...FIXED, reference }, { 'Idempotency-Key': reference });
@@ -153,7 +153,7 @@ describe('POST /v1/payment-links', () => {
 describe('Idempotency-Key', () => {
   const key = { 'Idempotency-Key': 'attempt-1' };
 
-  it('gives the same 201 for the same request, byte for byte, also once it is paid', async () => {
+  it('repeats the same 201 byte for byte for the same request, also after the payment', async () => {
     const first = await (await postLink(emulator, FIXED, key)).text();
     await emulator.pay('order-1');
     const again = await postLink(
@@ -165,7 +165,7 @@ describe('Idempotency-Key', () => {
     expect(await again.text()).toBe(first);
   });
 
-  it('makes one link of fifty requests at once', async () => {
+  it('creates one link for fifty concurrent requests', async () => {
     const texts = await Promise.all(
       Array.from({ length: 50 }, async () => (await postLink(emulator, FIXED, key)).text()),
     );
@@ -184,7 +184,7 @@ describe('Idempotency-Key', () => {
     expect((await postLink(emulator, FIXED, key)).status).toBe(201);
   });
 
-  it('answers a repeated Idempotency-Key as the switch under `assumed` says', async () => {
+  it('that is repeated is answered as replayedKey and replayedKeyOtherBody say', async () => {
     await restart({ assumed: { replayedKey: 'refuse', replayedKeyOtherBody: 'same_link' } });
     const first = await (await postLink(emulator, FIXED, key)).text();
     expect((await postLink(emulator, FIXED, key)).status).toBe(409);
@@ -203,7 +203,7 @@ describe('Idempotency-Key', () => {
     ['unprocessable', 422, 'idempotency_mismatch'],
     ['fail', 500, 'replay_failed'],
   ] as const)(
-    'answers a key that comes again by %s with %d, for the same body and another (L02)',
+    'that is repeated under %s gets %d, for the same body and another body',
     async (answer, status, code) => {
       await restart({ assumed: { replayedKey: answer, replayedKeyOtherBody: answer } });
       const first = await (await postLink(emulator, FIXED, key)).text();
@@ -221,7 +221,7 @@ describe('Idempotency-Key', () => {
     },
   );
 
-  it('answers a failed replay with another 5xx where that is assumed (L02)', async () => {
+  it('that is repeated can fail with another 5xx by errorStatus', async () => {
     await restart({ assumed: { replayedKey: 'fail', errorStatus: { replay_failed: 503 } } });
     await postLink(emulator, FIXED, key);
     expect((await postLink(emulator, FIXED, key)).status).toBe(503);
@@ -247,7 +247,7 @@ describe('GET /v1/payments/{reference}', () => {
     });
   });
 
-  it('reads a free amount as what was chosen, and before that as what is assumed', async () => {
+  it('returns the chosen free amount, and before the choice amountBeforeChoice', async () => {
     await createLink(emulator, FREE);
     expect(await readPayment(emulator, 'gift-1')).toMatchObject({ amount: 0 });
     await emulator.pay('gift-1', { amount: 700 });
@@ -270,19 +270,19 @@ describe('GET /v1/payments/{reference}', () => {
     '__proto__',
     '+',
     '😀',
-  ])('finds the reference %s as it was given', async (reference) => {
+  ])('finds the reference %s unchanged', async (reference) => {
     await createLink(emulator, { ...FIXED, reference });
     expect(await readPayment(emulator, reference)).toMatchObject({ reference, status: 'pending' });
   });
 
-  it('answers 404 for a reference that was never used, or that is not encoded', async () => {
+  it('answers 404 to an unknown or badly encoded reference', async () => {
     expect(await readPayment(emulator, 'nobody')).toMatchObject({ error: { code: 'not_found' } });
     const headers = { 'X-Api-Key': emulator.apiKey };
     expect((await fetch(`${emulator.baseUrl}/v1/payments/%ff`, { headers })).status).toBe(404);
     expect((await fetch(`${emulator.baseUrl}/v1/other`, { headers })).status).toBe(404);
   });
 
-  it('answers another method with 405 and what it takes', async () => {
+  it('answers another method with 405 and the allowed methods', async () => {
     const headers = { 'X-Api-Key': emulator.apiKey };
     const response = await fetch(`${emulator.baseUrl}/v1/payments/order-1`, {
       method: 'DELETE',
@@ -299,13 +299,13 @@ describe('authentication', () => {
     return (await fetch(`${emulator.baseUrl}/v1/payments/nobody`, { headers })).status;
   };
 
-  it('takes the key as Bearer, and as X-Api-Key', async () => {
+  it('accepts the key as Bearer and as X-Api-Key', async () => {
     expect(await statusWith({ Authorization: `Bearer ${emulator.apiKey}` })).toBe(404);
     expect(await statusWith({ Authorization: `bearer ${emulator.apiKey}` })).toBe(404);
     expect(await statusWith({ 'X-Api-Key': emulator.apiKey })).toBe(404);
   });
 
-  it('refuses no key, another key, a part of the key and another scheme', async () => {
+  it('refuses a missing, wrong or partial key and another scheme', async () => {
     const { apiKey } = emulator;
     const other = apiKey.slice(0, -1) + (apiKey.endsWith('A') ? 'B' : 'A');
     for (const headers of [
@@ -322,7 +322,7 @@ describe('authentication', () => {
     }
   });
 
-  it('says 401 with a challenge, and never names the key', async () => {
+  it('answers 401 with a challenge, and never prints the key', async () => {
     const response = await fetch(`${emulator.baseUrl}/v1/payments/x`, {
       headers: { 'X-Api-Key': 'sk_live_x.of-another' },
     });
@@ -333,7 +333,7 @@ describe('authentication', () => {
   });
 });
 
-describe('the rate limit that is assumed', () => {
+describe('the assumed rate limit', () => {
   afterEach(() => void vi.useRealTimers());
 
   const read = (reference: string): Promise<Response> =>
@@ -341,7 +341,7 @@ describe('the rate limit that is assumed', () => {
       headers: { 'x-api-key': emulator.apiKey },
     });
 
-  it('answers what is beyond it with 429 and the seconds that are left, until the window is over', async () => {
+  it('answers excess requests with 429 and the remaining seconds until the window ends', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     await restart({ assumed: { rateLimit: { requests: 2, seconds: 30 } } });
     // A sender without a key cannot use up the merchant's requests.
@@ -364,7 +364,7 @@ describe('the rate limit that is assumed', () => {
     expect((await read('order-1')).status).toBe(200);
   });
 
-  it('begins again with a reset, and is off unless it is set', async () => {
+  it('restarts on reset(), and is off by default', async () => {
     await restart({ assumed: { rateLimit: { requests: 1, seconds: 3_600 } } });
     expect((await postLink(emulator, FIXED)).status).toBe(201);
     expect((await postLink(emulator, FIXED)).status).toBe(429);
@@ -383,7 +383,7 @@ describe('the rate limit that is assumed', () => {
     { requests: 0, seconds: 1 },
     { requests: 1, seconds: 0.5 },
     { requests: 1, seconds: 1, burst: 2 },
-  ])('refuses %j, which is none', async (rateLimit) => {
+  ])('refuses the invalid value %j', async (rateLimit) => {
     await expect(startEmulator({ assumed: { rateLimit: rateLimit as never } })).rejects.toThrow(
       /^assumed\.rateLimit must be 'off'/,
     );
@@ -391,7 +391,7 @@ describe('the rate limit that is assumed', () => {
 });
 
 describe('errors', () => {
-  it('have the status and the body that are assumed', async () => {
+  it('have the assumed status and body', async () => {
     await restart({
       assumed: { errorStatus: { not_found: 410 }, errorBody: ({ code }) => ({ reason: code }) },
     });
@@ -414,7 +414,7 @@ describe('the Host header', () => {
         .end();
     });
 
-  it('must name this machine: any other Host header is refused (DNS rebinding)', async () => {
+  it('must name this machine, which prevents DNS rebinding', async () => {
     expect(await statusFor('127.0.0.1')).toBe(404);
     expect(await statusFor('localhost:3000')).toBe(404);
     expect(await statusFor('[::1]')).toBe(404);

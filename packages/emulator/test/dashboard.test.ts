@@ -56,7 +56,7 @@ const until = (holds: () => boolean): Promise<boolean> =>
   vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
 
 describe('the dashboard', () => {
-  it('shows links, payments and deliveries, and where the service is', async () => {
+  it('shows links, payments, deliveries and the URL of the service', async () => {
     const { receiver, emulator } = await setUp();
     await createLink(emulator);
     await createLink(emulator, FREE);
@@ -82,7 +82,7 @@ describe('the dashboard', () => {
     );
   });
 
-  it('names neither the API key nor the webhook secret anywhere', async () => {
+  it('shows neither the API key nor the webhook secret on any page', async () => {
     const { emulator } = await setUp();
     const path = await newPayment(emulator);
     await emulator.pay('order-1');
@@ -95,7 +95,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('loads nothing, and runs only the script that its policy names', async () => {
+  it('loads no resource, and runs only the script that its policy names', async () => {
     const { emulator } = await setUp();
     const { response, markup } = await read(emulator, await newPayment(emulator));
     const policy = response.headers.get('content-security-policy')!;
@@ -123,7 +123,7 @@ describe('the dashboard', () => {
     '\u202E000 51',
     'W'.repeat(255),
     '</title></style></script><b>',
-  ])('shows the reference %j as a text that does nothing', async (reference) => {
+  ])('shows the reference %j as harmless text', async (reference) => {
     const { emulator } = await setUp(({ body }) => ({ status: 200, body: body.toString() }));
     const path = await newPayment(emulator, {
       ...FIXED,
@@ -149,7 +149,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('names the signs that are not seen', async () => {
+  it('shows invisible characters by their code point', async () => {
     const { emulator } = await setUp();
     const { markup } = await read(
       emulator,
@@ -158,7 +158,7 @@ describe('the dashboard', () => {
     expect(markup).toContain('a<span class="sign">U+202E</span>b<span class="sign">U+001B</span>c');
   });
 
-  it('filters by a part of the reference and by status, and turns pages', async () => {
+  it('filters by part of the reference and by status, page by page', async () => {
     const { emulator } = await setUp();
     for (let index = 0; index < 30; index++)
       await createLink(emulator, { ...FIXED, reference: `order-${index}` });
@@ -179,7 +179,7 @@ describe('the dashboard', () => {
     expect(await shown('?q=%00%F0')).toEqual([]);
   });
 
-  it('is a 404 for what there is not', async () => {
+  it('answers 404 to unknown pages and forms', async () => {
     const { emulator } = await setUp();
     for (const path of ['/payments/x', '/deliveries/x', '/nothing'])
       expect((await read(emulator, path)).response.status).toBe(404);
@@ -199,7 +199,7 @@ describe('the form of a link', () => {
     cancel_url: '',
   };
 
-  it('creates a fixed link, and leaves out what was left empty', async () => {
+  it('creates a link with a fixed amount without its empty fields', async () => {
     const { emulator } = await setUp();
     const response = await post(emulator, '', { ...FIELDS, amount_min: '5', single_use: 'true' });
     expect(response.status).toBe(303);
@@ -212,7 +212,7 @@ describe('the form of a link', () => {
     });
   });
 
-  it('creates a free link', async () => {
+  it('creates a link with a free amount', async () => {
     const { emulator } = await setUp();
     const fields = {
       kind: 'free',
@@ -237,26 +237,23 @@ describe('the form of a link', () => {
     ['amount_max', { kind: 'free', amount_min: '3', amount_max: '2', description: 'd' }],
     ['return_url', { return_url: 'javascript:alert(1)' }],
     ['cancel_url', { cancel_url: '/basket' }],
-  ])(
-    'comes back with the field %s marked for %j, and with what was entered',
-    async (field, fields) => {
-      const { emulator } = await setUp();
-      await createLink(emulator, { ...FIXED, reference: 'taken' });
-      const response = await post(emulator, '', { ...FIELDS, ...fields });
-      const markup = await response.text();
-      expect(response.status).toBe(422);
-      expect(/<input id="([^"]+)"[^>]*aria-invalid="true"/.exec(markup)?.[1]).toBe(field);
-      expect(markup.match(/aria-invalid="true"/g)).toHaveLength(1);
-      expect(markup).toContain('role="alert"');
-      expect(markup).toContain('<details class="card" id="create" open');
-      if (!('reference' in fields)) expect(markup).toContain('value="by-form"');
-      expect(await readPayment(emulator, 'by-form')).toMatchObject({
-        error: { code: 'not_found' },
-      });
-    },
-  );
+  ])('returns with the field %s marked for %j and keeps the other input', async (field, fields) => {
+    const { emulator } = await setUp();
+    await createLink(emulator, { ...FIXED, reference: 'taken' });
+    const response = await post(emulator, '', { ...FIELDS, ...fields });
+    const markup = await response.text();
+    expect(response.status).toBe(422);
+    expect(/<input id="([^"]+)"[^>]*aria-invalid="true"/.exec(markup)?.[1]).toBe(field);
+    expect(markup.match(/aria-invalid="true"/g)).toHaveLength(1);
+    expect(markup).toContain('role="alert"');
+    expect(markup).toContain('<details class="card" id="create" open');
+    if (!('reference' in fields)) expect(markup).toContain('value="by-form"');
+    expect(await readPayment(emulator, 'by-form')).toMatchObject({
+      error: { code: 'not_found' },
+    });
+  });
 
-  it('refuses a body that is no form of ours', async () => {
+  it('refuses an oversized or incomplete form', async () => {
     const { emulator } = await setUp();
     expect((await post(emulator, '', { ...FIELDS, description: 'x'.repeat(70_000) })).status).toBe(
       413,
@@ -265,8 +262,8 @@ describe('the form of a link', () => {
   });
 });
 
-describe('what can be done to a payment', () => {
-  it('pays, and notifies', async () => {
+describe('the page of a payment', () => {
+  it('pays and sends a notification', async () => {
     const { receiver, emulator } = await setUp();
     const path = await newPayment(emulator);
     const response = await post(emulator, `${path}/pay`);
@@ -275,7 +272,7 @@ describe('what can be done to a payment', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success' });
   });
 
-  it('pays once from one page that is sent ten times', async () => {
+  it('pays once if one page is submitted ten times', async () => {
     const { emulator } = await setUp();
     const path = await newPayment(emulator);
     const page = /name="page" value="([^"]+)"/.exec((await read(emulator, path)).markup)![1]!;
@@ -283,7 +280,7 @@ describe('what can be done to a payment', () => {
     expect(emulator.deliveries()).toHaveLength(1);
   });
 
-  it('pays without a notification, this once (H08)', async () => {
+  it('drops only the notification of this payment', async () => {
     const { emulator } = await setUp();
     await post(emulator, `${await newPayment(emulator)}/pay`, { notification: 'drop' });
     expect(emulator.deliveries()).toMatchObject([{ state: 'dropped' }]);
@@ -294,7 +291,7 @@ describe('what can be done to a payment', () => {
     expect(emulator.deliveries()[1]!.state).not.toBe('dropped');
   });
 
-  it('drops nothing later where the payment could not be paid', async () => {
+  it('drops no later notification if the payment cannot be paid', async () => {
     const { emulator } = await setUp();
     const path = await newPayment(emulator, { ...FIXED, single_use: true });
     await emulator.pay('order-1');
@@ -303,7 +300,7 @@ describe('what can be done to a payment', () => {
     expect(emulator.deliveries()).toHaveLength(1);
   });
 
-  it('fails and cancels', async () => {
+  it('fails and cancels a payment', async () => {
     const { emulator } = await setUp();
     const path = await newPayment(emulator);
     await post(emulator, `${path}/fail`);
@@ -313,7 +310,7 @@ describe('what can be done to a payment', () => {
     expect((await read(emulator, path)).markup).toContain('This payment is closed.');
   });
 
-  it('refuses an amount that a free link does not allow, and says which it does', async () => {
+  it('refuses an amount outside the bounds and marks the field', async () => {
     const { emulator } = await setUp();
     const path = await newPayment(emulator, FREE);
     const response = await post(emulator, `${path}/pay`, { amount: '499' });
@@ -323,7 +320,7 @@ describe('what can be done to a payment', () => {
   });
 
   it.each(Object.keys(FAULTS))(
-    'sends the fault %s, and shows whether the answer is as expected',
+    'sends the fault %s and shows whether the answer is as expected',
     async (fault) => {
       const { emulator } = await setUp(() => 200, { assumed: { deliveryTimeout: 1_000 } });
       const path = await newPayment(emulator);
@@ -351,7 +348,7 @@ describe('what can be done to a payment', () => {
     },
   );
 
-  it('runs all faults by one button, once at a time', async () => {
+  it('runs all faults with one button, without a second concurrent run', async () => {
     const { emulator } = await setUp(({ headers }) =>
       headers['x-service-signature'] === undefined ? 401 : 200,
     );
@@ -372,7 +369,7 @@ describe('what can be done to a payment', () => {
     expect(emulator.deliveries()).toHaveLength(Object.keys(FAULTS).length);
   }, 30_000);
 
-  it('shows a delivery that is refused, or finds nothing listening, as a failure and not as on its way', async () => {
+  it('shows a refused or unanswered delivery as failed', async () => {
     const { emulator, receiver } = await setUp(() => 503, {
       assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
     });
@@ -389,7 +386,7 @@ describe('what can be done to a payment', () => {
     expect(markup).toMatch(/nothing listens at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/);
   });
 
-  it('refuses a fault that there is not, and any without a webhook', async () => {
+  it('refuses unknown faults, and every fault if there is no webhook', async () => {
     const { emulator } = await setUp();
     const path = await newPayment(emulator);
     for (const fault of ['', 'nope', 'constructor'])
@@ -403,8 +400,8 @@ describe('what can be done to a payment', () => {
   });
 });
 
-describe('a delivery’s page', () => {
-  it('shows the bytes that went out, what came back, and when it is tried again; and resends', async () => {
+describe('the page of a delivery', () => {
+  it('shows the sent bytes, the answer and the next attempt, and can resend', async () => {
     const { receiver, emulator } = await setUp(
       (_, count) => (count === 1 ? { status: 500, body: 'not yet' } : 200),
       {
@@ -431,7 +428,7 @@ describe('a delivery’s page', () => {
     );
   });
 
-  it('shows bytes that are no text in hexadecimal', async () => {
+  it('shows binary bytes in hexadecimal', async () => {
     const { emulator } = await setUp();
     await createLink(emulator);
     const { delivery } = await emulator.sendFault('order-1', 'gzip');
@@ -439,8 +436,8 @@ describe('a delivery’s page', () => {
   });
 });
 
-describe('a delivery that is sent again', () => {
-  it('goes to another address on this machine by the form, and that answer does not end it', async () => {
+describe('a resent delivery', () => {
+  it('can go to another URL on this machine, whose answer does not end the retries', async () => {
     const { emulator } = await setUp(() => 503, {
       assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
     });
@@ -469,7 +466,7 @@ describe('a delivery that is sent again', () => {
   });
 
   it.each(['duplicate', 'gzip', 'bom', 'two_signatures', 're_serialised'] as const)(
-    'is copied as a curl line that sends the same bytes: %s',
+    'has a curl command that sends the same bytes for the fault %s',
     async (fault) => {
       const { emulator, receiver } = await setUp();
       await createLink(emulator, { ...FIXED, reference: "it's [1-3] {a,b} é" });
@@ -502,7 +499,7 @@ describe('a delivery that is sent again', () => {
 });
 
 describe('the timeline', () => {
-  it('shows requests, refused ones too, payments and notifications in one order, and filters them', async () => {
+  it('shows and filters requests, payments and notifications in one order', async () => {
     const { emulator } = await setUp();
     await fetch(`${emulator.baseUrl}/v1/payments/order-1`, {
       headers: { 'X-Api-Key': 'sk_live_wrong.key' },
@@ -549,7 +546,7 @@ describe('other sites', () => {
     { 'Sec-Fetch-Site': 'same-site' },
   ];
 
-  it('can send no form of the dashboard', async () => {
+  it('cannot submit a form of the dashboard', async () => {
     const { emulator } = await setUp();
     const path = await newPayment(emulator);
     await emulator.pay('order-1');
@@ -577,7 +574,7 @@ describe('other sites', () => {
     expect(await readPayment(emulator, 'evil')).toMatchObject({ error: { code: 'not_found' } });
   });
 
-  it('can open no stream', async () => {
+  it('cannot open the live stream', async () => {
     const { emulator } = await setUp();
     for (const headers of FOREIGN) {
       expect(
@@ -616,7 +613,7 @@ describe('the live stream', () => {
 
   const changesIn = ({ text }: { text: string }): number => text.split('event: change').length - 1;
 
-  it('tells of every kind of change, and of a burst of them once', async () => {
+  it('reports every kind of change, and combines a burst', async () => {
     const { emulator } = await setUp();
     const { response, heard, leave } = await listen(emulator);
     expect(response.headers.get('content-type')).toBe('text/event-stream');
@@ -647,7 +644,7 @@ describe('the live stream', () => {
     await until(() => heard.isOver);
   });
 
-  it('is given to so many at once, and to others when one has left', async () => {
+  it('is limited to 32 listeners at a time', async () => {
     const { emulator } = await setUp();
     const listeners = await Promise.all(Array.from({ length: 32 }, () => listen(emulator)));
     expect(listeners.every(({ response }) => response.status === 200)).toBe(true);
@@ -672,7 +669,7 @@ describe('the live stream', () => {
     await leave();
   });
 
-  it('piles nothing up for who does not read', async () => {
+  it('does not buffer events for a listener that does not read', async () => {
     const { Changes } = await import('../src/pages/dashboard/changes.js');
     const { LiveStreams } = await import('../src/pages/dashboard/live-stream.js');
     const changes = new Changes(1);

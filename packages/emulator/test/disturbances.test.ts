@@ -42,7 +42,7 @@ const until = (holds: () => boolean): Promise<boolean> =>
   vi.waitUntil(holds, { timeout: 10_000, interval: 5 });
 
 describe('disturb', () => {
-  it('drops as many notifications as the option says; the API still reports their payments (H08)', async () => {
+  it('drops `count` notifications while the API still reports their payments', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'drop', count: 2 });
     await payAll(emulator, 'a', 'b', 'c');
@@ -58,7 +58,7 @@ describe('disturb', () => {
     expect(await readPayment(emulator, 'a')).toMatchObject({ status: 'success' });
   });
 
-  it('survives a body that cannot be made, also where it is not sent', async () => {
+  it('survives a notificationBody that cannot be serialised, even for dropped notifications', async () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     const notificationBody = ({ reference }: { reference: string }) => ({
       reference,
@@ -73,7 +73,7 @@ describe('disturb', () => {
     expect(await readPayment(emulator, 'b')).toMatchObject({ status: 'success' });
   });
 
-  it('lets a dropped notification come late, by redeliver (H07)', async () => {
+  it('lets redeliver() send a dropped notification late', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'drop' });
     await payAll(emulator, 'a');
@@ -84,7 +84,7 @@ describe('disturb', () => {
     expect(emulator.deliveries()[0]).toMatchObject({ state: 'delivered' });
   });
 
-  it('drops all until it is ended, also from the start, and only of the payment that it names', async () => {
+  it('drops notifications until it is ended, only those of its reference if it has one', async () => {
     const { emulator, order } = await setUp({ disturb: { kind: 'drop', reference: 'a' } });
     const end = emulator.disturb({ kind: 'drop' });
     await payAll(emulator, 'b');
@@ -101,7 +101,7 @@ describe('disturb', () => {
     ).toEqual(['dropped', 'dropped']);
   });
 
-  it('delays, and says when it will come (H07)', async () => {
+  it('delays a notification and reports the time of the attempt', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'delay', delay: 80, count: 1 });
     const before = Date.now();
@@ -114,7 +114,7 @@ describe('disturb', () => {
     ).toBeGreaterThanOrEqual(78);
   });
 
-  it('reorders: keeps one back until the next was answered (H07)', async () => {
+  it('reorders by holding a notification until the next one is answered', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'reorder' });
     await payAll(emulator, 'a', 'b', 'c', 'd');
@@ -123,7 +123,7 @@ describe('disturb', () => {
     expect(order().indexOf('d')).toBeLessThan(order().indexOf('c'));
   });
 
-  it('sends what it kept back only once, also when that was sent by hand before', async () => {
+  it('sends a held notification once, even if it was redelivered before', async () => {
     const { emulator, order } = await setUp();
     emulator.disturb({ kind: 'reorder', count: 1 });
     await payAll(emulator, 'a');
@@ -135,14 +135,14 @@ describe('disturb', () => {
   });
 
   it.each<[string, unknown]>([
-    ['no object', null],
+    ['null', null],
     ['an unknown kind', { kind: 'lose' }],
     ['a misspelt option', { kind: 'drop', times: 1 }],
-    ['a count of none', { kind: 'drop', count: 0 }],
-    ['a delay that is none', { kind: 'delay', delay: -1 }],
-    ['a delay that would fire at once', { kind: 'delay', delay: 2 ** 31 }],
-    ['a reference that is none', { kind: 'drop', reference: 1 }],
-  ])('refuses %s, at the start as well', async (_, disturbance) => {
+    ['a count of 0', { kind: 'drop', count: 0 }],
+    ['a negative delay', { kind: 'delay', delay: -1 }],
+    ['a delay over the timer limit', { kind: 'delay', delay: 2 ** 31 }],
+    ['a reference that is not a string', { kind: 'drop', reference: 1 }],
+  ])('refuses %s, also as an option of startEmulator', async (_, disturbance) => {
     const { emulator } = await setUp();
     expect(() => emulator.disturb(disturbance as Disturbance)).toThrow(
       expect.objectContaining({ option: 'disturb' }) as Error,

@@ -31,7 +31,7 @@ describe('startEmulator', () => {
     expect(emulator.deliveries()).toEqual([]);
   });
 
-  it('takes the key, the secret and the host it is given', async () => {
+  it('uses the given key, secret and host', async () => {
     const options = {
       host: 'localhost',
       apiKey: 'sk_live_id.secret',
@@ -48,7 +48,7 @@ describe('startEmulator', () => {
   });
 
   it.each(['sk_live_a.b+c/d=', "sk_live_a!b.c'd.e~", 'sk_test_id.secret'])(
-    'takes the key %s, as the client',
+    'accepts the key %s, as the client does',
     async (apiKey) => {
       const emulator = await start({ apiKey });
       await createLink(emulator);
@@ -57,89 +57,105 @@ describe('startEmulator', () => {
   );
 
   it.each<[string, EmulatorOptions, string]>([
-    ['a host that others reach (M01)', { host: '0.0.0.0' }, 'host'],
-    ['an IPv6 host that others reach', { host: '::' }, 'host'],
+    ['a host that other machines reach', { host: '0.0.0.0' }, 'host'],
+    ['an IPv6 host that other machines reach', { host: '::' }, 'host'],
     ['a host with a name', { host: 'example.com' }, 'host'],
     ['an empty host', { host: '' }, 'host'],
     [
-      'allowRemote that is no boolean',
+      'an allowRemote that is not a boolean',
       { allowRemote: 'yes' } as unknown as EmulatorOptions,
       'allowRemote',
     ],
-    ['an empty host that others reach', { host: '', allowRemote: true }, 'host'],
+    ['an empty host with allowRemote', { host: '', allowRemote: true }, 'host'],
     [
-      'hosts that are no list',
+      'allowHosts that are not a list',
       { allowHosts: 'a.example' } as unknown as EmulatorOptions,
       'allowHosts',
     ],
-    ['a host with a port', { allowHosts: ['a.example:80'] }, 'allowHosts'],
-    ['a host with a port of its own', { allowHosts: ['a.example:8080'] }, 'allowHosts'],
-    ['a host with a path', { allowHosts: ['a.example/x'] }, 'allowHosts'],
-    ['a host that is a URL', { allowHosts: ['http://a.example'] }, 'allowHosts'],
-    ['a host that is empty', { allowHosts: [''] }, 'allowHosts'],
-    ['a pay page below a path', { payUrl: 'http://localhost:4010/pay' }, 'payUrl'],
-    ['a pay page without a scheme', { payUrl: 'localhost:4010' }, 'payUrl'],
-    ['a host that is no text', { allowHosts: [1] } as unknown as EmulatorOptions, 'allowHosts'],
+    ['an allowed host with port 80', { allowHosts: ['a.example:80'] }, 'allowHosts'],
+    ['an allowed host with another port', { allowHosts: ['a.example:8080'] }, 'allowHosts'],
+    ['an allowed host with a path', { allowHosts: ['a.example/x'] }, 'allowHosts'],
+    ['an allowed host that is a URL', { allowHosts: ['http://a.example'] }, 'allowHosts'],
+    ['an allowed host that is empty', { allowHosts: [''] }, 'allowHosts'],
+    ['a payUrl with a path', { payUrl: 'http://localhost:4010/pay' }, 'payUrl'],
+    ['a payUrl without a scheme', { payUrl: 'localhost:4010' }, 'payUrl'],
     [
-      'a webhook on a host beside those allowed (M03)',
+      'an allowed host that is not a string',
+      { allowHosts: [1] } as unknown as EmulatorOptions,
+      'allowHosts',
+    ],
+    [
+      'a webhook on a subdomain of an allowed host',
       { webhook: { url: 'http://b.a.example/' }, allowHosts: ['a.example'] },
       'webhook.url',
     ],
-    ['a kind that no header takes', { assumed: { otherEvent: 'a b' } }, 'assumed.otherEvent'],
     [
-      'a content type with a line',
+      'an event kind that does not fit into a header',
+      { assumed: { otherEvent: 'a b' } },
+      'assumed.otherEvent',
+    ],
+    [
+      'a content type with a line break',
       { assumed: { notificationContentType: 'a\r\nb' } },
       'assumed.notificationContentType',
     ],
-    ['a port that is none', { port: 65_536 }, 'port'],
-    ['a webhook on another machine (M03)', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
+    ['a port out of range', { port: 65_536 }, 'port'],
+    ['a webhook on another machine', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],
     [
-      'a webhook with a foreign name',
+      'a webhook on a foreign name',
       { webhook: { url: 'https://localhost.example.com/' } },
       'webhook.url',
     ],
-    ['a webhook on every address', { webhook: { url: 'http://0.0.0.0/' } }, 'webhook.url'],
-    ['a webhook behind a user', { webhook: { url: 'http://localhost@127.0.0.1/' } }, 'webhook.url'],
-    ['a webhook by another protocol', { webhook: { url: 'file:///etc/passwd' } }, 'webhook.url'],
-    ['a webhook that is no URL', { webhook: { url: 'localhost' } }, 'webhook.url'],
+    ['a webhook on 0.0.0.0', { webhook: { url: 'http://0.0.0.0/' } }, 'webhook.url'],
+    [
+      'a webhook URL with a user',
+      { webhook: { url: 'http://localhost@127.0.0.1/' } },
+      'webhook.url',
+    ],
+    [
+      'a webhook URL with another protocol',
+      { webhook: { url: 'file:///etc/passwd' } },
+      'webhook.url',
+    ],
+    ['a webhook that is not a URL', { webhook: { url: 'localhost' } }, 'webhook.url'],
     ['an empty secret', { webhook: { secret: '' } }, 'webhook.secret'],
     ['an API key as the secret', { webhook: { secret: 'sk_live_a.b' } }, 'webhook.secret'],
     ['a key of another form', { apiKey: 'key' }, 'apiKey'],
     ['a key without a secret part', { apiKey: 'sk_live_key.' }, 'apiKey'],
     ['a key with a blank', { apiKey: 'sk_live_a. b' }, 'apiKey'],
-    ['a key with a line', { apiKey: 'sk_live_a.b\r\nX: y' }, 'apiKey'],
-    ['a key that no header takes', { apiKey: 'sk_live_a.\u00e9' }, 'apiKey'],
+    ['a key with a line break', { apiKey: 'sk_live_a.b\r\nX: y' }, 'apiKey'],
+    ['a key that does not fit into a header', { apiKey: 'sk_live_a.\u00e9' }, 'apiKey'],
     ['a misspelt option', { webhok: {} } as EmulatorOptions, 'webhok'],
     ['a misspelt webhook option', { webhook: { uri: '' } } as EmulatorOptions, 'webhook.uri'],
     ['a misspelt switch', { assumed: { retries: 3 } } as EmulatorOptions, 'assumed.retries'],
     [
-      'a switch that does not go there',
+      'a switch with an unknown value',
       { assumed: { replayedKey: 'x' } } as unknown as EmulatorOptions,
       'assumed.replayedKey',
     ],
-    ['a number that is none', { assumed: { deliveryTimeout: 0 } }, 'assumed.deliveryTimeout'],
+    ['a timeout of 0', { assumed: { deliveryTimeout: 0 } }, 'assumed.deliveryTimeout'],
     [
-      'a timer that would fire at once',
+      'a delay over the timer limit',
       { assumed: { longestRetryDelay: 2 ** 31 } },
       'assumed.longestRetryDelay',
     ],
     [
-      'a status that is no error',
+      'an error status of 200',
       { assumed: { errorStatus: { not_found: 200 } } },
       'assumed.errorStatus',
     ],
     [
-      'an unknown error',
+      'a status for an unknown error',
       { assumed: { errorStatus: { nope: 400 } } } as EmulatorOptions,
       'assumed.errorStatus',
     ],
     [
-      'half a table',
+      'an incomplete table of transitions',
       { assumed: { transitions: { pending: [] } } } as unknown as EmulatorOptions,
       'assumed.transitions',
     ],
     [
-      'a body that is no function',
+      'a notificationBody that is not a function',
       { assumed: { notificationBody: {} } } as unknown as EmulatorOptions,
       'assumed.notificationBody',
     ],
@@ -152,14 +168,14 @@ describe('startEmulator', () => {
     expect(inspect(error)).not.toContain('sk_live_a.b');
   });
 
-  it('rejects with EADDRINUSE when the port is taken', async () => {
+  it('rejects with EADDRINUSE if the port is in use', async () => {
     const { payUrl } = await start();
     await expect(startEmulator({ port: Number(new URL(payUrl).port) })).rejects.toMatchObject({
       code: 'EADDRINUSE',
     });
   });
 
-  it('answers only to addresses and to its own name where allowRemote lets other machines reach it (M01)', async () => {
+  it('accepts only IP addresses and its own name as Host with allowRemote', async () => {
     const emulator = await start({ host: '0.0.0.0', allowRemote: true });
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
     await createLink(emulator);
@@ -173,7 +189,7 @@ describe('startEmulator', () => {
     expect((await named.fetch(new Request('http://localhost/dashboard'))).status).toBe(200);
   });
 
-  it('gives out pay pages at another origin, and answers to its name (M01)', async () => {
+  it('creates links at payUrl and accepts its name as Host', async () => {
     const payUrl = 'http://pay.shop.example:4010';
     const emulator = await start({ host: '0.0.0.0', allowRemote: true, payUrl });
     expect(emulator).toMatchObject({ payUrl, dashboardUrl: `${payUrl}/dashboard` });
@@ -186,7 +202,7 @@ describe('startEmulator', () => {
     );
   });
 
-  it('sends to another host that is allowed, by whatever its name resolves to (M03)', async () => {
+  it('sends to an allowed host without checking its address', async () => {
     const emulator = await start({
       webhook: { url: 'http://nobody.invalid:9/' },
       allowHosts: ['NOBODY.invalid', '[fd00::1]'],
@@ -199,7 +215,7 @@ describe('startEmulator', () => {
     expect(emulator.deliveries()[0]!.attempts[0]!.error).not.toContain('loopback');
   });
 
-  it('listens nowhere with port false, and does everything else', async () => {
+  it('works without listening if port is false', async () => {
     const receiver = await startReceiver();
     const emulator = await start({ port: false, webhook: { url: receiver.url } });
     expect([emulator.baseUrl, emulator.payUrl, emulator.dashboardUrl]).toEqual([
@@ -222,7 +238,7 @@ describe('startEmulator', () => {
     await receiver.close();
   });
 
-  it('shows neither secret when it is logged or serialised whole (B17)', async () => {
+  it('hides both secrets if the emulator is logged or serialised', async () => {
     const emulator = await start();
     for (const text of [
       inspect(emulator, { showHidden: true, depth: 9 }),
@@ -235,7 +251,7 @@ describe('startEmulator', () => {
     }
   });
 
-  it('names a hostile reference in an error so that a terminal does not act on it', async () => {
+  it('escapes control characters of a reference in an error', async () => {
     const emulator = await start();
     const error = await emulator
       .pay('\u001b[31m\u009b31m\u202e"\n')
@@ -244,7 +260,7 @@ describe('startEmulator', () => {
     expect((error as Error).message).toContain('U+202E');
   });
 
-  it('prints what a function of assumed throws so that a terminal does not act on it', async () => {
+  it('escapes control characters of an error that an assumed function throws', async () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     const emulator = await start({
       assumed: {
@@ -262,7 +278,7 @@ describe('startEmulator', () => {
     expect(text).not.toMatch(/[\u001b\u202e]/);
   });
 
-  it('leaves the Request and Response of the process as they are', async () => {
+  it('does not replace the global Request and Response', async () => {
     const { Request, Response } = globalThis;
     await start();
     expect([globalThis.Request, globalThis.Response]).toEqual([Request, Response]);
@@ -299,7 +315,7 @@ describe('an emulator', () => {
     await expect(emulator.pay('order-3')).rejects.toThrow('no payment');
   });
 
-  it('pays a free amount by its lower bound, or by the one that is named', async () => {
+  it('pays a free amount at its lower bound or at the given amount', async () => {
     const emulator = await start();
     await createLink(emulator, FREE);
     expect(await emulator.pay('gift-1')).toMatchObject({ amount: 500 });
@@ -339,12 +355,12 @@ describe('loopback', () => {
     expect(isLoopbackHost(host)).toBe(false);
   });
 
-  it('is not what only looks like an address', () => {
+  it('is neither a short form of an address nor a name', () => {
     expect(isLoopbackAddress('127.1')).toBe(false);
     expect(isLoopbackAddress('localhost')).toBe(false);
   });
 
-  it('is what a name resolves to, or the connection is refused', async () => {
+  it('is checked on the address that a name resolves to', async () => {
     const resolve = (host: string) =>
       new Promise((done) => {
         lookupLoopback(host, {}, (error, address) => {
@@ -357,7 +373,7 @@ describe('loopback', () => {
   });
 });
 
-it('names every behaviour of its own as a switch, and each switch with its default in the README (M04)', async () => {
+it('the README lists every switch of `assumed` with its default', async () => {
   const refused = await startEmulator({ assumed: { sorcery: 1 } as never }).then(() => '', String);
   const switches = refused.split('Valid switches: ')[1]!.split(', ');
   expect(switches.length).toBeGreaterThan(20);

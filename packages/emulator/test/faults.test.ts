@@ -64,8 +64,8 @@ async function sendOne(fault: Fault, options?: EmulatorOptions) {
   };
 }
 
-describe('sendFault, by the bytes on the wire', () => {
-  it('duplicate: sends the genuine notification ten times, all of them before the first is answered (H02)', async () => {
+describe('sendFault on the wire', () => {
+  it('duplicate: sends the genuine notification ten times at once', async () => {
     const { receiver, emulator } = await setUp();
     const outcome = await emulator.sendFault('order-1', 'duplicate');
     expect(receiver.received).toHaveLength(10);
@@ -85,7 +85,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(receiver.received).toHaveLength(13);
   });
 
-  it('repeated: sends the genuine notification again after the answer (H03)', async () => {
+  it('repeated: sends the genuine notification again after its answer', async () => {
     const { receiver, emulator } = await setUp();
     const { delivery } = await emulator.sendFault('order-1', 'repeated');
     expect(receiver.received.map(({ body }) => body.toString())).toEqual([GENUINE, GENUINE]);
@@ -95,7 +95,7 @@ describe('sendFault, by the bytes on the wire', () => {
     );
   });
 
-  it('late: sends nothing before the wait is over (H07)', async () => {
+  it('late: sends the genuine notification after the delay', async () => {
     const { receiver, emulator } = await setUp();
     const before = Date.now();
     const { delivery } = await emulator.sendFault('order-1', 'late', { delay: 60 });
@@ -103,7 +103,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(receiver.received.map(({ body }) => body.toString())).toEqual([GENUINE]);
   });
 
-  it('reordered: sends the success, and then the earlier event of another kind (H07)', async () => {
+  it('reordered: sends the success before the earlier event of another kind', async () => {
     const { receiver, emulator } = await setUp();
     await emulator.sendFault('order-1', 'reordered');
     expect(receiver.received.map((request) => valuesOf('x-service-event', request))).toEqual([
@@ -114,7 +114,7 @@ describe('sendFault, by the bytes on the wire', () => {
       expect(valuesOf('x-service-signature', request)).toEqual([mac(emulator, request.body)]);
   });
 
-  it('tampered: changes one letter and keeps the genuine signature (C01)', async () => {
+  it('tampered: changes one letter and keeps the genuine signature', async () => {
     const { request, emulator, signatures } = await sendOne('tampered');
     const sent = request.body.toString();
     expect(sent).toHaveLength(GENUINE.length);
@@ -125,14 +125,14 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(signatures).toEqual([mac(emulator, GENUINE)]);
   });
 
-  it('wrong_secret: signs the genuine body with a secret of its own (B13)', async () => {
+  it('wrong_secret: signs the genuine body with another secret', async () => {
     const { request, emulator, signatures } = await sendOne('wrong_secret');
     expect(request.body.toString()).toBe(GENUINE);
     expect(signatures).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
     expect(signatures).not.toEqual([mac(emulator, GENUINE)]);
   });
 
-  it('unsigned: has no signature line (A01)', async () => {
+  it('unsigned: sends no signature header', async () => {
     const { request, signatures, events } = await sendOne('unsigned');
     expect([request.body.toString(), signatures, events]).toEqual([
       GENUINE,
@@ -141,7 +141,7 @@ describe('sendFault, by the bytes on the wire', () => {
     ]);
   });
 
-  it('relabelled: signs the payment as it stands, and says that it succeeded (E06)', async () => {
+  it('relabelled: signs the unpaid payment and claims a success in the event header', async () => {
     const notificationBody = ({ reference, status }: { reference: string; status: string }) => ({
       reference,
       status,
@@ -156,7 +156,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect([signatures, events]).toEqual([[mac(emulator, request.body)], ['payment.succeeded']]);
   });
 
-  it('unknown_event: has the genuine body and signature under the kind that is assumed (E07)', async () => {
+  it('unknown_event: sends the genuine body and signature with the kind otherEvent', async () => {
     const { request, emulator, signatures, events } = await sendOne('unknown_event', {
       assumed: { otherEvent: 'payment.refunded' },
     });
@@ -167,34 +167,34 @@ describe('sendFault, by the bytes on the wire', () => {
     ]);
   });
 
-  it('re_serialised: has the same JSON in other bytes under the genuine signature (C02)', async () => {
+  it('re_serialised: sends the same JSON in other bytes with the genuine signature', async () => {
     const { request, emulator, signatures } = await sendOne('re_serialised');
     expect(request.body.toString()).not.toBe(GENUINE);
     expect(JSON.parse(request.body.toString())).toEqual(JSON.parse(GENUINE));
     expect(signatures).toEqual([mac(emulator, GENUINE)]);
   });
 
-  it('gzip: compresses the body, says so, and keeps the signature of the bytes before (D12)', async () => {
+  it('gzip: compresses the body, sets Content-Encoding and keeps the signature of the plain bytes', async () => {
     const { request, emulator, signatures } = await sendOne('gzip');
     expect(valuesOf('content-encoding', request)).toEqual(['gzip']);
     expect(gunzipSync(request.body).toString()).toBe(GENUINE);
     expect(signatures).toEqual([mac(emulator, GENUINE)]);
   });
 
-  it('two_signatures: sends two header lines, of which one is genuine (A04)', async () => {
+  it('two_signatures: sends a genuine and a forged signature line', async () => {
     const { request, emulator, signatures } = await sendOne('two_signatures');
     expect(signatures).toEqual([mac(emulator, GENUINE), expect.stringMatching(/^[0-9a-f]{64}$/)]);
     expect(signatures[1]).not.toBe(signatures[0]);
     expect(request.body.toString()).toBe(GENUINE);
   });
 
-  it('bom: puts the mark in front, and signs it (C06)', async () => {
+  it('bom: signs a byte order mark in front of the body', async () => {
     const { request, emulator, signatures } = await sendOne('bom');
     expect(request.body.toString('hex')).toBe(`efbbbf${Buffer.from(GENUINE).toString('hex')}`);
     expect(signatures).toEqual([mac(emulator, request.body)]);
   });
 
-  it('slow: sends the genuine body a byte at a time (D10)', async () => {
+  it('slow: sends the genuine body one byte at a time', async () => {
     const { receiver, emulator } = await setUp();
     await emulator.sendFault('order-1', 'slow', { interval: 3 });
     const [request = expect.fail()] = receiver.received;
@@ -203,7 +203,7 @@ describe('sendFault, by the bytes on the wire', () => {
     expect(request.pieces).toBeGreaterThan(5);
   });
 
-  it('slow: takes the answer that comes before the end, and stops (D10)', async () => {
+  it('slow: stops at an answer that comes before the end', async () => {
     const { receiver, emulator } = await setUp();
     await receiver.close();
     const { createServer } = await import('node:http');
@@ -218,7 +218,7 @@ describe('sendFault, by the bytes on the wire', () => {
     await new Promise((resolve) => early.close(resolve));
   });
 
-  it('aborted: sends half of what it announced, and resets the connection (D07)', async () => {
+  it('aborted: sends part of the announced body and resets the connection', async () => {
     const { receiver, emulator } = await setUp();
     const { asExpected, delivery } = await emulator.sendFault('order-1', 'aborted');
     expect(delivery.attempts[0]).toMatchObject({ error: 'broken off on purpose' });
@@ -233,7 +233,7 @@ describe('sendFault, by the bytes on the wire', () => {
 });
 
 describe('sendFault', () => {
-  it('tells of every line and byte that it sent', async () => {
+  it('reports every line and byte that it sent', async () => {
     const { receiver, emulator } = await setUp();
     for (const fault of ['two_signatures', 'gzip', 'duplicate'] as const)
       await emulator.sendFault('order-1', fault, { times: 1 });
@@ -250,7 +250,7 @@ describe('sendFault', () => {
     expect(texts).toEqual(receiver.received.map(({ text }) => text));
   });
 
-  it('is not retried, changes nothing of the payment, and is no delivery that can be sent again', async () => {
+  it('neither retries, nor changes the payment, nor allows redeliver()', async () => {
     const { receiver, emulator } = await setUp(() => 500, {
       assumed: { firstRetryDelay: 1, longestRetryDelay: 1 },
     });
@@ -270,7 +270,7 @@ describe('sendFault', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('refuses what it does not know, by name', async () => {
+  it('refuses unknown faults, options and payments by name', async () => {
     const { emulator } = await setUp();
     await expect(emulator.sendFault('order-1', 'nope' as Fault)).rejects.toMatchObject({
       name: 'ConfigurationError',
@@ -292,7 +292,7 @@ describe('sendFault', () => {
     await expect(without.sendFault('order-1', 'late')).rejects.toThrow('webhook.url');
   });
 
-  it('ends when the emulator closes, whatever it waits for', async () => {
+  it('ends if the emulator closes during a delay', async () => {
     const { emulator } = await setUp();
     const late = emulator.sendFault('order-1', 'late', { delay: 2_000_000 });
     const slow = emulator.sendFault('order-1', 'slow', { interval: 600_000 });
@@ -304,7 +304,7 @@ describe('sendFault', () => {
     }
   });
 
-  it('names rows that are in the table of the README, for every fault (M06)', () => {
+  it('lists its rows of attacks for every fault in the README', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     for (const [fault, { rows }] of Object.entries(FAULTS)) {
       const line = readme.split('\n').find((text) => text.startsWith(`| \`${fault}\``));
@@ -314,7 +314,7 @@ describe('sendFault', () => {
   });
 });
 
-describe('a receiver that does it right', () => {
+describe('a correct receiver', () => {
   const FAST = { delay: 1, interval: 1 };
 
   async function setUpRight() {
@@ -340,7 +340,7 @@ describe('a receiver that does it right', () => {
         : undefined;
 
   it.each(Object.keys(FAULTS) as Fault[])(
-    'answers as expected and credits once a payment that is paid: %s (M06)',
+    'answers the fault %s as expected and credits a paid payment once',
     async (fault) => {
       const { receiver, emulator } = await setUpRight();
       await emulator.pay('order-1');
@@ -361,7 +361,7 @@ describe('a receiver that does it right', () => {
   );
 
   it.each(['pending', 'failed', 'cancelled'] as const)(
-    'is never accused, and credits nothing, while the payment is %s',
+    'answers every fault as expected and credits nothing while the payment is %s',
     async (status) => {
       const { receiver, emulator } = await setUpRight();
       if (status === 'failed') await emulator.fail('order-1');
@@ -419,16 +419,16 @@ describe('the verdict', () => {
     ['slow', 'success', ['no answer in 10000 ms'], 'unexpected'],
     ['aborted', 'success', [BROKEN_OFF], 'expected'],
     ['aborted', 'success', ['nothing listens at http://127.0.0.1:1 (ECONNREFUSED)'], 'unexpected'],
-  ])('of %s, payment %s, answered %j: %s', (fault, status, statuses, verdict) => {
+  ])('on %s with payment %s and answers %j is %s', (fault, status, statuses, verdict) => {
     expect(judge(fault, [status], answered(...statuses), acknowledged)).toBe(verdict);
   });
 
-  it('accepts what was right before or after the payment was paid meanwhile', () => {
+  it('accepts an answer that was right before or after a concurrent payment', () => {
     expect(judge('late', ['pending', 'success'], answered(503), acknowledged)).toBe('expected');
     expect(judge('late', ['success', 'success'], answered(503), acknowledged)).toBe('unexpected');
   });
 
-  it('accuses a server that answers every fault the same', async () => {
+  it('is unexpected for a server that answers every fault alike', async () => {
     for (const [status, right] of [
       [
         200,

@@ -28,8 +28,8 @@ async function restart(options: EmulatorOptions): Promise<void> {
   emulator = await startEmulator(options);
 }
 
-describe('the page', () => {
-  it('shows the amount in the customer’s language, and English to everybody else', async () => {
+describe('the hosted page', () => {
+  it('is in French for French customers, and in English for all others', async () => {
     const url = await createLink(emulator);
     const french = await openPage(url, { 'Accept-Language': 'de;q=0.9, fr-CI;q=0.8, en;q=0.2' });
     expect(french.markup).toContain('<html lang="fr">');
@@ -42,7 +42,7 @@ describe('the page', () => {
     }
   });
 
-  it('escapes what the merchant wrote', async () => {
+  it('escapes the text of the merchant', async () => {
     const url = await createLink(emulator, {
       amount: 5,
       reference: '"><b>ref',
@@ -54,7 +54,7 @@ describe('the page', () => {
     expect(markup).toContain('&lt;script&gt;');
   });
 
-  it('loads nothing, runs nothing, and lets its own style through its policy', async () => {
+  it('loads and runs nothing, and allows its own style in its policy', async () => {
     const { response, markup } = await openPage(await createLink(emulator, { ...FIXED, ...WAYS }));
     const policy = response.headers.get('content-security-policy')!;
     const style = /<style>(.*)<\/style>/s.exec(markup)![1]!;
@@ -70,7 +70,7 @@ describe('the page', () => {
     expect(response.headers.get('referrer-policy')).toBe('same-origin');
   });
 
-  it('is a 404 for an unknown token', async () => {
+  it('answers 404 to an unknown token', async () => {
     const { response, markup } = await openPage(`${emulator.payUrl}/link/unknown`);
     expect(response.status).toBe(404);
     expect(markup).toContain('Link not found');
@@ -83,7 +83,7 @@ describe('the page', () => {
 });
 
 describe('paying', () => {
-  it('succeeds and sends the customer to return_url, exactly as given', async () => {
+  it('succeeds and redirects to return_url unchanged', async () => {
     const page = await openPage(await createLink(emulator, { ...FIXED, ...WAYS }));
     const response = await page.submit('pay');
     expect([response.status, response.headers.get('location')]).toEqual([303, WAYS.return_url]);
@@ -93,7 +93,7 @@ describe('paying', () => {
     });
   });
 
-  it('shows a receipt where there is no return_url', async () => {
+  it('shows a receipt if there is no return_url', async () => {
     const url = await createLink(emulator);
     const response = await (await openPage(url)).submit('pay');
     const receipt = await openPage(new URL(response.headers.get('location')!, url).href);
@@ -102,7 +102,7 @@ describe('paying', () => {
   });
 
   it.each([true, false])(
-    'makes one payment and one notification of ten clicks at once (single_use %s)',
+    'makes one payment and one notification for ten concurrent clicks (single_use %s)',
     async (single_use) => {
       const page = await openPage(await createLink(emulator, { ...FIXED, ...WAYS, single_use }));
       const responses = await Promise.all(Array.from({ length: 10 }, () => page.submit('pay')));
@@ -113,7 +113,7 @@ describe('paying', () => {
     },
   );
 
-  it('closes a single-use link, also for pages that were opened before', async () => {
+  it('closes a single-use link, also for pages that are already open', async () => {
     const url = await createLink(emulator, { ...FIXED, ...WAYS, single_use: true });
     const other = await openPage(url);
     await (await openPage(url)).submit('pay');
@@ -125,7 +125,7 @@ describe('paying', () => {
     expect(closed.markup).not.toContain('<form');
   });
 
-  it('takes a second payment of a link that is not for a single use, and notifies of both', async () => {
+  it('accepts a second payment of a reusable link and sends a notification for each', async () => {
     const url = await createLink(emulator);
     await (await openPage(url)).submit('pay');
     await (await openPage(url)).submit('pay');
@@ -135,7 +135,7 @@ describe('paying', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success' });
   });
 
-  it('takes a free amount within its bounds, with the spaces that people write', async () => {
+  it('accepts a free amount within its bounds, with spaces as thousands separators', async () => {
     const page = await openPage(await createLink(emulator, FREE));
     expect(page.markup).toMatch(/<input id="amount"[^>]*min="500" max="20000"/);
     expect((await page.submit('pay', { amount: '1\u202F500' })).status).toBe(303);
@@ -146,7 +146,7 @@ describe('paying', () => {
   });
 
   it.each(['', '499', '20001', '1e3', '-600', '600.5', '600,5', '0x300', '<b>', '9'.repeat(40)])(
-    'shows the page again for the amount %s',
+    'shows the page again for the invalid amount %s',
     async (amount) => {
       const page = await openPage(await createLink(emulator, FREE));
       const response = await page.submit('pay', { amount });
@@ -159,13 +159,13 @@ describe('paying', () => {
     },
   );
 
-  it('ignores an amount that is sent for a fixed one', async () => {
+  it('ignores a submitted amount if the amount is fixed', async () => {
     const page = await openPage(await createLink(emulator));
     await page.submit('pay', { amount: '1' });
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ amount: 15_000 });
   });
 
-  it('refuses a form that is not one of its pages', async () => {
+  it('refuses a form that no page of the link sent', async () => {
     const url = await createLink(emulator);
     for (const body of ['', 'page=x', 'page=%00', `page=${'a'.repeat(5_000)}`]) {
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -178,7 +178,7 @@ describe('paying', () => {
 });
 
 describe('cancelling and failing', () => {
-  it('sends who cancels to cancel_url, and closes the link', async () => {
+  it('redirects a cancelled payment to cancel_url and closes the link', async () => {
     const url = await createLink(emulator, { ...FIXED, ...WAYS });
     const before = await openPage(url);
     expect((await before.submit('cancel')).headers.get('location')).toBe(WAYS.cancel_url);
@@ -189,7 +189,7 @@ describe('cancelling and failing', () => {
     expect(emulator.deliveries()).toEqual([]);
   });
 
-  it('stays on the page after a failure, says so, and lets the customer try again', async () => {
+  it('shows a failure on the page and lets the customer try again', async () => {
     const url = await createLink(emulator, { ...FIXED, ...WAYS });
     expect((await (await openPage(url)).submit('fail')).headers.get('location')).toBe(
       new URL(url).pathname,
@@ -201,7 +201,7 @@ describe('cancelling and failing', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success' });
   });
 
-  it('cancels nothing that is paid', async () => {
+  it('does not change a paid single-use payment', async () => {
     const url = await createLink(emulator, { ...FIXED, ...WAYS, single_use: true });
     const other = await openPage(url);
     await (await openPage(url)).submit('pay');
@@ -210,7 +210,7 @@ describe('cancelling and failing', () => {
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'success' });
   });
 
-  it('lets statuses follow one another as is assumed', async () => {
+  it('follows the assumed transitions', async () => {
     await restart({
       assumed: { transitions: { pending: ['failed'], failed: [], cancelled: [], success: [] } },
     });
@@ -229,14 +229,14 @@ describe('forms of other sites', () => {
     ['another port of this machine', { Origin: 'http://127.0.0.1:1' }],
     ['a cross-site request', { 'Sec-Fetch-Site': 'cross-site' }],
     ['a same-site request', { 'Sec-Fetch-Site': 'same-site' }],
-  ])('are refused: %s', async (_, headers) => {
+  ])('are refused if they have %s', async (_, headers) => {
     const page = await openPage(await createLink(emulator));
     for (const action of ['pay', 'cancel', 'fail'] as const)
       expect((await page.submit(action, {}, headers)).status).toBe(403);
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
   });
 
-  it('are not: the page’s own', async () => {
+  it('are distinguished from the forms of the page', async () => {
     const page = await openPage(await createLink(emulator));
     const headers = { Origin: emulator.payUrl, 'Sec-Fetch-Site': 'same-origin' };
     expect((await page.submit('pay', {}, headers)).status).toBe(303);

@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 describe('createLink', () => {
-  it('gives what the API answers, without a request', async () => {
+  it('returns the answer of the API without a request', async () => {
     const emulator = await start();
     const link = await emulator.createLink({ ...FIXED, single_use: true });
     expect(link).toEqual({
@@ -66,8 +66,8 @@ describe('createLink', () => {
   });
 });
 
-describe('the errors of the methods', () => {
-  it('each have a code', async () => {
+describe('the errors of all methods', () => {
+  it('have a code', async () => {
     const { emulator } = await setUp();
     await emulator.createLink({ ...FIXED, single_use: true });
     await emulator.createLink(FREE);
@@ -124,7 +124,7 @@ describe('the errors of the methods', () => {
 });
 
 describe('waitForDelivery', () => {
-  it('resolves once the notification is acknowledged, and at once afterwards', async () => {
+  it('resolves as soon as the notification is acknowledged, and at once afterwards', async () => {
     const { emulator } = await setUp((_, count) => (count === 1 ? 503 : 200), {
       assumed: { firstRetryDelay: 1 },
     });
@@ -145,7 +145,7 @@ describe('waitForDelivery', () => {
     expect(await delivered).toMatchObject({ reference: 'order-1' });
   });
 
-  it('waits for the answer that is asked for', async () => {
+  it('waits for an answer with the given status', async () => {
     const { emulator } = await setUp(() => 401, {
       assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
     });
@@ -156,7 +156,7 @@ describe('waitForDelivery', () => {
     });
   });
 
-  it('says what it saw when none came', async () => {
+  it('explains a timeout by the state of the payment and its delivery', async () => {
     const { emulator, receiver } = await setUp(() => 500, {
       assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
     });
@@ -183,7 +183,7 @@ describe('waitForDelivery', () => {
     );
   });
 
-  it('does not take a fault for the notification', async () => {
+  it('does not mistake a fault for the notification', async () => {
     const { emulator } = await setUp();
     await emulator.createLink(FIXED);
     await emulator.sendFault('order-1', 'unsigned');
@@ -194,7 +194,7 @@ describe('waitForDelivery', () => {
     });
   });
 
-  it('ends when the emulator is reset or closed', async () => {
+  it('rejects if the emulator is reset or closed', async () => {
     const { emulator } = await setUp();
     const first = expect(emulator.waitForDelivery({ reference: 'x' })).rejects.toMatchObject({
       code: 'emulator_reset',
@@ -210,7 +210,7 @@ describe('waitForDelivery', () => {
 });
 
 describe('reset', () => {
-  it('forgets everything, and keeps the addresses and secrets', async () => {
+  it('forgets everything except addresses and secrets', async () => {
     const { emulator, receiver } = await setUp();
     const { baseUrl, apiKey } = emulator;
     await createLink(emulator);
@@ -228,7 +228,7 @@ describe('reset', () => {
     expect(emulator).toMatchObject({ baseUrl, apiKey });
   });
 
-  it('frees the Idempotency-Keys', async () => {
+  it('forgets the Idempotency-Keys', async () => {
     const emulator = await start();
     const key = { 'Idempotency-Key': 'k' };
     expect((await postLink(emulator, FIXED, key)).status).toBe(201);
@@ -237,7 +237,7 @@ describe('reset', () => {
     expect((await postLink(emulator, { ...FIXED, amount: 1 }, key)).status).toBe(201);
   });
 
-  it('sends nothing of the time before it: neither a retry, nor a delayed one, nor one that is being sent', async () => {
+  it('stops earlier retries, delayed notifications and running attempts', async () => {
     const { emulator, receiver } = await setUp((_, count) => (count === 1 ? 'hang' : 503), {
       assumed: { firstRetryDelay: 1, longestRetryDelay: 5 },
     });
@@ -263,7 +263,7 @@ describe('reset', () => {
     expect(emulator.deliveries()).toHaveLength(1);
   });
 
-  it('puts the disturbance of the options in force again', async () => {
+  it('restarts the disturbance of the options', async () => {
     const { emulator } = await setUp(undefined, { disturb: { kind: 'drop', count: 1 } });
     for (let round = 0; round < 2; round++) {
       await emulator.createLink(FIXED);
@@ -288,7 +288,7 @@ describe('a seed', () => {
     ];
   }
 
-  it('makes tokens, ids and secrets the same in each run, and after a reset', async () => {
+  it('makes tokens, ids and secrets equal in each run and after a reset', async () => {
     const [one, two, other, none] = [
       (await setUp(undefined, { seed: 'checkout' })).emulator,
       (await setUp(undefined, { seed: 'checkout' })).emulator,
@@ -311,7 +311,7 @@ describe('a seed', () => {
 });
 
 describe('onRequest', () => {
-  it('is called with each request to the API, refused ones included, and without the API key', async () => {
+  it('gets each API request, also if it is refused, without the API key', async () => {
     const emulator = await start();
     const heard: ApiRequest[] = [];
     const stop = emulator.onRequest((request) => heard.push(request));
@@ -351,7 +351,7 @@ describe('onRequest', () => {
     expect([heard.length, emulator.requests().length]).toEqual([5, 6]);
   });
 
-  it('keeps as many requests as the option says, and continues when a listener throws', async () => {
+  it('keeps the last requestsKept requests, and survives a listener that throws', async () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     const emulator = await start({ assumed: { requestsKept: 2 } });
     emulator.onRequest(() => {
@@ -365,8 +365,8 @@ describe('onRequest', () => {
   });
 });
 
-describe('in a test', () => {
-  it('two emulators run side by side', async () => {
+describe('emulators in tests', () => {
+  it('run side by side', async () => {
     const [one, two] = [await setUp(), await setUp()];
     await Promise.all(
       [one, two].map(async ({ emulator }) => {
@@ -381,7 +381,7 @@ describe('in a test', () => {
     );
   });
 
-  it('fake timers do not stop it: neither the API, nor the pages, nor retries, nor waiting, nor close', async () => {
+  it('work with fake timers in every part', async () => {
     vi.useFakeTimers({ now: new Date('2030-01-01T00:00:00Z') });
     const { emulator } = await setUp((_, count) => (count < 3 ? 500 : 200), {
       assumed: { firstRetryDelay: 5 },

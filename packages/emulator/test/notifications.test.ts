@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 describe('a notification', () => {
-  it('is a POST with the reference, the event, and the HMAC of its very bytes', async () => {
+  it('is a POST with the reference, the event and the HMAC of its exact bytes', async () => {
     const { receiver, emulator } = await setUp();
     await payOne(emulator, 'ordre-é-1');
     await until(() => stateOf(emulator) === 'delivered');
@@ -69,7 +69,7 @@ describe('a notification', () => {
     expect(Object.keys(headers).sort()).toEqual(sent);
   });
 
-  it('has the body and the content type that are assumed', async () => {
+  it('has the assumed body and content type', async () => {
     const assumed = {
       notificationBody: ({ reference, amount, status }: NotificationSource) => ({
         reference,
@@ -89,7 +89,7 @@ describe('a notification', () => {
     });
   });
 
-  it('is sent for a success only', async () => {
+  it('is sent only for a success', async () => {
     const { receiver, emulator } = await setUp();
     await createLink(emulator);
     await emulator.fail('order-1');
@@ -102,7 +102,7 @@ describe('a notification', () => {
 });
 
 describe('a delivery', () => {
-  it('is sent again until a 2xx, with the same bytes and the same signature', async () => {
+  it('is retried with the same bytes and signature until a 2xx', async () => {
     const { receiver, emulator } = await setUp(
       (_, count) => [500, 404, 302, 503, 204][count - 1] ?? 200,
       { assumed: FAST },
@@ -119,7 +119,7 @@ describe('a delivery', () => {
     ).toBe(1);
   });
 
-  it('shows what went out and what came back', async () => {
+  it('records its request and response', async () => {
     const { receiver, emulator } = await setUp(() => ({
       status: 201,
       headers: { 'X-Seen': 'yes' },
@@ -144,7 +144,7 @@ describe('a delivery', () => {
     expect(attempts[0]!.response!.headers['x-seen']).toBe('yes');
   });
 
-  it('keeps the beginning of a long answer, and the newest of many attempts', async () => {
+  it('keeps the beginning of a long answer and the newest attempts', async () => {
     const answer = (_: unknown, count: number) => ({
       status: count < 10 ? 500 : 200,
       body: 'x'.repeat(100_000),
@@ -169,7 +169,7 @@ describe('a delivery', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('gives an attempt up after deliveryTimeout, and tries again', async () => {
+  it('abandons an attempt after deliveryTimeout and retries', async () => {
     const answer = (_: unknown, count: number) => (count === 1 ? 'hang' : 200);
     const { emulator } = await setUp(answer, { assumed: { ...FAST, deliveryTimeout: 50 } });
     await payOne(emulator);
@@ -177,7 +177,7 @@ describe('a delivery', () => {
     expect(emulator.deliveries()[0]!.attempts[0]!.error).toBe('no answer in 50 ms');
   });
 
-  it('goes on while no receiver listens', async () => {
+  it('is retried while no receiver listens', async () => {
     const { receiver, emulator } = await setUp(undefined, { assumed: FAST });
     await receiver.close();
     await payOne(emulator);
@@ -186,7 +186,7 @@ describe('a delivery', () => {
     expect(emulator.deliveries()[0]!.attempts[0]!.error).toContain('ECONNREFUSED');
   });
 
-  it('waits longer after each failure, by chance, and never more than longestRetryDelay', async () => {
+  it('waits for a random, growing delay of at most longestRetryDelay', async () => {
     const { emulator } = await setUp(() => 500, {
       seed: 'waits',
       assumed: { firstRetryDelay: 20, longestRetryDelay: 80 },
@@ -202,7 +202,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('waits past deliveriesAtOnce, and keeps the order', async () => {
+  it('waits in order while deliveriesAtOnce others run', async () => {
     let underWay = 0;
     let most = 0;
     const order: string[] = [];
@@ -229,7 +229,7 @@ describe('a delivery', () => {
     expect(new Set(order).size).toBe(30);
   });
 
-  it('is tried again in its turn while others fail, and none is lost', async () => {
+  it('is retried in turn while others fail, without a loss', async () => {
     const { receiver, emulator } = await setUp((_, count) => (count % 3 === 0 ? 500 : 200), {
       assumed: FAST,
     });
@@ -245,7 +245,7 @@ describe('a delivery', () => {
     expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(60);
   });
 
-  it('is forgotten past deliveriesKept once it was acknowledged, and never before', async () => {
+  it('is forgotten past deliveriesKept only after its acknowledgement', async () => {
     const failing = (body: string) => body.includes('stuck');
     const { emulator } = await setUp(({ body }) => (failing(body.toString()) ? 500 : 200), {
       assumed: { deliveriesKept: 2 },
@@ -271,7 +271,7 @@ describe('redeliver', () => {
     expect(emulator.deliveries()).toHaveLength(1);
   });
 
-  it('does not wait for the next retry, and is acknowledged in its place', async () => {
+  it('replaces the next retry', async () => {
     const slow = { firstRetryDelay: 1_000_000, longestRetryDelay: 1_000_000 };
     const { emulator } = await setUp((_, count) => (count === 1 ? 500 : 200), { assumed: slow });
     await payOne(emulator);
@@ -281,7 +281,7 @@ describe('redeliver', () => {
     expect(emulator.deliveries()[0]).not.toHaveProperty('nextAttemptAt');
   });
 
-  it('refuses an id that there is not', async () => {
+  it('refuses an unknown id', async () => {
     const { emulator } = await setUp();
     await expect(emulator.redeliver('x')).rejects.toThrow('the delivery "x" does not exist');
     const without = await startEmulator();
@@ -291,7 +291,7 @@ describe('redeliver', () => {
 });
 
 describe('close', () => {
-  it('stops retries and breaks off what is under way', async () => {
+  it('stops retries and aborts running attempts', async () => {
     const { receiver, emulator } = await setUp(() => 'hang', { assumed: FAST });
     await payOne(emulator);
     await until(() => receiver.received.length === 1);

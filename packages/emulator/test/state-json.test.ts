@@ -10,6 +10,6 @@ it.each<[string, unknown]>([
     'a header of a reply whose name is $date or $bytes',
     { headers: { $date: 'today', $bytes: 'two', $$date: 'x', $: 'y', a$b: 'z' } },
   ],
-])('keeps %s', (_, value) => {
+])('the JSON of the state keeps %s', (_, value) => {
   expect(fromJson(JSON.parse(JSON.stringify(toJson(value))))).toEqual(value);
 });

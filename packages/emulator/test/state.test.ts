@@ -45,7 +45,7 @@ async function start(options: EmulatorOptions = {}): Promise<Emulator> {
 }
 
 describe('the state file', () => {
-  it('keeps links, payments, Idempotency-Keys and notifications over a restart', async () => {
+  it('keeps links, payments, Idempotency-Keys and notifications across a restart', async () => {
     const receiver = await startReceiver();
     open.push(receiver);
     const options = { webhook: { url: receiver.url, secret: 'a-secret-of-the-test' } };
@@ -89,7 +89,7 @@ describe('the state file', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('takes another payment of a link after a restart with the same seed, whose first page is that of before', async () => {
+  it('accepts another payment of a link after a restart with the same seed', async () => {
     const first = await start({ seed: 'the same' });
     await first.createLink(FIXED);
     await first.pay('order-1');
@@ -98,7 +98,7 @@ describe('the state file', () => {
     await expect(second.pay('order-1')).resolves.toMatchObject({ status: 'success' });
   });
 
-  it('goes on with notifications that were not acknowledged, with the secret and address of the new start', async () => {
+  it('continues unacknowledged notifications with the new URL after a restart', async () => {
     const down = await startReceiver(() => 503);
     const slow = { assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 } };
     const first = await start({ ...slow, webhook: { url: down.url, secret: 'the-secret-before' } });
@@ -118,7 +118,7 @@ describe('the state file', () => {
     });
   });
 
-  it('loses nothing that was answered before a kill, and starts again beside its lock', async () => {
+  it('loses no answered change in a kill, and survives its old lock', async () => {
     const receiver = await startReceiver();
     open.push(receiver);
     const child = spawn(
@@ -147,7 +147,7 @@ describe('the state file', () => {
     }
   }, 30_000);
 
-  it('drops lines that were cut off, and warns of them', async () => {
+  it('drops truncated lines with a warning', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const first = await start();
     await first.createLink(FIXED);
@@ -164,7 +164,7 @@ describe('the state file', () => {
     expect(await readPayment(await start(), 'order-2')).toMatchObject({ status: 'pending' });
   });
 
-  it('removes a link that was planted for its temporary file, and does not write through it (O22)', async () => {
+  it('does not write through a symbolic link planted for its temporary file', async () => {
     const target = join(state, '..', 'precious');
     writeFileSync(target, 'my notes\n');
     symlinkSync(target, `${state}.tmp`);
@@ -174,7 +174,7 @@ describe('the state file', () => {
     expect([existsSync(`${state}.tmp`), statSync(state).mode & 0o777]).toEqual([false, 0o600]);
   });
 
-  it('follows another port with the addresses of its links', async () => {
+  it('moves its links to another port', async () => {
     const first = await start();
     await createLink(first);
     await first.close();
@@ -188,7 +188,7 @@ describe('the state file', () => {
     expect((await fetch(`${second.payUrl}/link/${token}`)).status).toBe(200);
   });
 
-  it('forgets with a reset, and with linksKept and deliveriesKept', async () => {
+  it('forgets records by reset(), linksKept and deliveriesKept', async () => {
     const receiver = await startReceiver();
     open.push(receiver);
     const options = {
@@ -212,7 +212,7 @@ describe('the state file', () => {
     await third.createLink({ ...FIXED, reference: 'c' });
   });
 
-  it('stays small however often a payment changes', async () => {
+  it('stays small if a payment changes often', async () => {
     const emulator = await start({
       assumed: {
         transitions: { pending: ['failed'], failed: ['failed'], success: [], cancelled: [] },
@@ -224,10 +224,10 @@ describe('the state file', () => {
   });
 
   it.each([
-    ['a file of something else', () => writeFileSync(state, 'my notes\n')],
-    ['a folder that is not there', () => (state = join(state, 'nothing', 'state'))],
+    ['a file with other content', () => writeFileSync(state, 'my notes\n')],
+    ['a path in a missing folder', () => (state = join(state, 'nothing', 'state'))],
     ['an empty path', () => (state = '')],
-  ])('refuses %s, and leaves it as it is', async (_, prepare) => {
+  ])('cannot be %s, which stays unchanged', async (_, prepare) => {
     prepare();
     const before = existsSync(state) ? readFileSync(state, 'utf8') : undefined;
     await expect(startEmulator({ state })).rejects.toMatchObject({
@@ -238,7 +238,7 @@ describe('the state file', () => {
     expect(existsSync(`${state}.lock`)).toBe(false);
   });
 
-  it('is used by one emulator at a time', async () => {
+  it('serves one emulator at a time', async () => {
     const first = await start();
     await expect(startEmulator({ state })).rejects.toThrow(
       `in use by another emulator, process ${process.pid}`,
@@ -249,7 +249,7 @@ describe('the state file', () => {
     await start();
   });
 
-  it('is used by one of two emulators that start at once beside the lock of a killed one', async () => {
+  it('goes to one of two emulators that start at once beside a stale lock', async () => {
     const folder = join(state, '..');
     const count = 40;
     for (let number = 0; number < count; number++)
@@ -273,7 +273,7 @@ describe('the state file', () => {
     );
   });
 
-  it('takes the lock of a killed emulator that had the same process id, as in a container', async () => {
+  it('replaces the lock of a killed emulator with the same process id, as in a container', async () => {
     writeFileSync(`${state}.lock`, String(process.pid));
     const before = Date.now() / 1_000 - process.uptime() - 1;
     utimesSync(`${state}.lock`, before, before);
@@ -319,7 +319,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       throw new Error('the disk was never full');
     }
 
-    it('loses no link that was acknowledged, says why the next one fails, and opens again (O22)', async () => {
+    it('keeps acknowledged links, reports the reason for later failures, and opens again', async () => {
       const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
       const first = await start();
       const created = await createUntilFull(first);
@@ -339,7 +339,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
         expect(await readPayment(second, reference)).toMatchObject({ status: 'pending' });
     });
 
-    it('goes on where it was once there is space', async () => {
+    it('continues as soon as there is space', async () => {
       const report = vi.spyOn(console, 'error').mockImplementation(() => undefined);
       const first = await start();
       await first.createLink(FIXED);
@@ -356,7 +356,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       }
     });
 
-    it('keeps the old file where a new one does not fit', async () => {
+    it('keeps the old file if a new one does not fit', async () => {
       const first = await start();
       for (let number = 1; number <= 100; number++)
         await first.createLink({ ...FIXED, reference: `order-${number}` });

@@ -7,7 +7,7 @@ import { it } from 'vitest';
 const secret = TEST_SECRET;
 const delivery = signedDelivery({ secret });
 
-it('verifies no text that express.text made of the body, even if a route calls the verifier (K05)', async () => {
+it('verifies no text that express.text made of the body, even if a route calls the verifier', async () => {
   const verifier = createVerifier({ secret });
   const app = express().post('/', express.text({ type: '*/*' }), async (req, res) => {
     const outcome = await verifier

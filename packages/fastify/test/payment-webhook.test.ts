@@ -87,7 +87,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('leaves sibling routes their parsers, whichever was registered first (F07)', async () => {
+  it('leaves sibling routes their parsers, whichever was registered first', async () => {
     const app = create();
     app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => {
       done(null, body);
@@ -117,7 +117,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     }
   });
 
-  it('wrapped in fastify-plugin works for the webhook, and takes the parsers from its siblings (F09)', async () => {
+  it('wrapped in fastify-plugin works for the webhook, and takes the parsers from its siblings', async () => {
     const app = create();
     const handler = vi.fn();
     await app.register(
@@ -144,7 +144,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ['of the route, over that of the application', { bodyLimit: 50 }, 300, {}, 300],
     ['not set', {}, undefined, {}, 65_536],
   ])(
-    'takes the smaller limit where Fastify’s own is %s (F10)',
+    'takes the smaller limit where Fastify’s own is %s',
     async (_which, options, ofRoute, ours, limit) => {
       const app = create(options);
       const routeOptions = ofRoute === undefined ? {} : { bodyLimit: ofRoute };
@@ -162,7 +162,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
   );
 
   it.each(['application/json\tx', ';', 'x', 'a/b; c="', '"'])(
-    'takes a delivery of the malformed type %j (D20)',
+    'takes a delivery of the malformed type %j',
     async (type) => {
       const app = create();
       await app.register(paymentWebhook({ url, secret }, nothing));
@@ -180,7 +180,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
-  it('stands under the prefix of what it is registered in (D26)', async () => {
+  it('stands under the prefix of what it is registered in', async () => {
     const app = create();
     await app.register(
       async (child) => {
@@ -196,7 +196,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ['Node', PassThrough],
     ['readable-stream 3', older.PassThrough],
   ])(
-    'reads what a global preParsing hook hands on, as a stream of %s, under the same limits (F01)',
+    'reads what a global preParsing hook hands on, as a stream of %s, under the same limits',
     async (_of, Stream) => {
       const app = create();
       app.addHook('preParsing', (_request, _reply, payload, done) => {
@@ -227,7 +227,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     bytes: Buffer.from('{"reference":"order-43"}'),
   };
   it.each(Object.entries(bodies))(
-    'reads what was sent, and not what a hook has set as request.body (%s) (N19)',
+    'reads what was sent, and not what a hook has set as request.body (%s)',
     async (_name, body) => {
       const credited: string[] = [];
       for (const hook of ['preValidation', 'preHandler']) {
@@ -247,7 +247,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
-  it('says what to change if a hook has read the request (F01)', async () => {
+  it('says what to change if a hook has read the request', async () => {
     const app = create();
     const logger = { error: vi.fn<(line: string) => void>(), warn: vi.fn() };
     app.addHook('onRequest', async ({ raw }) => {
@@ -266,7 +266,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('hands what the handler throws to Fastify, and answers a WebhookError itself (G01)', async () => {
+  it('hands what the handler throws to Fastify, and answers a WebhookError itself', async () => {
     const seen: unknown[] = [];
     const mine = new Error('mine');
     const app = create();
@@ -289,7 +289,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(seen).toEqual([mine]);
   });
 
-  it('gives the error of the handler to the errorHandler of the route, and to Fastify’s own as a cause (G01)', async () => {
+  it('gives the error of the handler to the errorHandler of the route, and to Fastify’s own as a cause', async () => {
     const mine = new Error('only the merchant may read this');
     const seen: unknown[] = [];
     const app = create();
@@ -318,7 +318,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(errorHandler.mock.calls[0]![0]).toBe(mine);
   });
 
-  it('gives the handler the request and `signal`, and no means to answer (O09)', async () => {
+  it('gives the handler the request and `signal`, and no means to answer', async () => {
     const handler = vi.fn();
     const app = create();
     await app.register(paymentWebhook({ url, secret }, handler));
@@ -326,7 +326,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['request', 'signal']);
   });
 
-  it('shows no `request.body` to hooks, and works if they copy and log it (O14)', async () => {
+  it('shows no `request.body` to hooks, and works if they copy and log it', async () => {
     const bodies: unknown[] = [];
     const app = create();
     const look = (request: { readonly body: unknown }): void => {
@@ -391,7 +391,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ]);
   });
 
-  it('throws when it is made, and not when Fastify loads it (B01)', () => {
+  it('throws when it is made, and not when Fastify loads it', () => {
     expect(() => paymentWebhook({ url, secret: undefined }, nothing)).toThrow(/^secret is missing/);
     expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow(
       /^handlers must be a map/,
@@ -404,28 +404,25 @@ describe('paymentWebhook beside fastify-raw-body', () => {
     ['at its defaults', {}],
     ['with encoding false', { encoding: false, global: true }],
     ['before parsing', { runFirst: true, encoding: false }],
-  ] as const)(
-    'credits genuine deliveries and refuses forged ones %s (O11)',
-    async (_how, options) => {
-      const app = fastify();
-      await app.register(rawBody, options);
-      const handler = vi.fn();
-      await app.register(paymentWebhook({ url, secret }, handler));
-      app.post('/other', (request) => ({ kept: String(request.rawBody) }));
-      const address = await listen(app);
-      for (let time = 0; time < 2; time++) {
-        expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-        expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-      }
-      expect(handler).toHaveBeenCalledTimes(2);
-      const other = await app.inject({ method: 'POST', url: '/other', payload: { parsed: true } });
-      expect(other.json()).toEqual({ kept: '{"parsed":true}' });
-    },
-  );
+  ] as const)('credits genuine deliveries and refuses forged ones %s', async (_how, options) => {
+    const app = fastify();
+    await app.register(rawBody, options);
+    const handler = vi.fn();
+    await app.register(paymentWebhook({ url, secret }, handler));
+    app.post('/other', (request) => ({ kept: String(request.rawBody) }));
+    const address = await listen(app);
+    for (let time = 0; time < 2; time++) {
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+    }
+    expect(handler).toHaveBeenCalledTimes(2);
+    const other = await app.inject({ method: 'POST', url: '/other', payload: { parsed: true } });
+    expect(other.json()).toEqual({ kept: '{"parsed":true}' });
+  });
 });
 
 describe('paymentWebhook beside @fastify/compress', () => {
-  it('sends the same bytes as without it, and inflates nothing (D12)', async () => {
+  it('sends the same bytes as without it, and inflates nothing', async () => {
     const app = fastify();
     await app.register(compress, { threshold: 0 });
     const handler = vi.fn();
@@ -458,7 +455,7 @@ describe('paymentWebhook beside @fastify/compress', () => {
 
 describe('paymentWebhook on Fastify over HTTP/2', () => {
   it.each([false, true])(
-    'answers over one connection what is genuine and what is forged; a hook in front: %s (D22)',
+    'answers over one connection what is genuine and what is forged; a hook in front: %s',
     async (hook) => {
       const app = fastify({ http2: true });
       if (hook)
@@ -490,7 +487,7 @@ describe('paymentWebhook on Fastify over HTTP/2', () => {
   );
 });
 
-it('warns of a short secret once in production, by the instance’s logger (B08)', async () => {
+it('warns of a short secret once in production, by the instance’s logger', async () => {
   vi.stubEnv('NODE_ENV', 'production');
   const warn = vi.spyOn(console, 'warn');
   const lines: string[] = [];

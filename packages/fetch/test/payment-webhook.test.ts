@@ -79,7 +79,7 @@ describe('paymentWebhook', () => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('gives the handler the request, the values of the host and `signal`, and no means to answer (O09)', async () => {
+  it('gives the handler the request, the values of the host and `signal`, and no means to answer', async () => {
     interface Bindings {
       readonly env: { readonly SECRET: string };
     }
@@ -100,7 +100,7 @@ describe('paymentWebhook', () => {
     expect((await handle(delivery.toRequest(url))).status).toBe(503);
   });
 
-  it('takes a request of a host without a signal, without streams or without `bodyUsed` (N20)', async () => {
+  it('takes a request of a host without a signal, without streams or without `bodyUsed`', async () => {
     const credited: string[] = [];
     const handle = paymentWebhook(
       { secret, bodyLimit: 1_000 },
@@ -142,7 +142,7 @@ describe('paymentWebhook', () => {
     expect(credited).toEqual(['order-42', 'order-42']);
   });
 
-  it.each([1, 2, 7, 1_000])('takes a body that comes in pieces of %i bytes (D01)', async (size) => {
+  it.each([1, 2, 7, 1_000])('takes a body that comes in pieces of %i bytes', async (size) => {
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
     const { rawBody, headers } = signedDelivery({ secret, payload: { note: 'n'.repeat(900) } });
@@ -162,7 +162,7 @@ describe('paymentWebhook', () => {
     ).toBe(true);
   });
 
-  it('reads no more than the limit of a body without an end, and calls no method without a limit (F17)', async () => {
+  it('reads no more than the limit of a body without an end, and calls no method without a limit', async () => {
     const unbounded = ['arrayBuffer', 'text', 'json', 'blob', 'formData'] as const;
     const spies = unbounded.map((method) => vi.spyOn(Request.prototype, method));
     let pulled = 0;
@@ -181,7 +181,7 @@ describe('paymentWebhook', () => {
     for (const spy of spies) expect(spy).not.toHaveBeenCalled();
   });
 
-  it('cancels a body that it refused by the headers, without reading it (F17)', async () => {
+  it('cancels a body that it refused by the headers, without reading it', async () => {
     const pull = vi.fn();
     const cancel = vi.fn();
     const handle = paymentWebhook({ secret }, nothing);
@@ -190,7 +190,7 @@ describe('paymentWebhook', () => {
     await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
   });
 
-  it('replies before the end of the body on a host that destroys the connection of a cancelled body, and then ends it (D04, D06)', async () => {
+  it('replies before the end of the body on a host that destroys the connection of a cancelled body, and then ends it', async () => {
     const server = createServer((req, res) => {
       void handle(requestOf(req)).then(async (response) => {
         res.writeHead(response.status).end(await response.text());
@@ -233,7 +233,7 @@ describe('paymentWebhook', () => {
     }
   });
 
-  it('gives up a body that never ends when bodyTimeout has passed (D06)', async () => {
+  it('gives up a body that never ends when bodyTimeout has passed', async () => {
     const cancel = vi.fn();
     const handle = paymentWebhook({ secret, bodyTimeout: 30 }, nothing);
     expect(await answerOf(handle(streaming({ cancel })))).toEqual([
@@ -243,14 +243,14 @@ describe('paymentWebhook', () => {
     await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
   });
 
-  it('does not begin to read for a sender that has left (D07)', async () => {
+  it('does not begin to read for a sender that has left', async () => {
     const handler = vi.fn();
     const request = new Request(delivery.toRequest(url), { signal: AbortSignal.abort() });
     expect(await answerOf(paymentWebhook({ secret }, handler)(request))).toEqual(INCOMPLETE);
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('takes a body of the declared length although its sender has left, and no shorter body (D07)', async () => {
+  it('takes a body of the declared length although its sender has left, and no shorter body', async () => {
     const { headers, rawBody } = delivery;
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
@@ -266,7 +266,7 @@ describe('paymentWebhook', () => {
     expect(await answerOf(handle(left(rawBody.length)))).toEqual(RECEIVED);
   });
 
-  it('answers 400 to a body that breaks (D07)', async () => {
+  it('answers 400 to a body that breaks', async () => {
     const request = streaming({
       pull(controller) {
         controller.error(new Error('reset by peer'));
@@ -275,7 +275,7 @@ describe('paymentWebhook', () => {
     expect(await answerOf(paymentWebhook({ secret }, nothing)(request))).toEqual(INCOMPLETE);
   });
 
-  it('finishes the handler if its sender leaves, and does not abort the handler’s signal (G07)', async () => {
+  it('finishes the handler if its sender leaves, and does not abort the handler’s signal', async () => {
     const controller = new AbortController();
     let aborted: boolean | undefined;
     const handle = paymentWebhook({ secret }, async (_event, { signal }) => {
@@ -288,7 +288,7 @@ describe('paymentWebhook', () => {
     expect(aborted).toBe(false);
   });
 
-  it('refuses a body that was used or is locked, and says what to change (F01)', async () => {
+  it('refuses a body that was used or is locked, and says what to change', async () => {
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
     const used = delivery.toRequest(url);
@@ -302,7 +302,7 @@ describe('paymentWebhook', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('credits once if two webhooks take one request at once (F21)', async () => {
+  it('credits once if two webhooks take one request at once', async () => {
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
     const request = delivery.toRequest(url);
@@ -313,7 +313,7 @@ describe('paymentWebhook', () => {
     expect(logged.join()).not.toContain('json()');
   });
 
-  it('answers 405 to other methods, and HEAD without a body (D18)', async () => {
+  it('answers 405 to other methods, and HEAD without a body', async () => {
     const handle = paymentWebhook({ secret }, nothing);
     expect(await answerOf(handle(new Request(url)))).toEqual([
       405,
@@ -323,7 +323,7 @@ describe('paymentWebhook', () => {
     expect([head.status, head.headers.get('allow'), await head.text()]).toEqual([405, 'POST', '']);
   });
 
-  it('rejects with the error of the handler, and answers a WebhookError itself (G01)', async () => {
+  it('rejects with the error of the handler, and answers a WebhookError itself', async () => {
     const mine = new Error('mine');
     await expect(
       paymentWebhook({ secret }, () => Promise.reject(mine))(delivery.toRequest(url)),
@@ -337,7 +337,7 @@ describe('paymentWebhook', () => {
     ]);
   });
 
-  it('throws at startup, and not at the first request (B01)', () => {
+  it('throws at startup, and not at the first request', () => {
     expect(() => paymentWebhook({ secret: undefined }, nothing)).toThrow(/^secret is missing/);
     for (const handlers of [undefined, null, 'a text', 1]) {
       expect(() => paymentWebhook({ secret }, handlers as never)).toThrow(

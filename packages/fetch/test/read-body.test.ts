@@ -95,7 +95,7 @@ describe('the length of a body', () => {
     expect(body).toEqual(piece(5));
   });
 
-  it('is incomplete if its sender leaves before the end, and no length was declared (D07)', async () => {
+  it('is incomplete if its sender leaves before the end, and no length was declared', async () => {
     const controller = new AbortController();
     const given = [{ done: false, value: piece(5) }];
     const request = hostRequest(async () => {

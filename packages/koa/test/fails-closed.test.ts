@@ -27,7 +27,7 @@ async function deliverTo(...middleware: Middleware[]): Promise<[number, string]>
   return [response.status, await response.text()];
 }
 
-it('verifies no text that koa-bodyparser kept as the raw body, even if middleware calls the verifier (K05)', async () => {
+it('verifies no text that koa-bodyparser kept as the raw body, even if middleware calls the verifier', async () => {
   const verifier = createVerifier({ secret });
   const reply = await deliverTo(bodyParser(), async (ctx) => {
     const verified = verifier.verify(ctx.request.rawBody as Uint8Array, ctx.request.headers);

@@ -7,13 +7,13 @@ const secret = TEST_SECRET;
 const { rawBody, headers } = signedDelivery({ secret });
 const event = { httpMethod: 'POST', headers, body: rawBody.toString(), isBase64Encoded: false };
 
-it('verifies no text of an event, even if a function calls the verifier (K05)', async () => {
+it('verifies no text of an event, even if a function calls the verifier', async () => {
   const text = event.body as unknown as Uint8Array;
   const verifying = createVerifier({ secret }).verify(text, event.headers);
   await expect(verifying).rejects.toMatchObject({ code: 'body_consumed' });
 });
 
-it('says that something parsed the body first if the body is not text (F01)', async () => {
+it('says that something parsed the body first if the body is not text', async () => {
   const logged = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const credit = vi.fn();
   const parsed = { ...event, body: JSON.parse(event.body) as string };
@@ -67,7 +67,7 @@ const others: Readonly<Record<string, unknown>> = {
 };
 
 it.each(Object.entries(others))(
-  'rejects %s, so that no queue takes the message for done (O13)',
+  'rejects %s, so that no queue takes the message for done',
   async (_name, other) => {
     const credit = vi.fn();
     const invoked = paymentWebhook({ secret }, credit)(other as LambdaEvent);
@@ -78,7 +78,7 @@ it.each(Object.entries(others))(
   },
 );
 
-it('takes the filled headers of an event whose other form is empty (O13)', async () => {
+it('takes the filled headers of an event whose other form is empty', async () => {
   for (const empty of [{}, null, undefined]) {
     const lists = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, [value]]),

@@ -66,7 +66,7 @@ describe('an API route of the Pages Router', () => {
     );
   });
 
-  it("gives the handler Next's own request and `signal`, and no means to answer (O09)", async () => {
+  it("gives the handler Next's own request and `signal`, and no means to answer", async () => {
     const seen: unknown[] = [];
     const route = paymentWebhookApi({ secret }, (_event, context) => {
       seen.push(Object.keys(context).sort(), context.req.query['tenant']);
@@ -79,7 +79,7 @@ describe('an API route of the Pages Router', () => {
     expect(seen).toEqual([['req', 'signal'], 'acme']);
   });
 
-  it('says which line to add if the body parser of Next ran first (F14)', async () => {
+  it('says which line to add if the body parser of Next ran first', async () => {
     const handler = vi.fn();
     const url = await serve(paymentWebhookApi({ secret }, handler), {});
     const delivery: SignedDelivery = signedDelivery({ secret });
@@ -108,7 +108,7 @@ describe('an API route of the Pages Router', () => {
     expect(lines()).toContain(mine);
   });
 
-  it('answers 500 and nothing else if an error carries a status, headers or a redirect (N07)', async () => {
+  it('answers 500 and nothing else if an error carries a status, headers or a redirect', async () => {
     for (const fields of [
       { status: 200, statusCode: 201, headers: { 'x-leaked': 'yes' }, expose: true },
       { digest: 'NEXT_REDIRECT;replace;/leaked;307;' },

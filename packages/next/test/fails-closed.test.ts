@@ -6,7 +6,7 @@ const secret = TEST_SECRET;
 const toRequest = (): Request =>
   signedDelivery({ secret }).toRequest('http://localhost/api/webhooks/payments');
 
-it('verifies no text that a route handler made of the body, even if it calls the verifier (K05)', async () => {
+it('verifies no text that a route handler made of the body, even if it calls the verifier', async () => {
   const verifier = createVerifier({ secret });
   const POST = async (request: Request): Promise<Response> => {
     const verified = verifier.verify(

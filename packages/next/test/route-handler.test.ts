@@ -42,7 +42,7 @@ describe('a route handler of the App Router', () => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('gives the handler the request, the parameters and `signal`, and no means to answer (O09)', async () => {
+  it('gives the handler the request, the parameters and `signal`, and no means to answer', async () => {
     const handler = vi.fn();
     const POST = paymentWebhook({ secret }, handler);
     const params = Promise.resolve({ tenant: 'acme' });
@@ -53,7 +53,7 @@ describe('a route handler of the App Router', () => {
     expect(context).toMatchObject({ request, params });
   });
 
-  it('chooses the secret and the tenant by the parameters (H12)', async () => {
+  it('chooses the secret and the tenant by the parameters', async () => {
     const secrets: Record<string, string> = { a: 'secret-of-tenant-a', b: 'secret-of-tenant-b' };
     const tenants: unknown[] = [];
     const secretOf = async ({ params }: NextHost) => {
@@ -69,7 +69,7 @@ describe('a route handler of the App Router', () => {
     expect(tenants).toEqual(['a']);
   });
 
-  it('rejects with an error that Next.js takes for no redirect and no 404 (N07)', async () => {
+  it('rejects with an error that Next.js takes for no redirect and no 404', async () => {
     for (const navigate of [() => redirect('/leaked'), notFound]) {
       const rejected: unknown = await paymentWebhook(
         { secret },

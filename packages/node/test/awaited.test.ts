@@ -35,7 +35,7 @@ const hosts: Readonly<
 };
 
 describe.each(Object.entries(hosts))('%s', (_name, listenerOf) => {
-  it('sends the reply of the listener to genuine and forged deliveries (O12)', async () => {
+  it('sends the reply of the listener to genuine and forged deliveries', async () => {
     const credit = vi.fn(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     });
@@ -57,7 +57,7 @@ describe.each(Object.entries(hosts))('%s', (_name, listenerOf) => {
 describe('a mock response', () => {
   const webhook = paymentWebhook({ secret, logger }, () => undefined);
 
-  it('of node-mocks-http has the whole reply when the listener settles (O12)', async () => {
+  it('of node-mocks-http has the whole reply when the listener settles', async () => {
     for (const [delivery, expected] of [
       [genuine, RECEIVED],
       [forged, UNSIGNED],
@@ -69,7 +69,7 @@ describe('a mock response', () => {
     }
   });
 
-  it('made by hand, without events, has the whole reply when the listener settles (O12)', async () => {
+  it('made by hand, without events, has the whole reply when the listener settles', async () => {
     const written: unknown[] = [];
     const res = {
       headersSent: false,
@@ -80,7 +80,7 @@ describe('a mock response', () => {
     expect(written).toEqual(RECEIVED);
   });
 
-  it('gets the 500 of a handler that throws before the listener settles (O12)', async () => {
+  it('gets the 500 of a handler that throws before the listener settles', async () => {
     const onError = vi.fn();
     const failing = paymentWebhook({ secret, logger, onError }, () =>
       Promise.reject(new Error('sold')),

@@ -37,14 +37,14 @@ async function answerOf(
 }
 
 describe('paymentWebhook on node:http', () => {
-  it('gives the handler the request and `signal`, and no means to answer (O09)', async () => {
+  it('gives the handler the request and `signal`, and no means to answer', async () => {
     const handler = vi.fn();
     expect(await answerOf(paymentWebhook({ secret }, handler))).toEqual([200, '{"received":true}']);
     const [, context] = handler.mock.calls[0] as [unknown, object];
     expect(Object.keys(context).sort()).toEqual(['req', 'signal']);
   });
 
-  it('answers 500 if the handler throws, and gives the error to onError with the request (G01)', async () => {
+  it('answers 500 if the handler throws, and gives the error to onError with the request', async () => {
     const onError = vi.fn();
     const answer = await answerOf(paymentWebhook({ secret, onError }, () => Promise.reject(mine)));
     expect(answer).toEqual([500, '{"error":"handler_failed"}']);
@@ -53,7 +53,7 @@ describe('paymentWebhook on node:http', () => {
     expect(printed).toEqual([LINE]);
   });
 
-  it('prints the error of the handler if there is no onError (G01)', async () => {
+  it('prints the error of the handler if there is no onError', async () => {
     expect(await answerOf(paymentWebhook({ secret }, () => Promise.reject(mine)))).toEqual([
       500,
       '{"error":"handler_failed"}',
@@ -69,7 +69,7 @@ describe('paymentWebhook on node:http', () => {
       },
     ],
     ['rejects', () => Promise.reject(mine)],
-  ])('prints the error that onError itself %s (N09)', async (_how, onError) => {
+  ])('prints the error that onError itself %s', async (_how, onError) => {
     const answer = await answerOf(
       paymentWebhook({ secret, onError }, () => Promise.reject(new Error('of the handler'))),
     );
@@ -79,7 +79,7 @@ describe('paymentWebhook on node:http', () => {
     );
   });
 
-  it('answers 500 and lives on if the console throws (N15)', async () => {
+  it('answers 500 and lives on if the console throws', async () => {
     const tried = vi.fn(() => {
       throw new Error('the log is full');
     });

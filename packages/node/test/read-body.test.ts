@@ -272,7 +272,7 @@ describe('a body that something read first', () => {
     await expect(read(req)).rejects.toEqual(refusal('body_consumed', HINT));
   });
 
-  it('refuses a body that another webhook reads, and leaves it to the first webhook (F21)', async () => {
+  it('refuses a body that another webhook reads, and leaves it to the first webhook', async () => {
     const req = requestOf();
     const first = read(req);
     const cause = /^another paymentWebhook read this request/;
@@ -280,7 +280,7 @@ describe('a body that something read first', () => {
     expect(await first).toBe(BODY.toString());
   });
 
-  it('refuses a body that a webhook of another copy of this module reads (F21)', async () => {
+  it('refuses a body that a webhook of another copy of this module reads', async () => {
     vi.resetModules();
     const another = await import('../src/read-body.js');
     expect(another.readBody).not.toBe(readBody);
@@ -298,16 +298,13 @@ describe('a body that another listener takes at the same time', () => {
     ['a pipe', (req) => req.pipe(new PassThrough()).resume()],
   ];
 
-  it.each(listeners)(
-    'reads a body whole if the same tick attached %s (O11)',
-    async (_what, listen) => {
-      const req = requestOf();
-      listen(req);
-      expect(await read(req)).toBe(BODY.toString());
-    },
-  );
+  it.each(listeners)('reads a body whole if the same tick attached %s', async (_what, listen) => {
+    const req = requestOf();
+    listen(req);
+    expect(await read(req)).toBe(BODY.toString());
+  });
 
-  it('reads a body whole if the listener came ticks before the first byte (O11)', async () => {
+  it('reads a body whole if the listener came ticks before the first byte', async () => {
     const req = unfinished().on('data', () => undefined);
     await turn();
     const body = read(req);

@@ -202,7 +202,7 @@ describe('a request whose host has no `complete`', () => {
 });
 
 describe('a response that other code has begun', () => {
-  it('leaves a begun response to its code if the delivery did not fail (G04, G08)', async () => {
+  it('leaves a begun response to its code if the delivery did not fail', async () => {
     const port = await listen((req, res) => {
       res.write('a piece, ');
       void writeReply(req, res, reply(200));
@@ -213,7 +213,7 @@ describe('a response that other code has begun', () => {
   });
 
   it.each([400, 500])(
-    'cuts off a begun response if the delivery failed with %i (G05)',
+    'cuts off a begun response if the delivery failed with %i',
     async (status) => {
       const port = await listen((req, res) => {
         res.write('a piece');

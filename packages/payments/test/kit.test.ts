@@ -28,7 +28,7 @@ describe('memoryStore', () => {
     expect(await Promise.all(keys)).toEqual([false, true, true]);
   });
 
-  it('warns in production, once for each store, and elsewhere never (I11)', () => {
+  it('warns in production, once for each store, and elsewhere never', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
     memoryStore();
     expect(warn).not.toHaveBeenCalled();

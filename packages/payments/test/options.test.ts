@@ -63,7 +63,7 @@ describe('createPayments', () => {
   });
 });
 
-describe('a polluted Object.prototype (O07)', () => {
+describe('a polluted Object.prototype', () => {
   const polluted = Object.prototype as Record<string, unknown>;
   const names: Record<string, unknown> = {
     client: service({ status: 'failed' }),

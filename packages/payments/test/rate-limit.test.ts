@@ -60,7 +60,7 @@ function run(
 }
 
 describe('a service that limits reads', () => {
-  it('asks for 500 references as fast as the service allows, and not while it pauses (N10)', async () => {
+  it('asks for 500 references as fast as the service allows, and not while it pauses', async () => {
     const server = await startLimitedServer(50, 1_000, () => 'success');
     try {
       const client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY });
@@ -77,7 +77,7 @@ describe('a service that limits reads', () => {
     }
   }, 60_000);
 
-  it('reaches paid orders behind 450 unpaid ones in runs that store the cursor (N10)', async () => {
+  it('reaches paid orders behind 450 unpaid ones in runs that store the cursor', async () => {
     const all = orders(500);
     const isPaid = (reference: string): boolean => all.indexOf(reference) >= 450;
     const statusOf = (reference: string) => (isPaid(reference) ? 'success' : 'pending');

@@ -42,7 +42,7 @@ describe('a notification', () => {
     expect(await store.isDone(await keyOf('order-1'))).toBe(true);
   });
 
-  it('reports a duplicate if the order is done, without a question to the service (H01, H04, H06)', async () => {
+  it('reports a duplicate if the order is done, without a question to the service', async () => {
     const credit = vi.fn(() => 1);
     const { payments, client } = paymentsWith(credit);
     await payments.receive(succeeded());
@@ -52,7 +52,7 @@ describe('a notification', () => {
     expect([credit, client.getPayment].map((mock) => mock.mock.calls.length)).toEqual([1, 1]);
   });
 
-  it('credits an order once if its notification comes a hundred times at once (H02)', async () => {
+  it('credits an order once if its notification comes a hundred times at once', async () => {
     const credit = vi.fn(async () => {
       await tick();
       return 1;
@@ -64,7 +64,7 @@ describe('a notification', () => {
     expect(credit).toHaveBeenCalledOnce();
   });
 
-  it('ignores a failed payment without a mark, and credits it if it succeeds later (H07)', async () => {
+  it('ignores a failed payment without a mark, and credits it if it succeeds later', async () => {
     let status = 'failed';
     const credit = vi.fn(() => 1);
     const { payments } = paymentsWith(credit, { client: service(() => ({ status })) });
@@ -76,7 +76,7 @@ describe('a notification', () => {
     expect(await payments.receive(succeeded())).toEqual({ outcome: 'handled' });
   });
 
-  it('that relabels a genuine event of an unpaid order credits nothing (E06)', async () => {
+  it('that relabels a genuine event of an unpaid order credits nothing', async () => {
     const credit = vi.fn(() => 1);
     const { payments } = paymentsWith(credit, { client: service({ status: 'pending' }) });
     const error = await failure(payments.receive(succeeded()));
@@ -178,24 +178,21 @@ describe('the result of credit', () => {
     [{ numUpdatedRows: 1n }, /return result\.numUpdatedRows instead/],
     [new Error('no such order'), /returned an Error: throw it instead/],
     [() => 1, /returned a function:/],
-  ])(
-    '%o is 503 not_credited, leaves no mark and says what to look for (O01)',
-    async (value, say) => {
-      let result: unknown = value;
-      for (const credit of [() => result, async () => result]) {
-        result = value;
-        const { payments, store } = paymentsWith(credit);
-        const error = await failure(payments.receive(succeeded('order "7"')));
-        expect(error).toMatchObject({ code: 'not_credited', status: 503 });
-        expect(error.message).toMatch(say);
-        expect(error.message).toContain('for the order "order \\"7\\"". Nothing was committed');
-        if (value instanceof Error) expect(error.cause).toBe(value);
-        expect(await store.isDone(await keyOf('order "7"'))).toBe(false);
-        result = 1;
-        expect(await payments.receive(succeeded('order "7"'))).toEqual({ outcome: 'handled' });
-      }
-    },
-  );
+  ])('%o is 503 not_credited, leaves no mark and says what to look for', async (value, say) => {
+    let result: unknown = value;
+    for (const credit of [() => result, async () => result]) {
+      result = value;
+      const { payments, store } = paymentsWith(credit);
+      const error = await failure(payments.receive(succeeded('order "7"')));
+      expect(error).toMatchObject({ code: 'not_credited', status: 503 });
+      expect(error.message).toMatch(say);
+      expect(error.message).toContain('for the order "order \\"7\\"". Nothing was committed');
+      if (value instanceof Error) expect(error.cause).toBe(value);
+      expect(await store.isDone(await keyOf('order "7"'))).toBe(false);
+      result = 1;
+      expect(await payments.receive(succeeded('order "7"'))).toEqual({ outcome: 'handled' });
+    }
+  });
 
   it('that is a hostile object is 503 not_credited too', async () => {
     const has = (): never => {
@@ -325,7 +322,7 @@ describe('tenants', () => {
     expect(clients.get('acme')!.getPayment.mock.calls[0]![1]).toMatchObject({ tenant: 'acme' });
   });
 
-  it('that come later leave the marks of the first merchant valid (O06)', async () => {
+  it('that come later leave the marks of the first merchant valid', async () => {
     const credit = vi.fn(() => 1);
     const store = memoryStore();
     const before = paymentsWith(credit, { store }).payments;

@@ -62,7 +62,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('never credits the payment of another reference, whatever client read it (L11)', async () => {
+  it('never credits the payment of another reference, whatever client read it', async () => {
     for (const answer of [{ reference: 'other' }, { reference: undefined }, () => null]) {
       const { reconcile, credit } = paymentsWith({ client: service(answer) });
       expect((await reconcile(['r'])).errors).toMatchObject([
@@ -127,7 +127,7 @@ describe('reconcile', () => {
     expect(client.getPayment).not.toHaveBeenCalled();
   });
 
-  it('credits an order once whose reference is given twice, and reports it (O18)', async () => {
+  it('credits an order once whose reference is given twice, and reports it', async () => {
     const { reconcile, credit } = paymentsWith();
     const report = await reconcile(['a', 'b', 'a', 'a'], { cursor: '0:a', concurrency: 1 });
     expect(report).toMatchObject({ total: 4, credited: ['a', 'b'], repeated: ['a', 'a'] });
@@ -158,7 +158,7 @@ describe('reconcile', () => {
     [undefined, { errors: [{ reference: 'r', error: { code: 'not_credited' } }], credited: [] }],
     ['already_credited', { errors: [], credited: [], duplicates: ['r'] }],
     [1n, { errors: [], credited: ['r'] }],
-  ])('judges the result %o of credit as the webhook does (O01)', async (result, report) => {
+  ])('judges the result %o of credit as the webhook does', async (result, report) => {
     const { reconcile, credit } = paymentsWith();
     credit.mockReturnValue(result!);
     expect(await reconcile(['r'])).toMatchObject(report);

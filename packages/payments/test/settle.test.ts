@@ -75,7 +75,7 @@ describe('settle', () => {
     expect(await payments.settle('order-1')).toEqual({ status: 'success', credited: false });
   });
 
-  it('throws not_credited, logs it once, and credits at the next call (O01)', async () => {
+  it('throws not_credited, logs it once, and credits at the next call', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const { payments, credit } = paymentsWith({ logger });
     credit.mockReturnValueOnce(0);
@@ -167,7 +167,7 @@ describe('the question that calls of settle share', () => {
     expect([credited.length, credit.mock.calls.length, questions]).toEqual([1, 1, 1]);
   });
 
-  it('does not ask again for 2 s, whether the answer was pending or a failure (O17)', async () => {
+  it('does not ask again for 2 s, whether the answer was pending or a failure', async () => {
     freeze();
     for (const answer of [{ status: 'pending' }, new Error('no such payment')]) {
       const client = service(answer);
@@ -183,7 +183,7 @@ describe('the question that calls of settle share', () => {
     }
   });
 
-  it('asks once for each reference and 2 s, with 10,000 calls in 10 s (O17)', async () => {
+  it('asks once for each reference and 2 s, with 10,000 calls in 10 s', async () => {
     freeze();
     const client = service({ status: 'pending' });
     const { payments } = paymentsWith({ client });

@@ -35,25 +35,22 @@ describe('a credit that changed nothing', () => {
     ['SELECT * FROM orders LIMIT 1', 'SELECT 1 FOR UPDATE'],
     ['WITH found AS (SELECT 1) SELECT * FROM found'],
     ['CREATE TEMP TABLE seen (id int)', 'INSERT INTO seen VALUES (1)'],
-  ])(
-    'refuses a credit that changed nothing although it ran %j %j before (N01, O02)',
-    async (...reads) => {
-      const store = postgresStore(shop.pool(), { logger: silent });
-      const deliver = receiverOn(store, async (tx, reference) => {
-        for (const read of reads) await tx.query(read);
-        return credit(tx, reference);
-      });
-      const reference = `order-that-comes-late-${Math.random()}`;
-      expect(await deliver(reference)).toBe(503);
-      expect(await store.isDone(keyOf(reference))).toBe(false);
-      await shop.admin.query('INSERT INTO orders (reference) VALUES ($1)', [reference]);
-      expect(await deliver(reference)).toBe(200);
-      expect(await shop.creditsOf(reference)).toBe(1);
-    },
-  );
+  ])('refuses a credit that changed nothing although it ran %j %j before', async (...reads) => {
+    const store = postgresStore(shop.pool(), { logger: silent });
+    const deliver = receiverOn(store, async (tx, reference) => {
+      for (const read of reads) await tx.query(read);
+      return credit(tx, reference);
+    });
+    const reference = `order-that-comes-late-${Math.random()}`;
+    expect(await deliver(reference)).toBe(503);
+    expect(await store.isDone(keyOf(reference))).toBe(false);
+    await shop.admin.query('INSERT INTO orders (reference) VALUES ($1)', [reference]);
+    expect(await deliver(reference)).toBe(200);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
 
   it.each([0, 0n, undefined, null, true, '1', Number.NaN, { rowCount: 1 }, new Error('no')])(
-    'or does not say so is refused: it returned %s (O01)',
+    'or does not say so is refused: it returned %s',
     async (returned) => {
       const reference = await shop.order();
       const store = postgresStore(shop.pool(), { logger: silent });
@@ -70,7 +67,7 @@ describe('a credit that changed nothing', () => {
 
 type Write = (tx: Tx, reference: string) => Promise<unknown>;
 
-describe('a credit is credited once (N02, O03)', () => {
+describe('a credit is credited once', () => {
   it.each<[string, Write]>([
     [
       'a CTE with a comment',
@@ -138,7 +135,7 @@ describe('a credit is credited once (N02, O03)', () => {
   });
 });
 
-describe('statements that a credit does not await (O04, N13)', () => {
+describe('statements that a credit does not await', () => {
   it.each<[string, (tx: Tx, reference: string) => void]>([
     ['one', (tx, reference) => void credit(tx, reference)],
     [

@@ -97,7 +97,7 @@ async function expectOneCredit(reference: string): Promise<void> {
   await shop.expectAtRest(pool);
 }
 
-describe('a credit that ends its transaction (N12, O05)', () => {
+describe('a credit that ends its transaction', () => {
   it.each([
     { name: 'ending', text: 'COMMIT' },
     { text: 'ROLLBACK', rowMode: 'array' },

@@ -86,7 +86,7 @@ describe('a delivery that failed', () => {
     expect(await statementsWith(true)).toEqual(await statementsWith(false));
   });
 
-  it('is one row whose counter rises in a flood, on one connection (H11)', async () => {
+  it('is one row whose counter rises in a flood, on one connection', async () => {
     const { pool, proxy } = await shop.faultyPool({ max: 5 });
     const { inbox } = open(pool);
     await inbox.keep(failed('warm-up'));
@@ -99,7 +99,7 @@ describe('a delivery that failed', () => {
     expect(await inbox.get(keyOf('one'))).toMatchObject({ attempts: 1_001, code: 'last' });
   });
 
-  it('is refused if 500 others wait for a database that is too slow (H11)', async () => {
+  it('is refused if 500 others wait for a database that is too slow', async () => {
     const { inbox } = open();
     const holder = await shop.admin.connect();
     await holder.query('BEGIN; LOCK TABLE paylink_marks_inbox');

@@ -34,7 +34,7 @@ const receiver = (work: Parameters<typeof receiverOn<Tx>>[1]) =>
   receiverOn(postgresStore(db, { logger }), work);
 
 describe('a store on PGlite', () => {
-  it('credits a delivery once, however often and at once it comes (H01, H02)', async () => {
+  it('credits a delivery once, however often and at once it comes', async () => {
     const crediting = vi.fn(credit);
     const deliver = receiver(crediting);
     const reference = await order();
@@ -45,7 +45,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('never marks a credit that has swallowed an SQL error (I02)', async () => {
+  it('never marks a credit that has swallowed an SQL error', async () => {
     const reference = await order();
     const deliver = receiver(async (tx) => {
       await tx.query('SELECT 1 / 0').catch(() => undefined);
@@ -56,7 +56,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('refuses a credit whose statements outlive it (O04)', async () => {
+  it('refuses a credit whose statements outlive it', async () => {
     const reference = await order();
     const deliver = receiver((tx) => {
       void credit(tx, reference);
@@ -76,7 +76,7 @@ describe('a store on PGlite', () => {
     expect(keys).toHaveBeenCalledWith(['query']);
   });
 
-  it('rolls back a credit whose time is over, and refuses its late statements (G03)', async () => {
+  it('rolls back a credit whose time is over, and refuses its late statements', async () => {
     const reference = await order();
     const controller = new AbortController();
     const tried = latch();
@@ -99,7 +99,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('never runs a credit whose time was over before its turn came (I06)', async () => {
+  it('never runs a credit whose time was over before its turn came', async () => {
     const [first, second] = [await order(), await order()];
     const { opened, open } = latch();
     const atIt = latch();

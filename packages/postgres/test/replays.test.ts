@@ -26,7 +26,7 @@ async function open() {
 }
 
 describe('a key that this process has just seen done', () => {
-  it('reports a duplicate without a statement (H11)', async () => {
+  it('reports a duplicate without a statement', async () => {
     const { proxy, run, store, key } = await open();
     expect(await run()).toBe('done');
     proxy.statements.length = 0;
@@ -34,7 +34,7 @@ describe('a key that this process has just seen done', () => {
     expect(proxy.statements).toEqual([]);
   });
 
-  it('runs again five seconds after another session deleted its mark (H01)', async () => {
+  it('runs again five seconds after another session deleted its mark', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const { run, deleteMark, reference } = await open();
     expect(await run()).toBe('done');
@@ -46,7 +46,7 @@ describe('a key that this process has just seen done', () => {
     expect(await shop.creditsOf(reference)).toBe(2);
   });
 
-  it('runs again at once if a connection was lost, and its mark with it, as after a failover (H01)', async () => {
+  it('runs again at once if a connection was lost, and its mark with it, as after a failover', async () => {
     const { pool, proxy, run, deleteMark, reference } = await open();
     expect(await run()).toBe('done');
     await deleteMark();
@@ -56,7 +56,7 @@ describe('a key that this process has just seen done', () => {
     expect(await shop.creditsOf(reference)).toBe(2);
   });
 
-  it('runs again at once after forget() (H01)', async () => {
+  it('runs again at once after forget()', async () => {
     const { store, run, key } = await open();
     expect(await run()).toBe('done');
     const age = "UPDATE paylink_marks SET done_at = now() - interval '1 year'";
@@ -65,7 +65,7 @@ describe('a key that this process has just seen done', () => {
     expect(await run()).toBe('done');
   });
 
-  it('does not remember a key if the answer to COMMIT is lost (I02, I07)', async () => {
+  it('does not remember a key if the answer to COMMIT is lost', async () => {
     const { proxy, run, store, key, reference } = await open();
     proxy.fault = (sql) => (sql.endsWith('COMMIT') ? { kind: 'cut-after' } : undefined);
     await expect(run()).rejects.toThrow();
@@ -90,7 +90,7 @@ describe('a key that this process has just seen done', () => {
   });
 });
 
-it('a flood of replays shares few reads, and new orders are credited meanwhile (H11)', async () => {
+it('a flood of replays shares few reads, and new orders are credited meanwhile', async () => {
   const { pool, proxy, store } = await open();
   const deliver = receiverOn(store, credit);
   await deliver(await shop.order());
@@ -116,7 +116,7 @@ function marksOf(answer: (keys: readonly string[]) => Promise<readonly string[]>
   return new Marks({ query, execute: () => Promise.resolve() }, { schema: 'public' });
 }
 
-it('a read of a database that does not answer ends after ten seconds, with the reason (I06)', async () => {
+it('a read of a database that does not answer ends after ten seconds, with the reason', async () => {
   const pool = shop.pool({ max: 1 });
   const held = await pool.connect();
   const store = postgresStore(pool, { schema: 'public', logger });
@@ -130,7 +130,7 @@ it('a read of a database that does not answer ends after ten seconds, with the r
 });
 
 describe('reads that many deliveries share', () => {
-  it('are refused at once above a bound, so that a flood fills no memory (H11)', async () => {
+  it('are refused at once above a bound, so that a flood fills no memory', async () => {
     const marks = marksOf(() => new Promise(() => undefined));
     const refused = vi.fn();
     for (let time = 0; time < 10_003; time += 1) marks.isDone('a').catch(refused);

@@ -70,7 +70,7 @@ describe('postgresStore', () => {
     expect(error).toMatchObject({ option });
   });
 
-  it('reads no option from a polluted prototype (O07)', async () => {
+  it('reads no option from a polluted prototype', async () => {
     const polluted = Object.prototype as Record<string, unknown>;
     const own = postgresStore(pool);
     await own.migrate();
@@ -152,7 +152,7 @@ describe('a driver that cannot hold a transaction, or not as it is, is refused w
     await expect(store.migrate()).rejects.toMatchObject({ option: 'query' });
   });
 
-  it('a server before PostgreSQL 13 (N21)', async () => {
+  it('a server before PostgreSQL 13', async () => {
     const query = () => Promise.resolve([{ version: 120_011, exists: true }]);
     const migrating = postgresStore({ transaction: nothing, query }).migrate();
     await expect(migrating).rejects.toBeInstanceOf(ConfigurationError);
@@ -253,7 +253,7 @@ describe('the table of the marks', () => {
     await limited.end();
   });
 
-  it('forgets marks only by forget(), only older ones, and then a replay runs again (H01)', async () => {
+  it('forgets marks only by forget(), only older ones, and then a replay runs again', async () => {
     const store = open({ table: 'forgetful' });
     await store.migrate();
     for (const reference of ['old', 'new']) await run(store, reference);

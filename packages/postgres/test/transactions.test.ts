@@ -42,7 +42,7 @@ interface RunParts {
 }
 
 describe('a delivery', () => {
-  it('credits a delivery once, however often it comes (H01, H03)', async () => {
+  it('credits a delivery once, however often it comes', async () => {
     const pool = shop.pool();
     const deliver = shop.receiver(pool);
     const reference = await shop.order();
@@ -51,7 +51,7 @@ describe('a delivery', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('credits once when 100 deliveries come at once, and answers all of them (H02)', async () => {
+  it('credits once when 100 deliveries come at once, and answers all of them', async () => {
     const pool = shop.pool();
     const crediting = vi.fn(credit);
     const deliver = shop.receiver(pool, crediting);
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('credits once when 100 come at once to two stores that know nothing of each other (H02, I09)', async () => {
+  it('credits once when 100 come at once to two stores that know nothing of each other', async () => {
     const pools = [shop.pool(), shop.pool()];
     const slowly = async (tx: Tx, reference: string): Promise<number> => {
       const count = await credit(tx, reference);
@@ -82,7 +82,7 @@ describe('a delivery', () => {
     for (const pool of pools) await shop.expectAtRest(pool);
   });
 
-  it('refuses a delivery at once with 503 while another process works on it (I09)', async () => {
+  it('refuses a delivery at once with 503 while another process works on it', async () => {
     const { opened, open } = latch();
     const atIt = latch();
     const slow = shop.receiver(shop.pool(), async (tx, reference) => {
@@ -181,7 +181,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('two kinds of event of one reference (N06)', () => {
+describe('two kinds of event of one reference', () => {
   it('take turns without a connection, and never take the result of each other', async () => {
     const pool = shop.pool({ max: 1 });
     const store = postgresStore(pool, { logger });
@@ -247,7 +247,7 @@ describe('two kinds of event of one reference (N06)', () => {
 });
 
 describe('a credit that fails', () => {
-  it('leaves neither credit nor mark when it throws, and its own error is thrown on (G01)', async () => {
+  it('leaves neither credit nor mark when it throws, and its own error is thrown on', async () => {
     const pool = shop.pool();
     const store = postgresStore(pool, { logger });
     const reference = await shop.order();
@@ -265,7 +265,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('never marks a credit that has swallowed an SQL error (I02)', async () => {
+  it('never marks a credit that has swallowed an SQL error', async () => {
     const pool = shop.pool();
     const store = postgresStore(pool, { logger });
     const reference = await shop.order();
@@ -284,7 +284,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('never reports a credit as done when the server answers COMMIT with anything else (I02)', async () => {
+  it('never reports a credit as done when the server answers COMMIT with anything else', async () => {
     // As if a proxy between here and the server ended the transaction in its own way.
     const pool = shop.pool();
     pool.on('connect', (client) => {
@@ -303,7 +303,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('reports neither done nor duplicate when a deferred constraint fails at COMMIT (I02)', async () => {
+  it('reports neither done nor duplicate when a deferred constraint fails at COMMIT', async () => {
     const table = 'CREATE TABLE IF NOT EXISTS mails (id int UNIQUE DEFERRABLE INITIALLY DEFERRED)';
     await shop.admin.query(table);
     const store = postgresStore(shop.pool(), { logger });
@@ -318,7 +318,7 @@ describe('a credit that fails', () => {
 });
 
 describe('a credit whose time is over', () => {
-  it('takes no effect when it never settles. Its connection is destroyed and none is missing (G03, I06)', async () => {
+  it('takes no effect when it never settles. Its connection is destroyed and none is missing', async () => {
     const pool = shop.pool({ max: 1 });
     const removed = vi.fn();
     pool.on('remove', removed);
@@ -333,7 +333,7 @@ describe('a credit whose time is over', () => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('cannot write late, neither its own order nor into the next transaction (G03)', async () => {
+  it('cannot write late, neither its own order nor into the next transaction', async () => {
     const pool = shop.pool({ max: 1 });
     const [late, next] = [await shop.order(), await shop.order()];
     const otherAtIt = latch();
@@ -363,7 +363,7 @@ describe('a credit whose time is over', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('ends its running statement on the server too, so that the order is free (G03)', async () => {
+  it('ends its running statement on the server too, so that the order is free', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
     const controller = new AbortController();
@@ -388,7 +388,7 @@ describe('a credit whose time is over', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('refuses a delivery while the pool is exhausted, and loses no connection (I06)', async () => {
+  it('refuses a delivery while the pool is exhausted, and loses no connection', async () => {
     const pool = shop.pool({ max: 1 });
     const store = postgresStore(pool, { schema: 'public', logger });
     const held = await pool.connect();
@@ -406,7 +406,7 @@ describe('a credit whose time is over', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('may be committed if COMMIT was sent before, and the next delivery finds the mark (I07)', async () => {
+  it('may be committed if COMMIT was sent before, and the next delivery finds the mark', async () => {
     const { pool, proxy } = await shop.faultyPool({ max: 2 });
     const store = postgresStore(pool, { logger });
     const reference = await shop.order();
@@ -434,7 +434,7 @@ describe('a server that fails', () => {
   const kinds: Fault['kind'][] = ['cut-before', 'cut-after'];
 
   it.each(steps.flatMap((step, number) => kinds.map((kind) => ({ step, number, kind }))))(
-    'credits once when the connection is $kind at the $step (I01, I02, I07)',
+    'credits once when the connection is $kind at the $step',
     async ({ number, kind, step }) => {
       const { pool, proxy } = await shop.faultyPool();
       const deliver = shop.receiver(pool);
@@ -463,7 +463,7 @@ describe('a server that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('credits nothing when the backend is terminated while the credit waits, and the process lives (I02)', async () => {
+  it('credits nothing when the backend is terminated while the credit waits, and the process lives', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
     const deliver = shop.receiver(pool, async (tx, order) => {
@@ -481,7 +481,7 @@ describe('a server that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('refuses with 503 while the server is away, and credits once it is back (I01)', async () => {
+  it('refuses with 503 while the server is away, and credits once it is back', async () => {
     const market = await Shop.on(await startPostgres({ fsync: 'off' }));
     market.admin.on('error', () => undefined);
     const deliver = market.receiver(market.pool());
@@ -494,7 +494,7 @@ describe('a server that fails', () => {
     await market.close();
   }, 30_000);
 
-  it('ends the transaction of a frozen process, so that another can take the order (I03)', async () => {
+  it('ends the transaction of a frozen process, so that another can take the order', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
     const frozen = latch();
@@ -553,7 +553,7 @@ describe('a server that fails', () => {
 });
 
 describe('transactions that lock each other out', () => {
-  it('run again until both are credited, if each has read a row that the other writes (40001) (I12)', async () => {
+  it('run again until both are credited, if each has read a row that the other writes (40001)', async () => {
     const pool = shop.pool();
     const [first, second] = [await shop.order(), await shop.order()];
     let calls = 0;
@@ -571,7 +571,7 @@ describe('transactions that lock each other out', () => {
     expect([await shop.creditsOf(first), await shop.creditsOf(second)]).toEqual([1, 1]);
   });
 
-  it('run the victim of a deadlock again (40P01), also when its credit has wrapped the error (I12)', async () => {
+  it('run the victim of a deadlock again (40P01), also when its credit has wrapped the error', async () => {
     const pool = shop.pool();
     const [first, second] = [await shop.order(), await shop.order()];
     let calls = 0;
@@ -612,7 +612,7 @@ describe('transactions that lock each other out', () => {
       3,
     ],
     ['another failure', { code: '23505' }, 1],
-  ])('know the error of %s, and throw on the last (I12)', async (_, properties, attempts) => {
+  ])('know the error of %s, and throw on the last', async (_, properties, attempts) => {
     const store = postgresStore(shop.pool(), { logger });
     const thrown: Error[] = [];
     const work = (): never => {
@@ -626,7 +626,7 @@ describe('transactions that lock each other out', () => {
   });
 });
 
-it('knows its table whatever search_path other code has left on the connection (H01)', async () => {
+it('knows its table whatever search_path other code has left on the connection', async () => {
   const pool = shop.pool({ max: 1 });
   await pool.query('CREATE SCHEMA other_tenant');
   await postgresStore(pool, { schema: 'other_tenant' }).migrate();
@@ -640,7 +640,7 @@ it('knows its table whatever search_path other code has left on the connection (
   expect((await shop.admin.query(found, [key])).rowCount).toBe(1);
 });
 
-describe('a pool (N11)', () => {
+describe('a pool', () => {
   it('keeps a connection for credits that write through it, when 30 orders come at once', async () => {
     const pool = shop.pool({ max: 10 });
     const warn = vi.fn();

@@ -122,14 +122,14 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(work).toHaveBeenCalledOnce();
   });
 
-  it('remembers for ever: the mark has no end, and nothing else stays (H01)', async () => {
+  it('remembers for ever: the mark has no end, and nothing else stays', async () => {
     await storeOf({ leaseMs: 100 }).run(key, () => Promise.resolve(), of(key));
     expect(await direct.pttl(`paylink:{${key}}`)).toBe(-1);
     expect(await direct.exists(`paylink:{${key}}:turn`)).toBe(0);
     expect(await direct.ttl(`paylink:{${key}}:fence`)).toBeGreaterThan(3_000);
   });
 
-  it('lets one of 50 simultaneous runs work, and answers the others in_progress (H02)', async () => {
+  it('lets one of 50 simultaneous runs work, and answers the others in_progress', async () => {
     const store = storeOf();
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
@@ -181,7 +181,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
   });
 
   it.each([86_400_000, -86_400_000])(
-    'holds a lease whatever the clock of the process does: by %d ms (I10)',
+    'holds a lease whatever the clock of the process does: by %d ms',
     async (jump) => {
       const store = storeOf({ leaseMs: LEASE });
       const { opened, open } = gate();
@@ -203,7 +203,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     },
   );
 
-  it('frees the key of a process that was killed once its lease has ended, and not before (I03, I09)', async () => {
+  it('frees the key of a process that was killed once its lease has ended, and not before', async () => {
     const { holder } = await hold(server.port, key, 1_500);
     const store = storeOf();
     const work = vi.fn(() => Promise.resolve());
@@ -214,7 +214,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(work).toHaveBeenCalledOnce();
   }, 20_000);
 
-  it('lets one of two processes work (I09)', async () => {
+  it('lets one of two processes work', async () => {
     const { holder } = await hold(server.port, key, 60_000);
     const store = storeOf();
     expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('in_progress');
@@ -228,7 +228,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const turn = (): string => `turn of ${key}`;
     const done = () => Promise.resolve();
 
-    it('runs two events of one order one after the other, in two processes, and takes neither for the other (N06)', async () => {
+    it('runs two events of one order one after the other, in two processes, and takes neither for the other', async () => {
       const { holder } = await hold(server.port, `${key}-paid`, 60_000, turn());
       const store = storeOf();
       const refunded = vi.fn(done);
@@ -245,7 +245,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(await direct.exists(`paylink:{${turn()}}:turn`)).toBe(0);
     }, 20_000);
 
-    it('is a duplicate of what is done also while another event of the order has the turn (H11)', async () => {
+    it('is a duplicate of what is done also while another event of the order has the turn', async () => {
       const store = storeOf();
       await store.run(`${key}-paid`, done, { signal: never, turn: turn() });
       const { opened, open } = gate();
@@ -262,7 +262,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(await refunding).toBe('done');
     });
 
-    it('overlaps in none of 100 pairs, and has 200 effects (N06)', async () => {
+    it('overlaps in none of 100 pairs, and has 200 effects', async () => {
       await direct.flushall();
       const children = ['paid', 'refunded'].map((kind) =>
         fork(
@@ -384,7 +384,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.isDone(key)).toBe(true);
   });
 
-  it('gives up, marks nothing and aborts leaseLost when the lease is lost during the work (I08)', async () => {
+  it('gives up, marks nothing and aborts leaseLost when the lease is lost during the work', async () => {
     const store = storeOf({ leaseMs: LEASE });
     const lost = vi.fn();
     const working = vi.fn(
@@ -441,7 +441,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.isDone(key)).toBe(false);
   });
 
-  it('marks nothing of a handler that ends after the abort, and lets the next one in when it has ended (G03)', async () => {
+  it('marks nothing of a handler that ends after the abort, and lets the next one in when it has ended', async () => {
     const store = storeOf();
     const controller = new AbortController();
     const { opened, open } = gate();
@@ -460,7 +460,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     );
   });
 
-  it('lets the lease of a handler that never ends run out (G06)', async () => {
+  it('lets the lease of a handler that never ends run out', async () => {
     const store = storeOf({ leaseMs: 200 });
     const controller = new AbortController();
     const work = vi.fn(() => new Promise<void>(() => undefined));
@@ -525,7 +525,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await own.close();
     });
 
-    it('forgets with a Redis that was restarted without its append-only file, and the effect is repeated (I08)', async () => {
+    it('forgets with a Redis that was restarted without its append-only file, and the effect is repeated', async () => {
       await begin();
       const store = redisStore(other.client);
       const work = vi.fn(() => Promise.resolve());
@@ -546,7 +546,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await vi.waitFor(async () => expect(await store.isDone(key)).toBe(true), 10_000);
     }, 30_000);
 
-    it('forgets with a Redis that evicts, and not with one that evicts only what has an end (I08)', async () => {
+    it('forgets with a Redis that evicts, and not with one that evicts only what has an end', async () => {
       await begin(['--maxmemory', '3mb', '--maxmemory-policy', 'volatile-lru']);
       const store = redisStore(other.client);
       await store.run(key, () => Promise.resolve(), of(key));
@@ -573,7 +573,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       }
     }, 30_000);
 
-    it('does not wait for ever for a Redis that hangs, and leaves no lease behind (I01, I06)', async () => {
+    it('does not wait for ever for a Redis that hangs, and leaves no lease behind', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 150 });
       const work = vi.fn(() => Promise.resolve());
@@ -591,7 +591,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(work).toHaveBeenCalledOnce();
     }, 20_000);
 
-    it('heeds the signal while a Redis is down, and goes on when it is back (I01)', async () => {
+    it('heeds the signal while a Redis is down, and goes on when it is back', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 60_000 });
       const work = vi.fn(() => Promise.resolve());
@@ -608,7 +608,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(work).toHaveBeenCalledOnce();
     }, 20_000);
 
-    it('is answered with 503 while Redis is down, before the handler and after it (I01, I02)', async () => {
+    it('is answered with 503 while Redis is down, before the handler and after it', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 1_000 });
       const credit = vi.fn(() => {
@@ -664,7 +664,7 @@ describe('what redisStore refuses', () => {
     expect(make).toThrow(expect.objectContaining({ option }) as Error);
   });
 
-  it('shows nothing of the client (B17)', () => {
+  it('shows nothing of the client', () => {
     const secretive = Object.assign({ password: 'hunter2-of-redis' }, client);
     expect(inspect(redisStore(secretive), { showHidden: true, depth: 9 })).not.toContain('hunter2');
   });

@@ -101,7 +101,7 @@ function rowTests(): [title: string, test: Test][] {
 
 function titleOf(row: keyof typeof table): string {
   const { title, answer } = table[row];
-  return `${title}: ${answer} (${row})`;
+  return `${row} ${title}: ${answer}`;
 }
 
 /** Runs one test. Afterwards the same server must still serve a genuine delivery. */
@@ -154,10 +154,7 @@ const tests: Readonly<Record<string, Test>> = {
     expectReply(await exchange(port, request(genuineLines(), material.body)), 200, RECEIVED);
     assert.deepEqual(handled, ['order-42']);
   },
-  async 'keeps an event of a kind that is not configured from the handler (E04)'({
-    port,
-    handled,
-  }) {
+  async 'keeps an event of a kind that is not configured from the handler'({ port, handled }) {
     const [type, , signature] = genuineLines();
     const other = request(
       [type!, ['x-service-event', 'payment.refunded'], signature!],
@@ -166,7 +163,7 @@ const tests: Readonly<Record<string, Test>> = {
     expectReply(await exchange(port, other), 200, RECEIVED);
     assert.deepEqual(handled, []);
   },
-  'rejects a byte that text decoders replace with the same character (C01)'(serving) {
+  'rejects a byte that text decoders replace with the same character'(serving) {
     const [type, event, signature] = genuineLines(Buffer.of(0xff));
     return expectRefused(
       serving,
@@ -175,20 +172,20 @@ const tests: Readonly<Record<string, Test>> = {
       'invalid_signature',
     );
   },
-  'answers a declared length over the limit at once, before the body (D03)': (serving) =>
+  'answers a declared length over the limit at once, before the body': (serving) =>
     expectRefused(serving, head(10 * BODY_LIMIT), 413, 'body_too_large'),
-  'stops a body without a declared length at the limit (D02)'(serving) {
+  'stops a body without a declared length at the limit'(serving) {
     const endless = chunked(Buffer.alloc(2 * BODY_LIMIT, 'x')).subarray(0, -5);
     const bytes = request(genuineLines(), endless, { framing: [['Transfer-Encoding', 'chunked']] });
     return expectRefused(serving, bytes, 413, 'body_too_large');
   },
-  'answers a malformed signature before the body has come (A01)'(serving) {
+  'answers a malformed signature before the body has come'(serving) {
     const lines: HeaderLines = [...genuineLines().slice(0, 2), ['x-service-signature', 'x']];
     return expectRefused(serving, head(100, lines), 401, 'invalid_signature');
   },
-  'gives a body that stops its time and no more (D06)': (serving) =>
+  'gives a body that stops its time and no more': (serving) =>
     expectRefused(serving, Buffer.concat([head(100), Buffer.from('{')]), 408, 'body_timeout'),
-  async 'survives senders that go away in the middle of the body (D07)'({ port, handled }) {
+  async 'survives senders that go away in the middle of the body'({ port, handled }) {
     for (let time = 0; time < 10; time++) {
       const wire = await Wire.open(port);
       await wire.write(Buffer.concat([head(100), Buffer.from('{')]));
@@ -196,12 +193,12 @@ const tests: Readonly<Record<string, Test>> = {
     }
     assert.deepEqual(handled, []);
   },
-  async 'leaves an error of the handler to the host: 500, without its message (G01)'({ port }) {
+  async 'leaves an error of the handler to the host: 500, without its message'({ port }) {
     const reply = await deliver(port, 'order-that-throws');
     assert.equal(reply.status, 500);
     assert.doesNotMatch(reply.body, /the handler threw/);
   },
-  async 'answers 503 when the handler hangs (G03)'({ port }) {
+  async 'answers 503 when the handler hangs'({ port }) {
     const reply = await deliver(port, 'order-that-hangs');
     expectReply(reply, 503, '{"error":"handler_timeout"}');
     assert.match(reply.headers.get('retry-after') ?? '', /^\d/);

@@ -54,7 +54,7 @@ export const inInboxes: Readonly<Record<string, Scenario>> = {
     assert.deepEqual({ ...listed }, { ...facts, firstFailedAt, lastFailedAt });
   },
 
-  async 'keeps a flood of one key once, and counts it (H11)'(store) {
+  async 'keeps a flood of one key once, and counts it'(store) {
     const inbox = inboxOf(store);
     const failed = failedDelivery();
     const flood = Array.from({ length: 50 }, () => inbox.keep(failed));

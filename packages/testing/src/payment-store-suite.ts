@@ -189,7 +189,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectDone(store, key, true);
   },
 
-  async 'does nothing again that is done: a replay is a duplicate (H01)'(store) {
+  async 'does nothing again that is done: a replay is a duplicate'(store) {
     const key = newKey();
     let ran = 0;
     const results: string[] = [];
@@ -211,7 +211,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectDone(store, key, true);
   },
 
-  async 'leaves no mark when the work throws, and throws on the very same error (G09)'(store) {
+  async 'leaves no mark when the work throws, and throws on the very same error'(store) {
     const errors = [
       new Error('the work threw'),
       Object.freeze(new TypeError('frozen')),
@@ -279,7 +279,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectDone(store, key, true);
   },
 
-  async 'lets exactly one of many concurrent runs do the work of a key (H02)'(store) {
+  async 'lets exactly one of many concurrent runs do the work of a key'(store) {
     for (let round = 0; round < 4; round++) {
       const key = newKey();
       let ran = 0;
@@ -361,7 +361,7 @@ const always: Readonly<Record<string, Scenario>> = {
     await expectUntouched(store, key);
   },
 
-  async 'gives up work that never settles when it is aborted (G03)'(store) {
+  async 'gives up work that never settles when it is aborted'(store) {
     const key = newKey();
     const controller = new AbortController();
     const { work, begun } = heldWork();
@@ -468,9 +468,7 @@ const always: Readonly<Record<string, Scenario>> = {
     assert.equal(ran, 0, 'the work of an aborted run must never begin');
   },
 
-  async 'runs two keys of one turn one after the other, and takes neither for the other (N06)'(
-    store,
-  ) {
+  async 'runs two keys of one turn one after the other, and takes neither for the other'(store) {
     const [first, second] = [newKey(), newKey()];
     const turn = newKey();
     let atWork = 0;
@@ -556,7 +554,7 @@ const inTurn: Readonly<Record<string, Scenario>> = {
 };
 
 const acrossProcesses: Readonly<Record<string, LargeScenario>> = {
-  async 'lets one of two processes work on a key, and neither of them twice (I09)'(created) {
+  async 'lets one of two processes work on a key, and neither of them twice'(created) {
     const [first, second] = twoStores(created);
     const key = newKey();
     let ran = 0;
@@ -576,7 +574,7 @@ const acrossProcesses: Readonly<Record<string, LargeScenario>> = {
     }
   },
 
-  async 'never runs two keys of one turn at once in two processes (N06)'(created) {
+  async 'never runs two keys of one turn at once in two processes'(created) {
     const stores = twoStores(created);
     const turn = newKey();
     let atWork = 0;
@@ -617,9 +615,7 @@ const inTransactions: Readonly<Record<string, LargeScenario>> = {
     await expectUntouched(store, key);
   },
 
-  async 'lets no write of aborted work take effect, early or late (G03)'<Tx>(
-    created: CreatedStore<Tx>,
-  ) {
+  async 'lets no write of aborted work take effect, early or late'<Tx>(created: CreatedStore<Tx>) {
     const { store, write, count } = transactional(created);
     const key = newKey();
     const controller = new AbortController();
@@ -649,7 +645,7 @@ const inTransactions: Readonly<Record<string, LargeScenario>> = {
     assert.equal(await count(key), 1);
   },
 
-  async 'loses no write that the work does not await: it counts, or the run fails (O04)'<Tx>(
+  async 'loses no write that the work does not await: it counts, or the run fails'<Tx>(
     created: CreatedStore<Tx>,
   ) {
     const { store, write, count } = transactional(created);

@@ -8,7 +8,7 @@ const of = (category: string) => all.filter((attack) => attack.category === cate
 const hmac = (body: Uint8Array): string => createHmac('sha256', SECRET).update(body).digest('hex');
 
 describe('attacks', () => {
-  it('are named by a sentence of their own that begins with their row', () => {
+  it('have unique names that begin with their row', () => {
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
     for (const { id, name, advice } of all) {
       expect(name).toMatch(new RegExp(`^${id} [a-z].{10,}`));
@@ -17,7 +17,7 @@ describe('attacks', () => {
     }
   });
 
-  it('have every row that any HTTP client can send', () => {
+  it('cover every row that an HTTP client can send', () => {
     const rows =
       'A01 A02 A03 A04 A06 A08 A09 A11 A12 A13 A14 A17 A18 A19 A21 A23 B04 B07 B13 ' +
       'C01 C02 C03 C06 C07 C08 C09 C10 C11 C12 C13 C14 C15 C16 C18 C19 C20 C21 C23 C24 ' +
@@ -25,14 +25,14 @@ describe('attacks', () => {
     expect([...new Set(all.map(({ id }) => id))].sort()).toEqual(rows.split(' '));
   });
 
-  it('forge: none carries the signature of its bytes as the contract spells it', () => {
+  it('never carry a valid signature if they are forged', () => {
     for (const { name, delivery, status } of of('forged')) {
       expect(delivery.headers['x-service-signature'], name).not.toBe(hmac(delivery.rawBody));
       expect([401, 415]).toContain(status);
     }
   });
 
-  it('are genuine or invalid under the signature of their bytes', () => {
+  it('carry a valid signature if they are genuine or invalid', () => {
     for (const { name, id, delivery, status } of [...of('genuine'), ...of('invalid')]) {
       const signature = Object.entries(delivery.headers).find(
         ([header]) => header.toLowerCase() === 'x-service-signature',
@@ -44,7 +44,7 @@ describe('attacks', () => {
     }
   });
 
-  it('let a receiver acknowledge what is genuine by another 2xx than 200', () => {
+  it('accept any usual 2xx as an acknowledgement', () => {
     for (const { name, accepts } of of('genuine'))
       expect(accepts, name).toEqual(expect.arrayContaining([201, 202, 204]));
   });
@@ -58,7 +58,7 @@ describe('attacks', () => {
     }
   });
 
-  it('take reference, limit, names of headers, and that the API decides', () => {
+  it('use the options reference, bodyLimit, headers and confirm', () => {
     const given = attacks({
       secret: SECRET,
       reference: 'order-of-a-test',
@@ -90,7 +90,7 @@ describe('attacks', () => {
     );
   });
 
-  it('do not call the receiver’s own secret a weak one', () => {
+  it('do not sign with the secret of the receiver as a weak secret', () => {
     expect(attacks().some(({ id }) => id === 'B07')).toBe(false);
     expect(
       attacks({ secret: Buffer.from('changeme') }).filter(({ id }) => id === 'B04'),
@@ -99,7 +99,7 @@ describe('attacks', () => {
     expect(TEST_SECRET.length).toBeGreaterThan(0);
   });
 
-  it('refuse what no attack can be made of', () => {
+  it('refuse an empty secret and a tiny bodyLimit', () => {
     expect(() => attacks({ secret: '' })).toThrow('secret is empty');
     expect(() => attacks({ bodyLimit: 10 })).toThrow('bodyLimit');
   });

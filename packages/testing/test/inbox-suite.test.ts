@@ -62,7 +62,7 @@ async function titlesOf(create: () => { readonly store: StoreUnderTest }) {
   return { added: added.map(([title]) => title), failed: failed.join('\n') };
 }
 
-describe('the suite of an inbox', () => {
+describe('testPaymentStore with an inbox', () => {
   it('passes a sound inbox', async () => {
     expect(await titlesOf(soundStore)).toMatchObject({ added: { length: 5 }, failed: '' });
   });
@@ -84,7 +84,7 @@ describe('the suite of an inbox', () => {
       },
     ],
     [
-      'lists what has succeeded',
+      'lists deliveries that have succeeded',
       /until work of its key succeeds/,
       ({ keep, get }) => {
         const all = new Map<string, Kept>();
@@ -115,11 +115,11 @@ describe('the suite of an inbox', () => {
         discard: async () => void (await forget({ olderThan: new Date(Date.now() + 1_000) })),
       }),
     ],
-  ])('finds an inbox that %s', async (_, failing, fault) => {
+  ])('fails for an inbox that %s', async (_, failing, fault) => {
     expect((await titlesOf(() => soundStore(fault))).failed).toMatch(failing);
   });
 
-  it('finds a store that has no inbox', async () => {
+  it('fails for a store without an inbox', async () => {
     const { store } = soundStore();
     const { failed } = await titlesOf(() => ({ store: { ...store, inbox: undefined } }));
     expect(failed.split('\n')).toHaveLength(5);

@@ -142,7 +142,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
       }),
   ],
   [
-    'leaves its mark before the work, and takes it back on a failure',
+    'leaves its mark before the work and removes it on failure',
     /no mark while the work still runs/,
     () =>
       storeWith((done) => async (key, work, { signal }) => {
@@ -159,7 +159,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
       }),
   ],
   [
-    'checks, and then sets',
+    'checks before it sets, without atomicity',
     /exactly one of many concurrent runs/,
     () =>
       storeWith((done) => async (key, work, { signal }) => {
@@ -182,12 +182,12 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
     },
   ],
   [
-    'forgets in isDone what it knows in run',
+    'reports false in isDone for a key that run knows',
     /does the work of a new key, and leaves a mark/,
     () => ({ ...soundStore(), isDone: async () => false }),
   ],
   [
-    'wraps what the work throws',
+    'wraps errors of the work',
     /the very same error/,
     () => {
       const { isDone, run } = soundStore();
@@ -201,7 +201,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
     },
   ],
   [
-    'swallows what the work throws',
+    'swallows errors of the work',
     /the very same error/,
     () => {
       const { isDone, run } = soundStore();
@@ -255,7 +255,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
     },
   ],
   [
-    'does not look at the signal',
+    'ignores the signal',
     /under a signal that is aborted already.*never settles when it is aborted/s,
     () => {
       const { isDone, run } = soundStore();
@@ -263,7 +263,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
     },
   ],
   [
-    'looks at the signal only while the work runs',
+    'checks the signal only while the work runs',
     /under a signal that is aborted already/,
     () => {
       const { isDone, run } = soundStore();
@@ -275,7 +275,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
     },
   ],
   [
-    'takes keys for the same that only begin alike',
+    'confuses keys with a common prefix',
     /differ in one character/,
     () => {
       const { isDone, run } = soundStore();
@@ -293,9 +293,9 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
       return { isDone, run: (key, work, options) => run(key, work, { ...options, turn: key }) };
     },
   ],
-  ['works on one key at a time, and does not say so', /side by side/, storeInTurn],
+  ['works on one key at a time without oneAtATime', /side by side/, storeInTurn],
   [
-    'says done of a key that was done before',
+    'returns `done` for a key that was done before',
     /a replay is a duplicate/,
     () => {
       const { isDone, run } = soundStore();
@@ -316,7 +316,7 @@ const brokenPairs: readonly (readonly [
   create: () => CreatedStore<Tx>,
 ])[] = [
   [
-    'excludes runs within its own process only',
+    'excludes only runs within its own process',
     /one of two processes work on a key.*in two processes/s,
     () => ({ ...soundPair(), other: soundStore() }),
   ],
@@ -350,7 +350,7 @@ const brokenPairs: readonly (readonly [
       return { ...pair, write: later };
     },
   ],
-  ['gives no second store', /in two processes/, () => ({ ...soundPair(), other: undefined })],
+  ['has no second store', /in two processes/, () => ({ ...soundPair(), other: undefined })],
 ];
 
 function unaborted(options: Options): Options {
@@ -359,7 +359,7 @@ function unaborted(options: Options): Options {
 
 describe('testPaymentStore', () => {
   it.each(broken)(
-    'finds a store that %s',
+    'fails for a store that %s',
     async (_fault, failing, create) => {
       expect((await failures(() => ({ store: create() }))).join('\n')).toMatch(failing);
     },
@@ -367,7 +367,7 @@ describe('testPaymentStore', () => {
   );
 
   it.each(brokenPairs)(
-    'finds a transactional store that %s',
+    'fails for a transactional store that %s',
     async (_fault, failing, create) => {
       const failed = await failures(create, { capability: 'transactional' });
       expect(failed.join('\n')).toMatch(failing);
@@ -375,7 +375,7 @@ describe('testPaymentStore', () => {
     20_000,
   );
 
-  it('closes each store that it was given, also after a failure', async () => {
+  it('closes each store, also after a failure', async () => {
     let open = 0;
     await failures(() => {
       open++;

@@ -27,13 +27,13 @@ async function busyAfterReply(limit: number): Promise<number> {
 }
 
 describe('Wire', () => {
-  it('takes a reply that came in time and could not be read in time', async () => {
+  it('accepts a reply that arrived in time but was read late', async () => {
     const wire = await begin(await busyAfterReply(50));
     void wire.write(REQUEST);
     expect(await wire.answer('POST', 50)).toMatchObject({ status: 200 });
   });
 
-  it('says that there is no answer where none came', async () => {
+  it('reports `no answer` if none arrived', async () => {
     const port = await busyAfterReply(0);
     expect(await exchange(port, REQUEST)).toMatchObject({ status: 200 });
     const wire = await begin(port);
@@ -42,7 +42,7 @@ describe('Wire', () => {
     expect(await wire.answer('POST')).toMatchObject({ status: 200 });
   });
 
-  it('takes a connection that came about in time and could not be seen in time', async () => {
+  it('accepts a connection that opened in time but was noticed late', async () => {
     const port = await busyAfterReply(0);
     const opening = Wire.open(port, { timeout: 50 });
     for (const end = performance.now() + 100; performance.now() < end;);

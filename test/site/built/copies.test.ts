@@ -4,14 +4,14 @@ import { filesWith, read } from './built-site.js';
 const markdown = filesWith('.md');
 
 describe('the site for programs', () => {
-  it('has each page as markdown beside its HTML', () => {
+  it('has a markdown copy of each page', () => {
     expect(markdown.length).toBeGreaterThan(40);
     expect(filesWith('.html').filter((path) => path !== '404.html')).toEqual(
       markdown.map((path) => path.replace(/md$/, 'html')),
     );
   });
 
-  it('lists in llms.txt every page in English, each where it is', () => {
+  it('lists every English page in llms.txt', () => {
     const listed = Array.from(
       read('llms.txt').matchAll(/^- \[[^\]]+\]\(([^)]+)\)$/gm),
       ([, path]) => path!,
@@ -19,7 +19,7 @@ describe('the site for programs', () => {
     expect(listed.sort()).toEqual(markdown.filter((path) => !/^(fr\/|index\.md)/.test(path)));
   });
 
-  it('links in markdown to what is there, and to nothing outside of the site', () => {
+  it('has no broken link in its markdown', () => {
     const broken = markdown.flatMap((path) =>
       Array.from(
         read(path)
@@ -36,7 +36,7 @@ describe('the site for programs', () => {
     expect(broken).toEqual([]);
   });
 
-  it('has in llms-full.txt the guides whole, and neither long tables nor another language', () => {
+  it('has the whole guides in llms-full.txt, without long tables and other languages', () => {
     const full = read('llms-full.txt');
     for (const path of ['errors.md', 'security.md']) expect(full).toContain(read(path).trim());
     expect(full).toContain('## In an app that takes payments');
@@ -55,7 +55,7 @@ describe('the site for programs', () => {
     'lambda',
     'node',
     'fetch',
-  ])('has in llms-full.txt how a receiver is written with @paylink/%s', (door) => {
+  ])('shows a receiver with @paylink/%s in llms-full.txt', (door) => {
     const full = read('llms-full.txt');
     expect(full).toMatch(
       new RegExp(`^import \\{[^}]*\\b[pP]aymentWebhook\\w*[^}]*\\} from '@paylink/${door}';$`, 'm'),

@@ -25,7 +25,7 @@ describeInChromium('the page that diagnoses a signature', () => {
     return page.getByRole('status').locator('p').first().innerText();
   }
 
-  it('names the cause for a body that was written again, without a network, and says nothing of the secret', async () => {
+  it('diagnoses a re-serialised body offline and does not show the secret', async () => {
     const reader = await visit('diagnose.html');
     await reader.page.getByRole('button', { name: 'Diagnose' }).waitFor();
     await reader.page.context().setOffline(true);
@@ -36,7 +36,7 @@ describeInChromium('the page that diagnoses a signature', () => {
     expect(reader.complaints).toEqual([]);
   });
 
-  it('says of the right body that it matches', async () => {
+  it('reports a match for the right body', async () => {
     const reader = await visit('diagnose.html');
     expect(await diagnose(reader, delivery.rawBody.toString())).toBe(
       'The signature is that of these bytes.',
@@ -45,7 +45,7 @@ describeInChromium('the page that diagnoses a signature', () => {
     expect(reader.complaints).toEqual([]);
   });
 
-  it('takes the exact bytes of a file, which a text field would change', async () => {
+  it('reads the exact bytes of a file', async () => {
     const crlf = signedDelivery({ secret: SECRET, rawBody: '{\r\n"reference":"order-42"}\r\n' });
     const reader = await visit('diagnose.html');
     await reader.page.getByLabel('X-Service-Signature').fill(crlf.headers['x-service-signature']!);
@@ -63,7 +63,7 @@ describeInChromium('the page that diagnoses a signature', () => {
   it.each([
     ['errors.html', 'Diagnose'],
     ['fr/index.html', 'Diagnostiquer'],
-  ])('can send nothing, whichever way one came to it: from %s', async (from, name) => {
+  ])('cannot send a request if you come from %s', async (from, name) => {
     const reader = await visit(from);
     await reader.page.locator('.vp-doc a[href$="diagnose.html"]').first().click();
     await reader.page.getByRole('button', { name }).and(reader.page.locator(':enabled')).waitFor();
@@ -83,7 +83,7 @@ describeInChromium('the page that diagnoses a signature', () => {
     await reader.leave();
   });
 
-  it('speaks French on its page in French', async () => {
+  it('is in French on its French page', async () => {
     const reader = await visit('fr/diagnose.html');
     const { page } = reader;
     await page.getByLabel('Ou en texte').fill(reserialized);
@@ -99,7 +99,7 @@ describeInChromium('the page that diagnoses a signature', () => {
     expect(reader.complaints).toEqual([]);
   });
 
-  it('keeps nothing of what was typed', async () => {
+  it('stores no input', async () => {
     const reader = await visit('diagnose.html');
     await diagnose(reader, reserialized);
     const kept = await reader.page.context().storageState();

@@ -12,7 +12,7 @@ const codes = Array.from(
 describe('the page of the errors', () => {
   const html = read('errors.html');
 
-  it('is what a log line leads to: errors.html#<code>', () => {
+  it('has the anchor #<code> that a log line links to', () => {
     expect(codes.length).toBeGreaterThan(15);
     expect(codes.filter((code) => !html.includes(`<h3 id="${code}"`))).toEqual([]);
   });

@@ -25,11 +25,11 @@ function brokenIn(path: string, html: string): string[] {
 }
 
 describe('the built site', () => {
-  it.each([...pages])('has in %s no link, picture or anchor that leads nowhere', (path, html) => {
+  it.each([...pages])('has no broken link, picture or anchor in %s', (path, html) => {
     expect(brokenIn(path, html)).toEqual([]);
   });
 
-  it('would be found with a dead link, a dead anchor or a missing picture', () => {
+  it('is reported if it has a broken link, anchor or picture', () => {
     const html =
       '<a href="/nowhere.html"></a><a href="errors.html#nothing"></a><img src="./none.png"><a href="errors.html#body_consumed"></a>';
     expect(brokenIn('index.html', html)).toEqual([
@@ -39,7 +39,7 @@ describe('the built site', () => {
     ]);
   });
 
-  it('loads nothing of another origin', () => {
+  it('loads no resource of another origin', () => {
     const foreign = Array.from(pages).flatMap(([path, html]) =>
       Array.from(
         html.matchAll(

@@ -75,13 +75,13 @@ function weightOf(file: string): number {
 
 describe('a page of the built site', () => {
   it.each([...pages])(
-    'has its language, title, description and headings in order: %s',
+    'has the right language, title, description and headings: %s',
     (path, html) => {
       expect(faultsOf(path, html)).toEqual([]);
     },
   );
 
-  it('would be found without them', () => {
+  it('is reported without them', () => {
     expect(
       faultsOf(
         'fr/index.html',
@@ -93,7 +93,7 @@ describe('a page of the built site', () => {
     ).toContain('not one first heading: 2,1,1');
   });
 
-  it('has a title and a description of its own', () => {
+  it('has a unique title and description', () => {
     for (const pattern of [
       /<title>([^<]*)<\/title>/g,
       /<meta name="description" content="([^"]*)"/g,
@@ -106,7 +106,7 @@ describe('a page of the built site', () => {
     }
   });
 
-  it('weighs no more than a phone on a slow line can wait for', () => {
+  it('stays within the weight budget', () => {
     const weights = Array.from(pages, ([path, html]) => {
       const files = filesOf(path, html);
       expect(files.length).toBeGreaterThan(2);

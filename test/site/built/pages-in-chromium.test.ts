@@ -58,7 +58,7 @@ describeInChromium('the site', () => {
   afterAll(() => reader?.leave());
 
   it.each(LOOKED_AT)(
-    'shows %s within the screen of a phone and of a desktop, without an error; axe finds nothing wrong in the light and in the dark',
+    'shows %s without overflow, errors and axe violations on a phone and a desktop, light and dark',
     async (path) => {
       const { page, complaints } = reader;
       const before = complaints.length;

@@ -139,7 +139,7 @@ describe('a diagnosis', () => {
     vi.doUnmock('#diagnose');
   });
 
-  it('does not exist in production (J12)', () => {
+  it('does not exist in production', () => {
     vi.stubEnv('NODE_ENV', 'production');
     expect(createExplainer(createLog())).toBeUndefined();
   });
