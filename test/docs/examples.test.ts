@@ -90,7 +90,9 @@ function compile(files: ReadonlyMap<string, string>): string[] {
         : text === './credit-order.js'
           ? shop
           : elsewhere;
-      return ts.resolveModuleName(text, from, compilerOptions, host, undefined, redirected);
+      // A route of Next.js imports the reader's module from the root of its project.
+      const name = text === '../../../payments.ts' ? './payments.ts' : text;
+      return ts.resolveModuleName(name, from, compilerOptions, host, undefined, redirected);
     });
   const program = ts.createProgram([...files.keys()], options, host);
   // Only the examples: what they import is checked by `pnpm types`.

@@ -36,7 +36,7 @@ async function openNight() {
   const log: string[] = [];
   const note = (line: unknown): void => void log.push(String(line));
   const command = async (name: string) => {
-    const lines = (await page(`@paylink/cli ${name}`)).split('\n');
+    const lines = (await page(`npx paylink ${name}`)).split('\n');
     const { code, output } = await run(
       lines.find((line) => line.includes(` ${name} `))!,
       url,

@@ -128,7 +128,9 @@ describe('docs/schedule.md', () => {
 
     vi.spyOn(console, 'log').mockImplementation(() => undefined);
     const env = { ...shop.env, CRON_SECRET: 'the-secret-of-the-cron' };
-    const { GET } = (await runBlock(await page('CRON_SECRET'), { env, files: filesOf(shop) })) as {
+    // The route of the Next.js quick start stands three folders below its module.
+    const route = (await page('CRON_SECRET')).replace('../../../payments.ts', './payments.js');
+    const { GET } = (await runBlock(route, { env, files: filesOf(shop) })) as {
       GET(request: Request): Promise<Response>;
     };
     const call = (authorization?: string): Promise<Response> =>

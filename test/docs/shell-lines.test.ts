@@ -40,8 +40,8 @@ const linesOf = async (page: string, containing: string): Promise<string[]> =>
 
 describe('the shell lines of the pages', () => {
   it.each([
-    ['docs/runbook.md', '@paylink/cli doctor'],
-    ['docs/going-live.md', '@paylink/cli doctor'],
+    ['docs/runbook.md', 'npx paylink doctor'],
+    ['docs/going-live.md', 'npx paylink doctor'],
     ['AGENTS.md', 'paylink doctor'],
   ])('pass a correct webhook and credit nothing: %s', async (page, command) => {
     const { url, folder, credited } = await openShop();
@@ -55,7 +55,7 @@ describe('the shell lines of the pages', () => {
 
   it('read a payment from the service: docs/runbook.md', async () => {
     const { url, folder } = await openShop();
-    const [, line] = await linesOf('docs/runbook.md', '@paylink/cli payments get');
+    const [, line] = await linesOf('docs/runbook.md', 'npx paylink payments get');
     const { code, output } = await run(line!, url, folder);
     expect(output).toMatch(/order-42\n[^]*success/);
     expect(code).toBe(0);
@@ -78,7 +78,7 @@ describe('the shell lines of the pages', () => {
 
   it('forward deliveries of a tunnel byte for byte: docs/going-live.md', async () => {
     const { url, folder, credited } = await openShop();
-    const [line] = await linesOf('docs/going-live.md', '@paylink/cli listen');
+    const [line] = await linesOf('docs/going-live.md', 'npx paylink listen');
     // Its own port may be taken.
     const listening = start(`${line!} --port 0`, url, folder);
     const [, tunnel] = await listening.until(/Listening at (\S+),/);

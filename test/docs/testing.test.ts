@@ -31,7 +31,8 @@ beforeAll(async () => {
   for (const [name, path] of Object.entries(INSTALLED))
     await symlink(root(path), join(folder, 'node_modules', name));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  await writeFile(join(folder, 'shop.ts'), await blockOf(page, '// shop.ts'));
+  for (const file of ['shop.ts', 'app.ts'])
+    await writeFile(join(folder, file), await blockOf(page, `// ${file}`));
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));

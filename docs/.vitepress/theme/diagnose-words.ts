@@ -15,7 +15,7 @@ export interface DiagnoseWords {
 
 const ENGLISH: DiagnoseWords = {
   insecure:
-    'Browsers compute signatures on https: and on localhost only. Open this page there, or run: npx @paylink/cli diagnose',
+    'Browsers compute signatures on https: and on localhost only. Open this page there, or run: npx paylink diagnose',
   file: 'Body, as a file: the exact bytes',
   text: 'Or as text',
   secret: 'The receiver’s secret',
@@ -24,11 +24,11 @@ const ENGLISH: DiagnoseWords = {
 };
 
 const OCTETS_BRUTS =
-  'Vérifiez les octets tels qu’ils sont reçus : lisez le corps brut avant tout analyseur, et n’en mettez aucun sur cette route.';
+  'Vérifiez les octets tels qu’ils sont reçus : lisez le corps brut avant tout body parser, et n’en mettez aucun sur cette route.';
 
 const FRENCH: DiagnoseWords = {
   insecure:
-    'Les navigateurs ne calculent des signatures que sur https: et sur localhost. Ouvrez cette page là, ou lancez : npx @paylink/cli diagnose',
+    'Les navigateurs ne calculent des signatures que sur https: et sur localhost. Ouvrez cette page là, ou lancez : npx paylink diagnose',
   file: 'Le corps, en fichier : les octets exacts',
   text: 'Ou en texte',
   secret: 'Le secret du récepteur',
@@ -81,8 +81,8 @@ const FRENCH: DiagnoseWords = {
       'Un côté prend pour clé les caractères du secret, l’autre les octets qu’ils codent en hexadécimal ou en base64. La clé, ce sont les caractères tels que le portail les montre.',
     secret_fixture:
       'La signature a été faite avec TEST_SECRET de @paylink/testing, et le récepteur a un autre secret. Dans un test, donnez le même secret aux deux.',
-    body_parsed: `Le corps est un objet fait par un analyseur, et non des octets. ${OCTETS_BRUTS}`,
-    body_reserialized: `Un analyseur JSON a lu le corps, qui a été réécrit avec d’autres octets (espaces, ordre des clés, échappements, nombres). ${OCTETS_BRUTS}`,
+    body_parsed: `Le corps est un objet fait par un body parser, et non des octets. ${OCTETS_BRUTS}`,
+    body_reserialized: `Un body parser JSON a lu le corps, qui a été réécrit avec d’autres octets (espaces, ordre des clés, échappements, nombres). ${OCTETS_BRUTS}`,
     body_buffer: `Le corps est l’écriture d’un Buffer en texte, et non ses octets : JSON.stringify ou String lui a été appliqué. ${OCTETS_BRUTS}`,
     body_enveloped:
       'Le texte signé est dans une enveloppe d’API Gateway, de SNS ou de SQS (body, Message). Vérifiez ce texte, décodé si isBase64Encoded est vrai, et non l’enveloppe.',
@@ -95,7 +95,7 @@ const FRENCH: DiagnoseWords = {
       'Le corps est en base64, comme le passent Lambda et API Gateway : décodez-le d’abord là où isBase64Encoded est vrai.',
     body_decoded: `Le corps a été décodé comme texte puis recodé, ce qui a changé des octets. ${OCTETS_BRUTS}`,
     body_empty:
-      'Le corps est vide, ou l’était quand il a été signé : un analyseur passé avant l’a consommé. Enregistrez le webhook au-dessus de l’analyseur.',
+      'Le corps est vide, ou l’était quand il a été signé : un body parser exécuté avant l’a consommé. Placez le webhook au-dessus du body parser.',
     body_compressed:
       'Le corps est compressé : la signature porte sur les octets envoyés par le service, et il les envoie sans Content-Encoding.',
     body_too_complex:

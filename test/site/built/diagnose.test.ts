@@ -91,7 +91,7 @@ describeInChromium('the page that diagnoses a signature', () => {
     await page.getByLabel('Le secret du récepteur').fill(SECRET);
     await page.getByRole('button', { name: 'Diagnostiquer' }).click();
     const told = await page.getByRole('status').locator('p').first().innerText();
-    expect(told).toMatch(/^body_reserialized Un analyseur JSON a lu le corps/);
+    expect(told).toMatch(/^body_reserialized Un body parser JSON a lu le corps/);
     await page.getByLabel('Ou en texte').fill(delivery.rawBody.toString());
     await page.getByRole('button', { name: 'Diagnostiquer' }).click();
     await page.getByText('La signature est bien celle de ces octets.').waitFor();
