@@ -1,4 +1,7 @@
-/** What a checkout needs before anything can run: the dependencies and the builds. Only Node and npm are there yet. */
+/**
+ * Prepares a checkout: installs the dependencies and builds the packages. Only Node and npm are there
+ * yet, so an old Node must be able to parse this file, and gets a sentence instead of an error.
+ */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -6,7 +9,18 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-export const { packageManager: PNPM } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
+const { packageManager, engines } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
+
+export const PNPM = packageManager;
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+const [leastMajor, leastMinor] = engines.node.match(/\d+/g).map(Number);
+if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
+  console.error(
+    `Paylink needs Node ${leastMajor}.${leastMinor} or later. This is ${process.version}. Get one at https://nodejs.org`,
+  );
+  process.exit(1);
+}
 
 /** Installs exactly what the lockfile says: everything, or the needs of these packages. */
 export function install(names) {
