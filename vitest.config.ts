@@ -32,7 +32,7 @@ const LONG = [
 ];
 /** They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to pass. */
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
-/** These look at the built site, with a configuration of their own: `pnpm docs:check`. */
+/** These look at the built site: `pnpm docs:check`. */
 const SITE = ['test/site/built/**'];
 const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...SITE];
 
@@ -93,6 +93,7 @@ export default defineConfig({
         ...fromSources(),
         test: { name: 'lab', include: LONG, exclude: ['**/node_modules/**'], ...limits },
       },
+      { ...fromSources(), test: { name: 'site', include: SITE, ...limits, testTimeout: 60_000 } },
       { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...limits } },
     ],
   },

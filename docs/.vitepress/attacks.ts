@@ -3,11 +3,17 @@
  * row. A test's title ends with the ids of its rows in brackets. A table of cases may give each id.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
+import { DOCS } from './pages.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const SECTIONS = {
+interface Row {
+  readonly title: string;
+  readonly answer: string;
+  readonly applies: string;
+}
+
+const ROOT = join(DOCS, '..');
+const SECTIONS: Readonly<Record<string, string>> = {
   A: 'Signature header',
   B: 'Secret',
   C: 'Bytes of the body',
@@ -25,20 +31,21 @@ const SECTIONS = {
   O: 'Credits, hosts and tools',
 };
 
-function readRows() {
-  return JSON.parse(readFileSync(join(root, 'packages/testing/src/attacks/rows.json'), 'utf8'));
+function readRows(): Record<string, Row> {
+  const text = readFileSync(join(ROOT, 'packages/testing/src/attacks/rows.json'), 'utf8');
+  return JSON.parse(text) as Record<string, Row>;
 }
 
 /** The ids of the rows that the titles in a file's text name. */
-function rowsOf(text) {
+function rowsOf(text: string): Set<string> {
   const titles =
     text.match(/['"`][A-O]\d{2}(?: [A-O]\d{2})*[ '"`]|\((?:%s, )?(?:[A-O]\d{2}(?:, )?)+\)['"`]/g) ??
     [];
-  return new Set(titles.flatMap((title) => title.match(/[A-O]\d{2}/g)));
+  return new Set(titles.flatMap((title) => title.match(/[A-O]\d{2}/g) ?? []));
 }
 
-function* filesUnder(folder) {
-  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+function* filesUnder(folder: string): Generator<string> {
+  for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory() && !['node_modules', 'dist', 'attacks'].includes(entry.name))
       yield* filesUnder(path);
@@ -47,12 +54,12 @@ function* filesUnder(folder) {
   }
 }
 
-export function attacksPage() {
-  const files = new Map();
+export function attacksPage(): string {
+  const files = new Map<string, string[]>();
   for (const path of ['packages', 'test', 'examples', 'lab']
     .flatMap((folder) => [...filesUnder(folder)])
     .sort()) {
-    for (const row of rowsOf(readFileSync(join(root, path), 'utf8')))
+    for (const row of rowsOf(readFileSync(join(ROOT, path), 'utf8')))
       files.set(row, [...(files.get(row) ?? []), path]);
   }
   const lines = [
@@ -60,12 +67,13 @@ export function attacksPage() {
     '',
     'Every attack and fault that Paylink is tested against, with its answer and its tests. "Receivers" are all adapters. Their rows run',
     'on every host over real sockets. `node scripts/attack-matrix.mjs` prints the rows that ran on each host, and',
-    '`node scripts/docs-write.mjs` writes this page from the table of the attack kit.',
+    '`pnpm docs:write` writes this page from the table of the attack kit.',
   ];
   let section = '';
   for (const [id, { title, answer, applies }] of Object.entries(readRows())) {
-    if (id[0] !== section) {
-      section = id[0];
+    const letter = id.charAt(0);
+    if (letter !== section) {
+      section = letter;
       lines.push(
         '',
         `## ${section}. ${SECTIONS[section]}`,
