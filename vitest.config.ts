@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { ChangedFirst } from './test/changed-first.js';
 
 /**
  * @paylink packages by their sources. Without the condition a package is what was built. Not `module`, which is for bundlers: it
@@ -40,6 +41,7 @@ export default defineConfig({
   test: {
     // One for each core of the smallest machine that this runs on.
     maxWorkers: Number(process.env['PAYLINK_TEST_WORKERS'] ?? 2),
+    sequence: { sequencer: ChangedFirst },
     coverage: {
       // V8 counts branches that differ from run to run if two projects load one file.
       provider: 'istanbul',
