@@ -3,13 +3,15 @@
  * yet, so an old Node must be able to parse this file, and gets a sentence instead of an error.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const { packageManager, engines } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
+const read = (path) => readFileSync(`${ROOT}/${path}`, 'utf8');
+
+const { packageManager, engines } = JSON.parse(read('package.json'));
 
 export const PNPM = packageManager;
 
@@ -22,11 +24,18 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.exit(1);
 }
 
-/** Installs exactly what the lockfile says: everything, or the needs of these packages. */
-export function install(names) {
+/** Installs what the lockfile says: everything, or the needs of these packages. */
+export async function install(names) {
+  if (names === undefined && isInstalled()) return;
   const filters = names?.map((name) => `--filter=${name}`) ?? [];
   const root = names === undefined ? [] : ['--filter=paylink'];
-  return announce('Installing', ['install', '--frozen-lockfile', ...root, ...filters]);
+  await announce('Installing', ['install', '--frozen-lockfile', ...root, ...filters]);
+}
+
+/** pnpm takes seconds to find this out, and keeps a copy of the lockfile that it installed. */
+function isInstalled() {
+  const copy = 'node_modules/.pnpm/lock.yaml';
+  return existsSync(`${ROOT}/${copy}`) && read(copy) === read('pnpm-lock.yaml');
 }
 
 /** Builds every package, or these. */
