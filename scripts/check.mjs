@@ -55,11 +55,10 @@ function testsOf(files) {
   return [...new Set(found)].filter((filter) => filter !== undefined);
 }
 
-/** The projects of vitest.config.ts that suit the change. `npm test` runs core on WebCrypto each time. */
+/** The short projects of vitest.config.ts. Core runs on WebCrypto only for a change that concerns it. */
 function projectsFor(files) {
   const core = files.some((path) => path.endsWith('.web.ts')) ? 'core on *' : 'core on node:crypto';
-  const long = files.some((path) => path.endsWith('.test.ts')) ? ['lab', 'measured'] : [];
-  return [core, 'packages', 'across packages', ...long].map((name) => `--project=${name}`);
+  return [core, 'packages', 'across packages'].map((name) => `--project=${name}`);
 }
 
 /** The tsconfig.json for the lint of each file. A project of only the changed files saves ten seconds of compiling. */
