@@ -34,7 +34,7 @@ const LONG = [
 /** They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to pass. */
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
 /** These look at the built site: `pnpm docs:check`. */
-const SITE = ['test/site/built/**'];
+const SITE = ['test/site/built/**/*.test.ts'];
 const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...SITE];
 
 export default defineConfig({
