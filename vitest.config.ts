@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { ChangedFirst } from './test/changed-first.js';
 
 /**
  * @paylink packages by their sources. Without the condition a package is what was built. Not `module`, which is for bundlers: it
@@ -32,14 +33,15 @@ const LONG = [
 ];
 /** They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to pass. */
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
-/** These look at the built site, with a configuration of their own: `pnpm docs:check`. */
-const SITE = ['test/site/built/**'];
+/** These look at the built site: `pnpm docs:check`. */
+const SITE = ['test/site/built/**/*.test.ts'];
 const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...SITE];
 
 export default defineConfig({
   test: {
     // One for each core of the smallest machine that this runs on.
     maxWorkers: Number(process.env['PAYLINK_TEST_WORKERS'] ?? 2),
+    sequence: { sequencer: ChangedFirst },
     coverage: {
       // V8 counts branches that differ from run to run if two projects load one file.
       provider: 'istanbul',
@@ -93,6 +95,7 @@ export default defineConfig({
         ...fromSources(),
         test: { name: 'lab', include: LONG, exclude: ['**/node_modules/**'], ...limits },
       },
+      { ...fromSources(), test: { name: 'site', include: SITE, ...limits, testTimeout: 60_000 } },
       { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...limits } },
     ],
   },

@@ -1,9 +1,9 @@
 /**
  * Runs the tests while two busy loops per core take the processor from them: a test that waits for a time and not for an event fails.
  *
- *     node scripts/under-load.mjs --times 6              the whole suite, six times
- *     node scripts/under-load.mjs --timing               once, the files where time matters
- *     node scripts/under-load.mjs --times 3 test/audit   what vitest finds by these words
+ *     pnpm lab under-load --times 6              the whole suite, six times
+ *     pnpm lab under-load --timing               once, the files where time matters
+ *     pnpm lab under-load --times 3 test/audit   what vitest finds by these words
  *
  * With --workers 4 twice as many files run at once. The loops leave each of them less of a core, and the whole ends sooner.
  */

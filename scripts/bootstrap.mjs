@@ -1,18 +1,41 @@
-/** What a checkout needs before anything can run: the dependencies and the builds. Only Node and npm are there yet. */
+/**
+ * Prepares a checkout: installs the dependencies and builds the packages. Only Node and npm are there
+ * yet, so an old Node must be able to parse this file, and gets a sentence instead of an error.
+ */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-export const { packageManager: PNPM } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'));
+const read = (path) => readFileSync(`${ROOT}/${path}`, 'utf8');
 
-/** Installs exactly what the lockfile says: everything, or the needs of these packages. */
-export function install(names) {
+const { packageManager, engines } = JSON.parse(read('package.json'));
+
+export const PNPM = packageManager;
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+const [leastMajor, leastMinor] = engines.node.match(/\d+/g).map(Number);
+if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
+  console.error(
+    `Paylink needs Node ${leastMajor}.${leastMinor} or later. This is ${process.version}. Get one at https://nodejs.org`,
+  );
+  process.exit(1);
+}
+
+/** Installs what the lockfile says: everything, or the needs of these packages. */
+export async function install(names) {
+  if (names === undefined && isInstalled()) return;
   const filters = names?.map((name) => `--filter=${name}`) ?? [];
   const root = names === undefined ? [] : ['--filter=paylink'];
-  return announce('Installing', ['install', '--frozen-lockfile', ...root, ...filters]);
+  await announce('Installing', ['install', '--frozen-lockfile', ...root, ...filters]);
+}
+
+/** pnpm takes seconds to find this out, and keeps a copy of the lockfile that it installed. */
+function isInstalled() {
+  const copy = 'node_modules/.pnpm/lock.yaml';
+  return existsSync(`${ROOT}/${copy}`) && read(copy) === read('pnpm-lock.yaml');
 }
 
 /** Builds every package, or these. */

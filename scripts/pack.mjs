@@ -1,8 +1,15 @@
-/** Packs the packages as publishing would; every script and test that needs a tarball has it from here. */
+/**
+ * Packs packages as publishing would, for every script and test that needs a tarball.
+ *
+ * `pnpm pack:all [express postgres …]` installs, builds and packs the named packages and their
+ * dependencies into tarballs/, and prints the lines that install them into an app. Without a name, it
+ * packs all packages, and prints the lines for each host.
+ */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { PNPM, ROOT } from './bootstrap.mjs';
+import { fileURLToPath } from 'node:url';
+import { build, install, PNPM, ROOT } from './bootstrap.mjs';
 
 /**
  * Maps the name of each published package to its folder.
@@ -99,3 +106,35 @@ export function installLines(names, tarballs) {
     ],
   ].map((commands) => commands.join(' && '));
 }
+
+const HOSTS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda', 'node', 'fetch'];
+const FOLDER = join(ROOT, 'tarballs');
+
+const ours = (name) => (name.startsWith('@paylink/') ? name : `@paylink/${name}`);
+
+async function packForApp(named) {
+  const unknown = named.filter((name) => !publishedPackages().has(name));
+  if (unknown.length > 0) {
+    console.error(
+      `Unknown: ${unknown.join(', ')}. Packages: ${[...publishedPackages().keys()].join(', ')}`,
+    );
+    process.exit(1);
+  }
+
+  const names = named.length > 0 ? withItsOwn(named) : undefined;
+  await install(names);
+  await build(names);
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER);
+  process.stdout.write('Packing… ');
+  const tarballs = packAll(FOLDER, names);
+  console.log(`${Object.keys(tarballs).length} packages in ${FOLDER}`);
+
+  for (const group of named.length > 0 ? [named] : HOSTS.map((host) => [ours(host)])) {
+    console.log(`\n${group.join(' ')}`);
+    for (const line of installLines(group, tarballs)) console.log(line);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await packForApp(process.argv.slice(2).map(ours));

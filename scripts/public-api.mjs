@@ -1,15 +1,35 @@
 /**
- * Every public name, one a line: the exports of each door, their members, and the strings that a type allows, such as error codes.
- * `node scripts/public-api.mjs` fails when one of public-api.txt is gone; `--update` adds the new ones and drops those.
+ * `pnpm api` lists every public name: the exports of each door, their members, and the strings that a
+ * type allows, such as error codes. It fails if a name of public-api.txt is gone. `--update` writes the
+ * names of today.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { ROOT } from './bootstrap.mjs';
-import { doors } from './doors.mjs';
 
 const PACKAGES = join(ROOT, 'packages');
 const REPORT = join(ROOT, 'public-api.txt');
+
+/**
+ * Lists the source of each door, by the name that is imported.
+ *
+ * @returns {[name: string, source: string][]}
+ */
+export function doors() {
+  return readdirSync(PACKAGES).flatMap((folder) => {
+    const { name, exports } = JSON.parse(
+      readFileSync(join(PACKAGES, folder, 'package.json'), 'utf8'),
+    );
+    return Object.entries(exports)
+      .filter(([door]) => door !== './package.json')
+      .map(([door, target]) => {
+        const source = target.import.types.replace('./dist/', 'src/').replace('.d.ts', '.ts');
+        return [`${name}${door.slice(1)}`, join(PACKAGES, folder, source)];
+      });
+  });
+}
 
 function programOf(files) {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
@@ -58,9 +78,13 @@ function publicNames() {
   return [...new Set(names)].sort();
 }
 
-const now = publicNames();
-if (process.argv.includes('--update')) writeFileSync(REPORT, `${now.join('\n')}\n`);
-else {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const now = publicNames();
+  if (process.argv.includes('--update')) writeFileSync(REPORT, `${now.join('\n')}\n`);
+  else compare(now);
+}
+
+function compare(now) {
   const kept = readFileSync(REPORT, 'utf8').trim().split('\n');
   const lost = kept.filter((name) => !now.includes(name));
   const added = now.filter((name) => !kept.includes(name));

@@ -1,14 +1,5 @@
 /** `npm start`: from a fresh checkout to the running demo. It runs on the sources, so nothing is built. */
-import { tooOld } from './node-version.mjs';
-
-const problem = tooOld();
-if (problem !== undefined) {
-  console.error(problem);
-  process.exit(1);
-}
-
-// Only now, since an older Node cannot even parse it.
-const { install, ROOT, run } = await import('./bootstrap.mjs');
+import { install, ROOT, run } from './bootstrap.mjs';
 
 try {
   await install();

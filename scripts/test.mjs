@@ -9,19 +9,11 @@
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { tooOld } from './node-version.mjs';
+import { build, install, ROOT, run } from './bootstrap.mjs';
 
-const problem = tooOld();
-if (problem !== undefined) {
-  console.error(problem);
-  process.exit(1);
-}
-
-// Only now, since an older Node cannot even parse it.
-const { build, install, ROOT, run } = await import('./bootstrap.mjs');
-
-// npm waits five minutes for a connection that stalls, longer than a test may take for its installation: so it tries another sooner.
-process.env['npm_config_fetch_timeout'] ??= '20000';
+// npm waits five minutes for a stalled connection, longer than a test may take to install. This value lets it try again sooner.
+const { npm_config_fetch_timeout = '20000' } = process.env;
+process.env.npm_config_fetch_timeout = npm_config_fetch_timeout;
 
 /** The counts of vitest's JSON report, or a failure where there is none: a run that crashed has not passed. */
 async function countOf(file, exitCode) {

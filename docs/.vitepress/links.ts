@@ -8,7 +8,7 @@ const REPOSITORY =
     ? undefined
     : `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/blob/main`;
 
-/** The READMEs that are pages, by their path in the repository. scripts/docs-reference.mjs copies them. */
+/** The READMEs that are pages, by their path in the repository. reference.ts copies them. */
 export function pageOfReadme(path: string): string | undefined {
   const [, name] = /^(?:packages\/|lab\/)?([^/]+)(?:\/README\.md|\/)?$/.exec(path) ?? [];
   if (path === 'README.md') return 'docs/reference/overview.md';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const DOCS = fileURLToPath(new URL('..', import.meta.url));
 
-/** The folder that scripts/docs-reference.mjs writes: the packages' READMEs, and the API from the docstrings. */
+/** The folder that reference.ts writes: the packages' READMEs, and the API from the docstrings. */
 export const REFERENCE = 'reference';
 
 export type Locale = 'en' | 'fr';

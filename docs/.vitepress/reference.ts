@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import GithubSlugger from 'github-slugger';
 import { Application, Converter } from 'typedoc';
-import { doors } from '../../scripts/doors.mjs';
+import { doors } from '../../scripts/public-api.mjs';
 import { pageOfReadme, withSiteLinks } from './links.js';
 import { DOCS, REFERENCE } from './pages.js';
 

@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import type { PaymentClient } from '@paylink/payments';
 import type { Express } from 'express';
@@ -29,7 +25,7 @@ const paid: Client = {
 let postgres: PostgresServer;
 let admin: Pool;
 beforeAll(async () => {
-  await generatePrismaClient();
+  await import('../generate.mjs');
   postgres = await startPostgres({ fsync: 'off' });
   admin = new Pool({ connectionString: postgres.url });
   await admin.query(
@@ -41,25 +37,6 @@ afterAll(async () => {
   await admin.end();
   await postgres.close();
 });
-
-/** What `pnpm --filter example-orms generate` does. */
-async function generatePrismaClient(): Promise<void> {
-  const cli = join(
-    dirname(createRequire(import.meta.url).resolve('prisma/package.json')),
-    'build',
-    'index.js',
-  );
-  // Generating needs no schema engine, and Prisma would download one all the same.
-  const env = {
-    ...process.env,
-    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
-    CHECKPOINT_DISABLE: '1',
-  };
-  await promisify(execFile)(process.execPath, [cli, 'generate'], {
-    cwd: join(import.meta.dirname, '..'),
-    env,
-  });
-}
 
 const apps: Record<string, () => Promise<CreateApp>> = {
   Drizzle: async () => (await import('../src/drizzle.js')).createApp,

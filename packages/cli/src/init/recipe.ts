@@ -1,4 +1,4 @@
-// Generated from examples/shop/src/credit-order.ts by `node scripts/docs-write.mjs`.
+// Generated from examples/shop/src/credit-order.ts by `pnpm docs:write`.
 export const RECIPE = {
   ts: `import { WebhookError } from '@paylink/payments';
 

@@ -1,10 +1,16 @@
 /** Makes docs/attacks.md: each row of the table of attacks, its answer, and its files of test/attacks.json. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
+import { DOCS } from './pages.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const SECTIONS = {
+interface Row {
+  readonly title: string;
+  readonly answer: string;
+  readonly applies: string;
+}
+
+const ROOT = join(DOCS, '..');
+const SECTIONS: Readonly<Record<string, string>> = {
   A: 'Signature header',
   B: 'Secret',
   C: 'Bytes of the body',
@@ -22,34 +28,37 @@ const SECTIONS = {
   O: 'Credits, hosts and tools',
 };
 
-function readRows() {
-  return JSON.parse(readFileSync(join(root, 'packages/testing/src/attacks/rows.json'), 'utf8'));
+function readRows(): Record<string, Row> {
+  const text = readFileSync(join(ROOT, 'packages/testing/src/attacks/rows.json'), 'utf8');
+  return JSON.parse(text) as Record<string, Row>;
 }
 
 /** The test files of each row, from test/attacks.json. */
-function readTestFiles() {
-  const entries = JSON.parse(readFileSync(join(root, 'test/attacks.json'), 'utf8'));
+function readTestFiles(): Record<string, string[]> {
+  const text = readFileSync(join(ROOT, 'test/attacks.json'), 'utf8');
+  const entries = Object.entries(JSON.parse(text) as Record<string, string[]>);
   return Object.fromEntries(
-    Object.entries(entries).map(([row, tests]) => [
+    entries.map(([row, tests]) => [
       row,
-      [...new Set(tests.map((test) => test.split(' › ')[0]))].sort(),
+      [...new Set(tests.map((test) => test.split(' › ')[0]!))].sort(),
     ]),
   );
 }
 
-export function attacksPage() {
+export function attacksPage(): string {
   const files = readTestFiles();
   const lines = [
     '# Attacks and faults',
     '',
     'Every attack and fault that Paylink is tested against, with its answer and its tests. "Receivers" are all adapters. Their rows run',
     'on every host over real sockets. `node scripts/attack-matrix.mjs` prints the rows that ran on each host, and',
-    '`node scripts/docs-write.mjs` writes this page from the table of the attack kit.',
+    '`pnpm docs:write` writes this page from the table of the attack kit.',
   ];
   let section = '';
   for (const [id, { title, answer, applies }] of Object.entries(readRows())) {
-    if (id[0] !== section) {
-      section = id[0];
+    const letter = id.charAt(0);
+    if (letter !== section) {
+      section = letter;
       lines.push(
         '',
         `## ${section}. ${SECTIONS[section]}`,
