@@ -51,7 +51,7 @@ export function attacksPage(): string {
     '# Attacks and faults',
     '',
     'Every attack and fault that Paylink is tested against, with its answer and its tests. "Receivers" are all adapters. Their rows run',
-    'on every host over real sockets. `node scripts/attack-matrix.mjs` prints the rows that ran on each host, and',
+    'on every host over real sockets. `node test/attack-matrix.mjs` prints the rows that ran on each host, and',
     '`pnpm docs:write` writes this page from the table of the attack kit.',
   ];
   let section = '';
