@@ -120,7 +120,7 @@ describe('a session in packages/cli/README.md', () => {
     ['pay order-42', 'pending'],
     ['trigger', 'paid'],
     ['doctor', 'paid'],
-  ] as const)('prints what stands there: paylink %s', async (command, order) => {
+  ] as const)('prints the shown output: paylink %s', async (command, order) => {
     const { url, folder } = await openShop({ order });
     for (const { line, shown } of await sessionWith(`paylink ${command}`)) {
       const { code, output } = await run(

@@ -659,7 +659,7 @@ describe('the live stream', () => {
     for (const { leave } of listeners) await leave();
   });
 
-  it('is not held open by HEAD', async () => {
+  it('ends at once for HEAD', async () => {
     const { emulator } = await setUp();
     for (let index = 0; index < 40; index++) {
       expect((await fetch(`${emulator.dashboardUrl}/events`, { method: 'HEAD' })).status).toBe(200);

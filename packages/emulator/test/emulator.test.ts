@@ -334,7 +334,7 @@ describe('an emulator', () => {
 
 describe('loopback', () => {
   it.each(['127.0.0.1', '127.255.0.3', '[::1]', '::1', 'localhost', 'LOCALHOST', 'a.localhost'])(
-    'is %s',
+    'includes the host %s',
     (host) => {
       expect(isLoopbackHost(host)).toBe(true);
     },
@@ -351,11 +351,11 @@ describe('loopback', () => {
     '',
     '[localhost',
     '169.254.169.254',
-  ])('is not %s', (host) => {
+  ])('excludes the host "%s"', (host) => {
     expect(isLoopbackHost(host)).toBe(false);
   });
 
-  it('is neither a short form of an address nor a name', () => {
+  it('excludes short forms and names as addresses', () => {
     expect(isLoopbackAddress('127.1')).toBe(false);
     expect(isLoopbackAddress('localhost')).toBe(false);
   });

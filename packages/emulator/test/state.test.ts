@@ -227,7 +227,7 @@ describe('the state file', () => {
     ['a file with other content', () => writeFileSync(state, 'my notes\n')],
     ['a path in a missing folder', () => (state = join(state, 'nothing', 'state'))],
     ['an empty path', () => (state = '')],
-  ])('cannot be %s, which stays unchanged', async (_, prepare) => {
+  ])('cannot be %s, and no file changes', async (_, prepare) => {
     prepare();
     const before = existsSync(state) ? readFileSync(state, 'utf8') : undefined;
     await expect(startEmulator({ state })).rejects.toMatchObject({
