@@ -10,28 +10,6 @@ import { faultOfReference } from './reference.js';
 import { send, type Call } from './request.js';
 import { retry } from './retry.js';
 
-export interface CreatePaymentLinkOptions {
-  /**
-   * Names this attempt, so that it makes one link however often it is sent: 1 to 255 characters of printable ASCII. Default: a
-   * random UUID, which covers the retries of this call. One that is stored with the order is safe over a restart too.
-   */
-  readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface GetPaymentOptions {
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * The merchant for whom payments asks. A client has one API key, so it refuses a second tenant with a ConfigurationError.
-   */
-  readonly tenant?: string | undefined;
-  /**
-   * Whether the call waits and retries if the service answers 429 or with a Retry-After. Default true. `reconcile` passes
-   * false, since it pauses for all of its references at once.
-   */
-  readonly retryLimited?: boolean | undefined;
-}
-
 /** The service's API. Give it to createPayments as `client`. */
 export interface PaylinkClient {
   /**
@@ -42,10 +20,33 @@ export interface PaylinkClient {
    */
   readonly createPaymentLink: (
     link: PaymentLinkRequest,
-    options?: CreatePaymentLinkOptions,
+    options?: {
+      /**
+       * Names this attempt, so that it makes one link however often it is sent: 1 to 255 characters
+       * of printable ASCII. Default: a random UUID, which covers the retries of this call. One that
+       * is stored with the order is safe over a restart too.
+       */
+      readonly idempotencyKey?: string | undefined;
+      readonly signal?: AbortSignal | undefined;
+    },
   ) => Promise<PaymentLink>;
   /** Reads the payment of a reference. @throws PaylinkError, such as `not_found` if the service says 404. */
-  readonly getPayment: (reference: string, options?: GetPaymentOptions) => Promise<Payment>;
+  readonly getPayment: (
+    reference: string,
+    options?: {
+      readonly signal?: AbortSignal | undefined;
+      /**
+       * The merchant for whom payments asks. A client has one API key, so it refuses a second tenant
+       * with a ConfigurationError.
+       */
+      readonly tenant?: string | undefined;
+      /**
+       * Whether the call waits and retries if the service answers 429 or with a Retry-After. Default
+       * true. `reconcile` passes false, since it pauses for all of its references at once.
+       */
+      readonly retryLimited?: boolean | undefined;
+    },
+  ) => Promise<Payment>;
 }
 
 /**

@@ -14,7 +14,7 @@ interface AnyLink {
 }
 
 /** A link whose amount you set, in the smallest unit of the currency (docs/service.md 2.1.1). */
-export interface FixedAmountLink extends AnyLink {
+interface FixedAmountLink extends AnyLink {
   readonly amount: number;
   readonly description?: string | undefined;
   readonly amount_min?: never;
@@ -22,7 +22,7 @@ export interface FixedAmountLink extends AnyLink {
 }
 
 /** A link whose amount the customer chooses, from `amount_min` to `amount_max`. */
-export interface FreeAmountLink extends AnyLink {
+interface FreeAmountLink extends AnyLink {
   readonly amount_min: number;
   readonly amount_max: number;
   readonly description: string;

@@ -2,9 +2,6 @@ import { check, readBound, readOptions } from '@paylink/core';
 import { readAllowHttp, readBaseUrl } from './address.js';
 import { readApiKey } from './api-key.js';
 
-/** The part of `fetch` that the client uses. */
-export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
-
 export interface ClientOptions {
   /** The service's address, up to and without `/v1`. https, or http to this machine or a host of `allowHttp`. */
   readonly baseUrl: string | undefined;
@@ -18,7 +15,7 @@ export interface ClientOptions {
   /** How the key is sent: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */
   readonly authentication?: 'bearer' | 'x-api-key' | undefined;
   /** Default: the global `fetch`, as it is at the time of the call. */
-  readonly fetch?: FetchLike | undefined;
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /** Milliseconds for one try, from the request to the end of the reply. Default 10,000. */
   readonly timeout?: number | undefined;
   /** Tries after the first one: 0 to 3. Default 3. */
@@ -27,16 +24,10 @@ export interface ClientOptions {
   readonly deadline?: number | undefined;
 }
 
-export interface Settings {
-  readonly baseUrl: string;
-  readonly allowHttp: readonly string[];
-  readonly apiKey: string;
-  readonly authentication: 'bearer' | 'x-api-key';
-  readonly fetch: FetchLike;
-  readonly timeout: number;
-  readonly retries: number;
-  readonly deadline: number;
-}
+/** The options after the checks, with the defaults. */
+export type Settings = {
+  readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]>;
+};
 
 const OPTIONS = [
   'baseUrl',

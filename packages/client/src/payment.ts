@@ -17,21 +17,19 @@ export type StatusAsRead =
   | { readonly status: 'cancelled' }
   | { readonly status: 'unknown'; readonly sentStatus: string };
 
-interface PaymentFields {
-  readonly reference: string;
-  readonly type: 'payment';
+type PaymentFields = Readonly<{
+  reference: string;
+  type: 'payment';
   /** In the smallest unit of the currency. The contract does not show whether a free amount has one before it is chosen. */
-  readonly amount?: number;
-  readonly currency: string;
-}
+  amount?: number;
+  currency: string;
+}>;
 
 /** A payment as the service gives it (docs/service.md 2.3). */
 export type Payment = PaymentFields & StatusAsRead;
 
-/** A payment that succeeded. */
-export type SuccessfulPayment = PaymentFields & { readonly status: 'success' };
-
-interface PaymentLinkFields {
+/** A created link (docs/service.md 2.2). Its payment is pending. */
+export interface PaymentLink {
   /** The last segment of `url`. */
   readonly token: string;
   /** Send the customer to this address. */
@@ -40,10 +38,6 @@ interface PaymentLinkFields {
   readonly amount?: number;
   readonly currency: string;
   readonly reference: string;
-}
-
-/** A created link (docs/service.md 2.2). Its payment is pending. */
-export interface PaymentLink extends PaymentLinkFields {
   readonly status: 'pending';
 }
 
