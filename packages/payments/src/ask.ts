@@ -4,27 +4,23 @@ import { check, WebhookError } from '@paylink/core';
 export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 
 /** The fields that payments reads. The client may give more of them to `credit`. */
-export interface ServicePayment {
-  readonly reference: string;
-  readonly status: string;
-}
-
-export interface AskOptions {
-  readonly signal: AbortSignal;
-  /** The merchant whose API key asks. */
-  readonly tenant?: string | undefined;
-  /** Set by `reconcile`, which pauses for all references at once: do not wait for a rate limit. */
-  readonly retryLimited?: false | undefined;
-}
+export type ServicePayment = Readonly<{ reference: string; status: string }>;
 
 /** Reads payments from the service. The client of `@paylink/client` is one. */
 export interface PaymentClient<Payment extends ServicePayment = ServicePayment> {
-  getPayment(reference: string, options: AskOptions): Promise<Payment>;
+  getPayment(
+    reference: string,
+    options: {
+      readonly signal: AbortSignal;
+      /** The merchant whose API key asks. */
+      readonly tenant?: string | undefined;
+      /** Set by `reconcile`, which pauses for all references: do not wait for a rate limit. */
+      readonly retryLimited?: false | undefined;
+    },
+  ): Promise<Payment>;
 }
 
-/** A client, or a function that returns one: the first use of each tenant calls the function. */
-export type ClientOption<Payment extends ServicePayment> =
-  PaymentClient<Payment> | ((tenant: string | undefined) => PaymentClient<Payment>);
+export type AskOptions = Parameters<PaymentClient['getPayment']>[1];
 
 export type ClientOf<Payment extends ServicePayment> = (
   tenant: string | undefined,
@@ -32,7 +28,7 @@ export type ClientOf<Payment extends ServicePayment> = (
 
 /** Checks the option `client`. A function that throws is called again. @throws ConfigurationError */
 export function readClient<Payment extends ServicePayment>(
-  option: ClientOption<Payment>,
+  option: PaymentClient<Payment> | ClientOf<Payment>,
 ): ClientOf<Payment> {
   if (isClient(option)) return () => option;
   check(

@@ -15,11 +15,9 @@ export interface PaymentOutcome {
   readonly durationMs: number;
 }
 
-export type ObservePayments = (outcome: PaymentOutcome) => unknown;
-
 /** Runs `work`, and tells `observe` how it ended. */
 export async function observed<Outcome extends PaymentOutcome['outcome']>(
-  observe: ObservePayments | undefined,
+  observe: ((outcome: PaymentOutcome) => unknown) | undefined,
   facts: Pick<PaymentOutcome, 'source' | 'kind' | 'reference' | 'tenant'>,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {

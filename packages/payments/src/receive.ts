@@ -5,13 +5,9 @@ import { identify, readTenant } from './identity.js';
 import { discardFailed, keepFailed } from './inbox.js';
 import { checkSignal, withLimit } from './limits.js';
 import { observed } from './observe.js';
+import type { Payments } from './payments.js';
 import { isDone, runOnce } from './run-once.js';
 import { SUCCEEDED, type AnyEvent, type Settings } from './settings.js';
-
-export interface ReceiveContext {
-  /** Ends the run. Without a signal, `timeout` of the payments does. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface Received {
   readonly outcome: 'handled' | 'duplicate' | 'ignored';
@@ -28,11 +24,11 @@ interface Run {
 export async function receive<Tx, Payment extends ServicePayment>(
   settings: Settings<Tx, Payment>,
   event: AnyEvent,
-  context: ReceiveContext = {},
+  context: Parameters<Payments['receive']>[1] = {},
 ): Promise<Received> {
   check(typeof event === 'object' && event !== null, 'event', 'must be a verified event');
   const { type, kind: sentKind, reference, tenant: owner } = ownOf(event) as Partial<RawEvent>;
-  const { signal } = ownOf(context) as ReceiveContext;
+  const { signal } = ownOf(context) as { readonly signal?: unknown };
   checkSignal(signal);
   const kind = type === 'unrecognized' ? sentKind : type;
   check(typeof kind === 'string' && kind !== '', 'event', 'must have a type');

@@ -1,6 +1,6 @@
 /** Transactions that a driver or an ORM begins and ends. */
 import { check, withinBounds } from '@paylink/core';
-import type { RunResult } from '@paylink/payments/store';
+import type { RunResult } from '@paylink/payments';
 import type { TransactionalDatabase } from './databases.js';
 import { endSql, readClaim, type RunSql } from './sql.js';
 import {

@@ -1,6 +1,7 @@
 /** The inbox: failed deliveries in a table beside the marks. */
 import { check, readBound, readOptions } from '@paylink/core';
-import { withRetries, type FailedDelivery, type Inbox } from '@paylink/payments/store';
+import type { FailedDelivery, Inbox } from '@paylink/payments';
+import { withRetries } from '@paylink/payments/store';
 import { deliveryOf, valuesOf, type FailedRow, type InboxSql } from './inbox-sql.js';
 import { BYTES, digestOf } from './literals.js';
 import { FORGET_TIMEOUT, type Marks } from './marks.js';

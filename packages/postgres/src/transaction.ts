@@ -1,6 +1,6 @@
 /** The contract of a transaction, the statements of the work in it, and the reasons for a failure. */
 import { WebhookError, withinBounds, type Logger } from '@paylink/core';
-import type { RunResult } from '@paylink/payments/store';
+import type { RunResult } from '@paylink/payments';
 import type { RunSql } from './sql.js';
 
 /** Milliseconds for a statement outside of a transaction, with the wait for a connection. */

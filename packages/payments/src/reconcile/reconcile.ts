@@ -1,7 +1,6 @@
 import { check, readBound, readOptions, withinBounds, type Logger } from '@paylink/core';
 import { ask, type ServicePayment } from '../ask.js';
-import type { Paid } from '../credit.js';
-import { creditNow } from '../credit-now.js';
+import { creditNow, type Paid } from '../credit.js';
 import { identify, readTenant } from '../identity.js';
 import { checkSignal, withLimit } from '../limits.js';
 import { tell } from '../observe.js';
