@@ -1,6 +1,5 @@
 import { check, readOptions } from '@paylink/core';
 import { refuseBrowser } from './browser-guard.js';
-import { throwIfAborted } from './deadline.js';
 import { checkSignal, PaylinkError } from './errors.js';
 import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
 import { readLink, type PaymentLinkRequest } from './link.js';
@@ -8,7 +7,7 @@ import { readSettings, type ClientOptions } from './options.js';
 import { readPayment, readPaymentLink, type Payment, type PaymentLink } from './payment.js';
 import { faultOfReference } from './reference.js';
 import { send, type Call } from './request.js';
-import { retry } from './retry.js';
+import { retry, throwIfAborted } from './retry.js';
 
 /** The service's API. Give it to createPayments as `client`. */
 export interface PaylinkClient {

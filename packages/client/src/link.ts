@@ -1,6 +1,5 @@
 import { PaylinkError } from './errors.js';
-import { faultOfReference } from './reference.js';
-import { isWellFormed } from './text.js';
+import { faultOfReference, faultOfText } from './reference.js';
 
 interface AnyLink {
   /** Your own order reference: one for each order. The payment is read, and credited, by it. */
@@ -112,8 +111,8 @@ function readText(given: Fields, name: string): string | undefined {
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || text.trim() === '')
     refuse(name, 'must be a string that is not blank');
-  if (!isWellFormed(text))
-    refuse(name, 'must not contain lone surrogates, which UTF-8 cannot encode');
+  const fault = faultOfText(text);
+  if (fault !== undefined) refuse(name, fault);
   return text;
 }
 

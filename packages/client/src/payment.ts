@@ -1,5 +1,4 @@
-import type { Settings } from './options.js';
-import { mayBeHttp } from './address.js';
+import { mayBeHttp, type Settings } from './options.js';
 import { PaylinkError, type PaylinkErrorCode, type PaylinkErrorDetails } from './errors.js';
 import type { CheckedLink } from './link.js';
 
