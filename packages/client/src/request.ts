@@ -97,17 +97,15 @@ function headersOf(
   };
 }
 
-let cacheOption: boolean | undefined;
-
 /** Next.js may cache replies of `fetch` unless `no-store` is set, and a Worker of an old compatibility date throws when it is. */
 function knowsCacheOption(): boolean {
   try {
-    cacheOption ??=
-      new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store';
+    return (
+      new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store'
+    );
   } catch {
-    cacheOption = false;
+    return false;
   }
-  return cacheOption;
 }
 
 function isRedirect({ status, type, redirected }: Response): boolean {

@@ -59,9 +59,9 @@ export async function ask<Payment extends ServicePayment>(
   options: AskOptions,
 ): Promise<Payment & { readonly status: PaymentStatus }> {
   let payment: Payment | undefined;
+  const { tenant, ...rest } = options;
   try {
-    const { signal, tenant, ...rest } = options;
-    const asked = { signal, ...(tenant !== undefined && { tenant }), ...rest };
+    const asked = tenant === undefined ? rest : options;
     payment = await clientOf(tenant).getPayment(reference, asked);
   } catch (cause) {
     throw unavailable('the client could not read the payment', cause);
@@ -69,14 +69,10 @@ export async function ask<Payment extends ServicePayment>(
   if (payment?.reference !== reference) {
     throw unavailable('getPayment() returned no payment of the reference that it was asked for');
   }
-  if (!isKnown(payment)) throw unavailable('the status of the payment is not in the contract');
-  return payment;
-}
-
-function isKnown<Payment extends ServicePayment>(
-  payment: Payment,
-): payment is Payment & { readonly status: PaymentStatus } {
-  return ['pending', 'success', 'failed', 'cancelled'].includes(payment.status);
+  if (!['pending', 'success', 'failed', 'cancelled'].includes(payment.status)) {
+    throw unavailable('the status of the payment is not in the contract');
+  }
+  return payment as Payment & { readonly status: PaymentStatus };
 }
 
 function unavailable(message: string, cause?: unknown): WebhookError {

@@ -71,9 +71,9 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
   const work = async (item: Item): Promise<void> => {
     report.begin(item);
     const isRepeated = seen.size === seen.add(item.reference).size;
-    const result = isRepeated
+    const result: Result = isRepeated
       ? 'repeated'
-      : await resultOf(quiet, item.reference, steps).catch(asError);
+      : await resultOf(quiet, item.reference, steps).catch((error: unknown) => ({ error }));
     report.end(item, result);
     // Once the run is ended, every question under way fails.
     if (typeof result === 'object' && signal?.aborted !== true)
@@ -151,8 +151,4 @@ async function inParallel(
     // Closes a database cursor behind the references. Not awaited, because it may hang.
     items.return().catch(() => undefined);
   }
-}
-
-function asError(error: unknown): Result {
-  return { error };
 }
