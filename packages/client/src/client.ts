@@ -70,13 +70,11 @@ export function createClient(options: ClientOptions): PaylinkClient {
 
   return Object.freeze<PaylinkClient>({
     async createPaymentLink(link, callOptions = {}) {
-      const { idempotencyKey: givenKey, signal } = readOptions(callOptions, [
-        'idempotencyKey',
-        'signal',
-      ]);
+      const own = readOptions(callOptions, ['idempotencyKey', 'signal']);
+      const { signal } = own;
       checkSignal(signal);
       const checked = readLink(link);
-      const idempotencyKey = readIdempotencyKey(givenKey);
+      const idempotencyKey = readIdempotencyKey(own.idempotencyKey);
       throwIfAborted(signal);
       await sentKeys.remember(idempotencyKey, checked.json);
       const call: Call = {
@@ -91,18 +89,13 @@ export function createClient(options: ClientOptions): PaylinkClient {
     },
 
     async getPayment(reference, callOptions = {}) {
-      const { signal, tenant, retryLimited } = readOptions(callOptions, [
-        'signal',
-        'tenant',
-        'retryLimited',
-      ]);
+      const own = readOptions(callOptions, ['signal', 'tenant', 'retryLimited']);
+      const { signal, tenant, retryLimited } = own;
       onlyTenant ??= tenant;
-      check(
-        tenant === undefined || tenant === onlyTenant,
-        'tenant',
+      const problem =
         'differs from the tenant of an earlier call, and a client has the API key of one merchant. ' +
-          'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })',
-      );
+        'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })';
+      check(tenant === undefined || tenant === onlyTenant, 'tenant', problem);
       checkSignal(signal);
       const fault = faultOfReference(reference);
       if (fault !== undefined) throw new PaylinkError('invalid_reference', `reference ${fault}`);

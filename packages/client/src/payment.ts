@@ -2,11 +2,8 @@ import { mayBeHttp, type Settings } from './options.js';
 import { PaylinkError, type PaylinkErrorCode, type PaylinkErrorDetails } from './errors.js';
 import type { CheckedLink } from './link.js';
 
-/** The statuses of docs/service.md 3.1. */
-export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
-
 /**
- * The status of a payment. A status outside of the four reads as `unknown`, which is never a success. The service's own
+ * The status of a payment (docs/service.md 3.1). A status outside of the four reads as `unknown`, which is never a success. The service's own
  * word is `sentStatus`.
  */
 export type StatusAsRead =
@@ -42,12 +39,7 @@ export interface PaymentLink {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const STATUSES: ReadonlySet<string> = new Set<PaymentStatus>([
-  'pending',
-  'success',
-  'failed',
-  'cancelled',
-]);
+const STATUSES: readonly string[] = ['pending', 'success', 'failed', 'cancelled'];
 
 /**
  * Holds a reply against the contract and against the link that was asked for.
@@ -151,8 +143,8 @@ class Answer {
 
   status(): StatusAsRead {
     const sentStatus = this.text('status');
-    return STATUSES.has(sentStatus)
-      ? { status: sentStatus as PaymentStatus }
+    return STATUSES.includes(sentStatus)
+      ? { status: sentStatus as Exclude<StatusAsRead['status'], 'unknown'> }
       : { status: 'unknown', sentStatus };
   }
 

@@ -4,12 +4,7 @@ import { isPaylinkError, noteMayHaveCreated, PaylinkError } from './errors.js';
 /** The wait before a retry is drawn from 0 to this, doubled with each try. In milliseconds. */
 const FIRST_DELAY = 250;
 
-const WORTH_RETRYING: ReadonlySet<string> = new Set([
-  'network_error',
-  'timeout',
-  'rate_limited',
-  'service_error',
-]);
+const WORTH_RETRYING = ['network_error', 'timeout', 'rate_limited', 'service_error'];
 
 export interface Patience {
   readonly timeout: number;
@@ -52,7 +47,7 @@ export async function retry<T>(
       mayHaveCreated ||= isAsked && idempotencyKey !== undefined && leavesOpen(error);
       if (mayHaveCreated) noteMayHaveCreated(error);
       const isUnderWay = mayHaveCreated && error.code === 'conflict';
-      if (tries > retries || !(isUnderWay || WORTH_RETRYING.has(error.code))) throw error;
+      if (tries > retries || !(isUnderWay || WORTH_RETRYING.includes(error.code))) throw error;
       if (!retryLimited && isLimited(error)) throw error;
       wait = (error.retryAfter ?? 0) + Math.random() * FIRST_DELAY * 2 ** (tries - 1);
       if (performance.now() + wait >= end) throw error;

@@ -104,8 +104,9 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
       await withinBounds(working, { signals: [signal] });
     } catch (error) {
       if (signal.aborted) {
-        this.query(endSql('cancel', transaction)).catch(ignore);
-        await withinBounds(working, { milliseconds: GRACE }).catch(ignore);
+        this.query(endSql('cancel', transaction)).catch(() => undefined);
+        // The transaction is over: only its end counts.
+        await withinBounds(working, { milliseconds: GRACE }).catch(() => undefined);
       }
       throw error;
     }
@@ -121,8 +122,4 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     check(Array.isArray(rows), 'query', 'must return the rows of its statement, as an array');
     return rows as Rows;
   }
-}
-
-function ignore(): void {
-  // The transaction is over: only its end counts.
 }

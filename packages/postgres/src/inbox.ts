@@ -128,6 +128,6 @@ function isOfValue(error: unknown): boolean {
 function withoutBody(error: unknown): Error {
   const message = error instanceof Error ? error.message : 'the database failed';
   const hasStatement = message.includes(BYTES);
-  const codes = codesIn(error).join(', ');
+  const codes = [...new Set(codesIn(error))].join(', ');
   return new Error(hasStatement ? `the database refused the row (${codes})` : message);
 }
