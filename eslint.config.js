@@ -15,7 +15,7 @@ const allowed = {
   fetch: ['@paylink/core'],
   payments: ['@paylink/core'],
   client: ['@paylink/core'],
-  testing: ['@paylink/core', '@paylink/payments/store'],
+  testing: ['@paylink/core'],
   bullmq: ['@paylink/core', '@paylink/payments'],
   emulator: ['@paylink/core'],
   cli: ['core', 'core/diagnose', 'testing', 'client', 'emulator', 'payments', 'postgres'].map(

@@ -1,7 +1,9 @@
 /** A service on which every order is paid, over its own amount: the tests of this folder are about the database. */
-import type { PaymentClient, ServicePayment } from '@paylink/payments';
+import type { PaymentClient } from '@paylink/payments';
 
-export interface OrderPayment extends ServicePayment {
+export interface OrderPayment {
+  readonly reference: string;
+  readonly status: string;
   readonly amount?: number;
   readonly currency?: string;
 }

@@ -1,5 +1,9 @@
 /** What each engine is put through: the contract of a store, kills, duplicates; short forms of what `pnpm lab kills --long` runs. */
-import { testPaymentStore, type CreatedStore, type StoreCapability } from '@paylink/testing';
+import {
+  testPaymentStore,
+  type CreatedStore,
+  type PaymentStoreSuiteOptions,
+} from '@paylink/testing';
 import { runDuplicates } from '../durability/duplicates.js';
 import { isAsKnown, runKills } from '../durability/kills.js';
 import type { DesignName } from '../durability/designs/index.js';
@@ -26,7 +30,7 @@ export function together(...found: readonly Found[]): Found {
 
 /** Every test of the contract of a store. */
 export async function contract<Tx>(
-  capability: StoreCapability,
+  capability: PaymentStoreSuiteOptions['capability'],
   create: () => CreatedStore<Tx>,
   oneAtATime = false,
 ): Promise<Found> {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { paymentWebhook } from '@paylink/node';
-import { testAdapter, type AdapterServer, type TestRunner } from '@paylink/testing/adapter';
+import { testAdapter, type AdapterServer } from '@paylink/testing/adapter';
 
 async function listen(
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
@@ -30,7 +30,7 @@ testAdapter(
 describe('testAdapter', () => {
   it('fails for an adapter that does not verify', async () => {
     const cases: [string, () => Promise<void>][] = [];
-    const runner: TestRunner = {
+    const runner: Parameters<typeof testAdapter>[2] = {
       describe: (_name, body) => {
         body();
       },

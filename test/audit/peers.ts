@@ -5,7 +5,7 @@ import type { RequestListener } from 'node:http';
 import { WebhookVerificationService } from '@hookflo/tern';
 import { createNodeMiddleware, Webhooks as OctokitWebhooks } from '@octokit/webhooks';
 import { Webhooks as polarWebhooks } from '@polar-sh/express';
-import type { AuditOptions, CauseId } from '@paylink/testing';
+import type { AuditOptions, AuditReport } from '@paylink/testing';
 import express, { type RequestHandler } from 'express';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
@@ -18,7 +18,7 @@ export interface Peer {
   /** How it was set up, in a sentence. */
   readonly setup: string;
   /** Every cause that is critical, high or medium. */
-  readonly causes: readonly CauseId[];
+  readonly causes: readonly AuditReport['causes'][number]['id'][];
   readonly audit: Pick<AuditOptions, 'secret' | 'sign' | 'headers' | 'requestHeaders'>;
 }
 

@@ -2,11 +2,13 @@
 import { createHmac } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import type { CauseId } from '@paylink/testing';
+import type { AuditReport } from '@paylink/testing';
 import express from 'express';
 import { answering, receiver, SECRET, SOUND, type Habits } from './hand-written.js';
 import * as ways from './merchant-books.js';
 import type { MerchantBooks } from './merchant-books.js';
+
+type CauseId = AuditReport['causes'][number]['id'];
 
 export interface ReceiverUnderAudit {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { metrics, trace } from '@opentelemetry/api';
 import type { ObserveHook } from '@paylink/core';
-import type { ObservePayments } from '@paylink/payments';
+import type { PaymentOutcome } from '@paylink/payments';
 
 const meter = metrics.getMeter('paylink');
 const deliveries = meter.createCounter('paylink.deliveries', { unit: '{delivery}' });
@@ -28,7 +28,7 @@ export const observeWithReference: ObserveHook = (outcome) => {
  * For `observe` of createPayments: attributes on the span of the request or job, and a counter by
  * source. It shows the payments that only the return page or the schedule has credited.
  */
-export const observePayments: ObservePayments = ({ source, outcome, code, kind }) => {
+export const observePayments = ({ source, outcome, code, kind }: PaymentOutcome): void => {
   const labels = { ...labelsOf({ outcome, code, kind }), 'paylink.source': source };
   trace.getActiveSpan()?.setAttributes(labels);
   payments.add(1, labels);

@@ -1,5 +1,5 @@
 import type { ObserveHook } from '@paylink/core';
-import type { ObservePayments } from '@paylink/payments';
+import type { PaymentOutcome } from '@paylink/payments';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** For `observe` of a receiver. */
@@ -31,7 +31,7 @@ export function observeIn(register: Registry): ObserveHook {
 }
 
 /** For `observe` of createPayments: which way credited, and how often. */
-export function observePaymentsIn(register: Registry): ObservePayments {
+export function observePaymentsIn(register: Registry): (outcome: PaymentOutcome) => void {
   const payments = new Counter({
     name: 'paylink_payments_total',
     help: 'Payments, by source and by how they ended',

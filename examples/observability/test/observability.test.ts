@@ -6,7 +6,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ObserveHook } from '@paylink/core';
 import { paymentWebhook } from '@paylink/express';
-import { createPayments, memoryStore, type Source } from '@paylink/payments';
+import { createPayments, memoryStore } from '@paylink/payments';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import PgBoss from 'pg-boss';
@@ -284,13 +284,13 @@ describe('the ways to the credit', () => {
       client: confirming,
       store: memoryStore(),
       credit: () => 1,
-      observe: (outcome) => hooks.forEach((each) => void each(outcome)),
+      observe: (outcome) => hooks.forEach((each) => each(outcome)),
     });
     const countsBefore = await counts();
     await payments.settle('order-settled');
     await payments.reconcile(['order-late']);
     const text = await register.metrics();
-    for (const source of ['settle', 'reconcile'] satisfies Source[]) {
+    for (const source of ['settle', 'reconcile']) {
       expect(text).toContain(
         `paylink_payments_total{source="${source}",outcome="handled",code=""} 1\n`,
       );

@@ -1,4 +1,4 @@
-import type { Payments, PaymentStatus } from '@paylink/payments';
+import type { Payments, Settled } from '@paylink/payments';
 import type { Order, Orders } from './orders.js';
 
 /**
@@ -38,7 +38,10 @@ export async function settleOrder(
 }
 
 /** The status of the payment, or undefined if it could not be found out. */
-async function settle(reference: string, payments: Payments): Promise<PaymentStatus | undefined> {
+async function settle(
+  reference: string,
+  payments: Payments,
+): Promise<Settled['status'] | undefined> {
   try {
     const signal = AbortSignal.timeout(PATIENCE);
     return (await payments.settle(reference, { signal })).status;

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite';
 import type { Payment } from '@paylink/client';
-import type { Source } from '@paylink/payments';
+import type { PaymentOutcome } from '@paylink/payments';
 import { creditOrder } from './credit-order.js';
+
+/** Which way credited: the notification, the return page or the schedule. */
+type Source = PaymentOutcome['source'];
 
 export interface Order {
   readonly reference: string;

@@ -2,26 +2,15 @@ import { check, readBound, readOptions } from '@paylink/core';
 import type { Payments, Received } from '@paylink/payments';
 import { fromJob } from './job-data.js';
 
-/** The part of a BullMQ `Job` that the processor reads. */
-export interface JobLike {
-  readonly data: unknown;
-}
-
-/** For `new Worker(name, processor)`. BullMQ keeps the outcome as the job's return value. */
-export type PaymentProcessor = (
-  job: JobLike,
-  token?: string,
-  signal?: AbortSignal,
-) => Promise<Received>;
-
 export interface ProcessorOptions {
   /** Milliseconds for one attempt of a job. Default 25,000. */
   readonly timeout?: number | undefined;
 }
 
 /**
- * Makes the processor of a worker, which gives each job to `payments.receive`. Every error fails
- * the job, and BullMQ tries again.
+ * Makes the processor of a worker, for `new Worker(name, processor)`. It gives each job to
+ * `payments.receive`. BullMQ keeps the outcome as the job's return value. Every error fails the job,
+ * and BullMQ tries again.
  *
  * The worker proves nothing and needs no webhook secret. Anything that can write to this Redis can
  * make jobs, and payments asks the service before it credits one.
@@ -31,7 +20,7 @@ export interface ProcessorOptions {
 export function createProcessor(
   payments: Pick<Payments, 'receive'>,
   options: ProcessorOptions = {},
-): PaymentProcessor {
+): (job: { data: unknown }, token?: string, signal?: AbortSignal) => Promise<Received> {
   check(typeof payments?.receive === 'function', 'payments', 'must be made by createPayments()');
   const { timeout = 25_000 } = readOptions(options, ['timeout']);
   readBound('timeout', timeout);

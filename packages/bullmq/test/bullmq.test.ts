@@ -29,13 +29,8 @@ import {
   withoutRedis,
   type RedisServer,
 } from '../../../test/servers/redis.js';
-import {
-  createProcessor,
-  enqueue,
-  type EnqueueOptions,
-  type JobQueue,
-  type PaymentProcessor,
-} from '../src/index.js';
+import type { JobQueue } from '../src/enqueue.js';
+import { createProcessor, enqueue, type EnqueueOptions } from '../src/index.js';
 
 const quiet = { warn: () => undefined, error: () => undefined };
 const PATIENCE = { timeout: 15_000, interval: 20 };
@@ -116,7 +111,10 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   }
 
-  function work(processor: PaymentProcessor, options: Partial<WorkerOptions> = {}): Worker {
+  function work(
+    processor: ReturnType<typeof createProcessor>,
+    options: Partial<WorkerOptions> = {},
+  ): Worker {
     const worker = new Worker(name, processor, { connection: connection(), ...options });
     worker.on('error', () => undefined);
     ends.push(() => worker.close(true));

@@ -1,6 +1,5 @@
 import { check, readOptions } from '@paylink/core';
 import { refuseBrowser } from './browser-guard.js';
-import { throwIfAborted } from './deadline.js';
 import { checkSignal, PaylinkError } from './errors.js';
 import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
 import { readLink, type PaymentLinkRequest } from './link.js';
@@ -8,29 +7,7 @@ import { readSettings, type ClientOptions } from './options.js';
 import { readPayment, readPaymentLink, type Payment, type PaymentLink } from './payment.js';
 import { faultOfReference } from './reference.js';
 import { send, type Call } from './request.js';
-import { retry } from './retry.js';
-
-export interface CreatePaymentLinkOptions {
-  /**
-   * Names this attempt, so that it makes one link however often it is sent: 1 to 255 characters of printable ASCII. Default: a
-   * random UUID, which covers the retries of this call. One that is stored with the order is safe over a restart too.
-   */
-  readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface GetPaymentOptions {
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * The merchant for whom payments asks. A client has one API key, so it refuses a second tenant with a ConfigurationError.
-   */
-  readonly tenant?: string | undefined;
-  /**
-   * Whether the call waits and retries if the service answers 429 or with a Retry-After. Default true. `reconcile` passes
-   * false, since it pauses for all of its references at once.
-   */
-  readonly retryLimited?: boolean | undefined;
-}
+import { retry, throwIfAborted } from './retry.js';
 
 /** The service's API. Give it to createPayments as `client`. */
 export interface PaylinkClient {
@@ -42,10 +19,33 @@ export interface PaylinkClient {
    */
   readonly createPaymentLink: (
     link: PaymentLinkRequest,
-    options?: CreatePaymentLinkOptions,
+    options?: {
+      /**
+       * Names this attempt, so that it makes one link however often it is sent: 1 to 255 characters
+       * of printable ASCII. Default: a random UUID, which covers the retries of this call. One that
+       * is stored with the order is safe over a restart too.
+       */
+      readonly idempotencyKey?: string | undefined;
+      readonly signal?: AbortSignal | undefined;
+    },
   ) => Promise<PaymentLink>;
   /** Reads the payment of a reference. @throws PaylinkError, such as `not_found` if the service says 404. */
-  readonly getPayment: (reference: string, options?: GetPaymentOptions) => Promise<Payment>;
+  readonly getPayment: (
+    reference: string,
+    options?: {
+      readonly signal?: AbortSignal | undefined;
+      /**
+       * The merchant for whom payments asks. A client has one API key, so it refuses a second tenant
+       * with a ConfigurationError.
+       */
+      readonly tenant?: string | undefined;
+      /**
+       * Whether the call waits and retries if the service answers 429 or with a Retry-After. Default
+       * true. `reconcile` passes false, since it pauses for all of its references at once.
+       */
+      readonly retryLimited?: boolean | undefined;
+    },
+  ) => Promise<Payment>;
 }
 
 /**
@@ -70,13 +70,11 @@ export function createClient(options: ClientOptions): PaylinkClient {
 
   return Object.freeze<PaylinkClient>({
     async createPaymentLink(link, callOptions = {}) {
-      const { idempotencyKey: givenKey, signal } = readOptions(callOptions, [
-        'idempotencyKey',
-        'signal',
-      ]);
+      const own = readOptions(callOptions, ['idempotencyKey', 'signal']);
+      const { signal } = own;
       checkSignal(signal);
       const checked = readLink(link);
-      const idempotencyKey = readIdempotencyKey(givenKey);
+      const idempotencyKey = readIdempotencyKey(own.idempotencyKey);
       throwIfAborted(signal);
       await sentKeys.remember(idempotencyKey, checked.json);
       const call: Call = {
@@ -91,18 +89,13 @@ export function createClient(options: ClientOptions): PaylinkClient {
     },
 
     async getPayment(reference, callOptions = {}) {
-      const { signal, tenant, retryLimited } = readOptions(callOptions, [
-        'signal',
-        'tenant',
-        'retryLimited',
-      ]);
+      const own = readOptions(callOptions, ['signal', 'tenant', 'retryLimited']);
+      const { signal, tenant, retryLimited } = own;
       onlyTenant ??= tenant;
-      check(
-        tenant === undefined || tenant === onlyTenant,
-        'tenant',
+      const problem =
         'differs from the tenant of an earlier call, and a client has the API key of one merchant. ' +
-          'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })',
-      );
+        'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })';
+      check(tenant === undefined || tenant === onlyTenant, 'tenant', problem);
       checkSignal(signal);
       const fault = faultOfReference(reference);
       if (fault !== undefined) throw new PaylinkError('invalid_reference', `reference ${fault}`);

@@ -1,8 +1,6 @@
 /** The failure of one try, for a PaylinkError. No failure holds the API key, and no message holds a body. */
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
-import type { Settings } from './options.js';
 import type { Call } from './request.js';
-import { readRetryAfter } from './retry-after.js';
 
 /** The error code of a status, and the rest of the message. */
 export function meaningOf(status: number): [PaylinkErrorCode, string] {
@@ -21,29 +19,51 @@ export function meaningOf(status: number): [PaylinkErrorCode, string] {
   return ['unexpected_status', ', which is not a success of this endpoint'];
 }
 
-/** An error about a reply that has come. */
-export function refusal(
-  { apiKey }: Settings,
+/** Makes the errors of one try. */
+export function failuresOf(
+  apiKey: string,
   { endpoint, idempotencyKey }: Call,
-  { status, headers }: Response,
-  code: PaylinkErrorCode,
-  problem: string,
-  body?: Uint8Array,
-): PaylinkError {
-  return new PaylinkError(code, `${endpoint} ${problem}`, {
-    status,
-    requestId: readRequestId(headers, apiKey),
-    retryAfter: readRetryAfter(headers.get('retry-after')),
-    idempotencyKey,
-    body: body === undefined ? undefined : readable(body, apiKey),
-  });
+  signal: AbortSignal,
+) {
+  /** An error about a reply that has come. */
+  const refusal = (
+    { status, headers }: Response,
+    code: PaylinkErrorCode,
+    problem: string,
+    body?: Uint8Array,
+  ): PaylinkError =>
+    new PaylinkError(code, `${endpoint} ${problem}`, {
+      status,
+      requestId: readRequestId(headers, apiKey),
+      retryAfter: readRetryAfter(headers.get('retry-after')),
+      idempotencyKey,
+      body: body && readable(body, apiKey),
+    });
+  /** Why the reply is missing or incomplete: the time is over, the caller has aborted, or the network failed. */
+  const interruption = (error: unknown): PaylinkError => {
+    if (signal.aborted) return signal.reason as PaylinkError;
+    const cause = describe(error, apiKey);
+    const message = `${endpoint} got no whole reply: ${cause.message}`;
+    return new PaylinkError('network_error', message, { idempotencyKey, cause });
+  };
+  return { refusal, interruption };
 }
 
 function readRequestId(headers: Headers, apiKey: string): string | undefined {
-  const id = headers.get('x-request-id') ?? headers.get('request-id');
-  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) && withoutKey(id, apiKey) === id
-    ? id
-    : undefined;
+  const id = headers.get('x-request-id') ?? headers.get('request-id') ?? '';
+  return /^[\x21-\x7e]{1,128}$/.test(id) && withoutKey(id, apiKey) === id ? id : undefined;
+}
+
+/**
+ * Milliseconds that a `Retry-After` asks to wait (RFC 9110 section 10.2.3): seconds, or a date in the form that RFC 9110 requires
+ * of senders. Anything else is ignored.
+ */
+export function readRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d{1,10}$/.test(header)) return Number(header) * 1000;
+  const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(header);
+  const date = isDate ? Date.parse(header) : NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
 function readable(body: Uint8Array, apiKey: string): unknown {
@@ -71,26 +91,11 @@ export function withoutKey(value: unknown, apiKey: string): unknown {
   return Object.fromEntries(entries as [string, unknown][]);
 }
 
-/** Why the reply is missing or incomplete: the time is over, the caller has aborted, or the network failed. */
-export function interruption(
-  { apiKey }: Settings,
-  { endpoint, idempotencyKey }: Call,
-  error: unknown,
-  signal: AbortSignal,
-): PaylinkError {
-  if (signal.aborted) return signal.reason as PaylinkError;
-  const cause = describe(error, apiKey);
-  return new PaylinkError('network_error', `${endpoint} got no whole reply: ${cause.message}`, {
-    idempotencyKey,
-    cause,
-  });
-}
-
 /**
  * A copy of the messages of a network fault. The fault itself is not passed on: the merchant's own `fetch`, or an HTTP library,
  * may attach the request with its headers to it.
  */
-function describe(error: unknown, apiKey: string): Error & { code?: string } {
+function describe(error: unknown, apiKey: string): Error {
   const texts: string[] = [];
   let code: string | undefined;
   let link = error as { message?: unknown; code?: unknown; cause?: unknown } | null | undefined;
@@ -100,9 +105,6 @@ function describe(error: unknown, apiKey: string): Error & { code?: string } {
     link = link.cause as typeof link;
   }
   const message = (texts.join(': ') || code) ?? 'no reason given';
-  const description: Error & { code?: string } = new Error(
-    String(withoutKey(message, apiKey)).slice(0, 300),
-  );
-  if (code !== undefined) description.code = code;
-  return description;
+  const description = new Error(String(withoutKey(message, apiKey)).slice(0, 300));
+  return code === undefined ? description : Object.assign(description, { code });
 }

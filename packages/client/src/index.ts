@@ -1,11 +1,5 @@
-export {
-  createClient,
-  type CreatePaymentLinkOptions,
-  type GetPaymentOptions,
-  type PaylinkClient,
-} from './client.js';
+export { createClient, type PaylinkClient } from './client.js';
 export { isPaylinkError, PaylinkError, type PaylinkErrorCode } from './errors.js';
-export type { FixedAmountLink, FreeAmountLink, PaymentLinkRequest } from './link.js';
-export type { ClientOptions, FetchLike } from './options.js';
-export type { Payment, PaymentLink, PaymentStatus, SuccessfulPayment } from './payment.js';
-export { ConfigurationError } from '@paylink/core';
+export type { PaymentLinkRequest } from './link.js';
+export type { ClientOptions } from './options.js';
+export type { Payment, PaymentLink } from './payment.js';

@@ -1,6 +1,5 @@
 import { PaylinkError } from './errors.js';
-import { faultOfReference } from './reference.js';
-import { isWellFormed } from './text.js';
+import { faultOfReference, faultOfText } from './reference.js';
 
 interface AnyLink {
   /** Your own order reference: one for each order. The payment is read, and credited, by it. */
@@ -14,7 +13,7 @@ interface AnyLink {
 }
 
 /** A link whose amount you set, in the smallest unit of the currency (docs/service.md 2.1.1). */
-export interface FixedAmountLink extends AnyLink {
+interface FixedAmountLink extends AnyLink {
   readonly amount: number;
   readonly description?: string | undefined;
   readonly amount_min?: never;
@@ -22,7 +21,7 @@ export interface FixedAmountLink extends AnyLink {
 }
 
 /** A link whose amount the customer chooses, from `amount_min` to `amount_max`. */
-export interface FreeAmountLink extends AnyLink {
+interface FreeAmountLink extends AnyLink {
   readonly amount_min: number;
   readonly amount_max: number;
   readonly description: string;
@@ -112,8 +111,8 @@ function readText(given: Fields, name: string): string | undefined {
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || text.trim() === '')
     refuse(name, 'must be a string that is not blank');
-  if (!isWellFormed(text))
-    refuse(name, 'must not contain lone surrogates, which UTF-8 cannot encode');
+  const fault = faultOfText(text);
+  if (fault !== undefined) refuse(name, fault);
   return text;
 }
 

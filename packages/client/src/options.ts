@@ -1,9 +1,4 @@
-import { check, readBound, readOptions } from '@paylink/core';
-import { readAllowHttp, readBaseUrl } from './address.js';
-import { readApiKey } from './api-key.js';
-
-/** The part of `fetch` that the client uses. */
-export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
+import { check, isProduction, readBound, readOptions } from '@paylink/core';
 
 export interface ClientOptions {
   /** The service's address, up to and without `/v1`. https, or http to this machine or a host of `allowHttp`. */
@@ -18,7 +13,7 @@ export interface ClientOptions {
   /** How the key is sent: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */
   readonly authentication?: 'bearer' | 'x-api-key' | undefined;
   /** Default: the global `fetch`, as it is at the time of the call. */
-  readonly fetch?: FetchLike | undefined;
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /** Milliseconds for one try, from the request to the end of the reply. Default 10,000. */
   readonly timeout?: number | undefined;
   /** Tries after the first one: 0 to 3. Default 3. */
@@ -27,16 +22,10 @@ export interface ClientOptions {
   readonly deadline?: number | undefined;
 }
 
-export interface Settings {
-  readonly baseUrl: string;
-  readonly allowHttp: readonly string[];
-  readonly apiKey: string;
-  readonly authentication: 'bearer' | 'x-api-key';
-  readonly fetch: FetchLike;
-  readonly timeout: number;
-  readonly retries: number;
-  readonly deadline: number;
-}
+/** The options after the checks, with the defaults. */
+export type Settings = {
+  readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]>;
+};
 
 const OPTIONS = [
   'baseUrl',
@@ -53,16 +42,10 @@ const OPTIONS = [
 export function readSettings(options: ClientOptions): Settings {
   const own = readOptions(options, OPTIONS);
   const { authentication = 'bearer', fetch, timeout = 10_000, retries = 3 } = own;
-  check(
-    authentication === 'bearer' || authentication === 'x-api-key',
-    'authentication',
-    "must be 'bearer' or 'x-api-key'",
-  );
-  check(
-    typeof (fetch ?? globalThis.fetch) === 'function',
-    'fetch',
-    'must be a function like the global fetch',
-  );
+  const isKnown = authentication === 'bearer' || authentication === 'x-api-key';
+  check(isKnown, 'authentication', "must be 'bearer' or 'x-api-key'");
+  const isFetch = typeof (fetch ?? globalThis.fetch) === 'function';
+  check(isFetch, 'fetch', 'must be a function like the global fetch');
   readBound('timeout', timeout);
   const allowHttp = readAllowHttp(own.allowHttp);
   return {
@@ -75,4 +58,74 @@ export function readSettings(options: ClientOptions): Settings {
     retries: readBound('retries', retries, 0, 3),
     deadline: readBound('deadline', own.deadline ?? Math.max(20_000, timeout)),
   };
+}
+
+/** Reads a text that comes from the environment. Nothing is repaired. */
+function readText(option: 'baseUrl' | 'apiKey', text: unknown): string {
+  const isMissing = text === undefined || text === null || text === '';
+  check(!isMissing, option, 'is missing: is its environment variable set?');
+  check(typeof text === 'string', option, 'must be a string');
+  check(text.trim() !== '', option, 'is blank');
+  const problem = 'must not start or end with whitespace: remove it where it is stored';
+  check(text.trim() === text, option, problem);
+  return text;
+}
+
+/**
+ * Checks the form of docs/service.md 5.1: `sk_live_`, an identifier, a dot, a secret. The contract
+ * shows live keys only. `sk_<another word>_` is accepted, since a test key may have that form.
+ */
+function readApiKey(value: unknown): string {
+  const apiKey = readText('apiKey', value);
+  check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: the client adds "Bearer"');
+  const form = 'has not the form sk_live_<id>.<secret>';
+  const isKey = apiKey.startsWith('sk_');
+  check(isKey, 'apiKey', `${form}: is it the webhook secret? The portal has both`);
+  const isWhole = /^sk_[a-z]+_[\x21-\x2d\x2f-\x7e]+\.[\x21-\x7e]+$/.test(apiKey);
+  check(isWhole, 'apiKey', `${form}: was it copied as a whole?`);
+  return apiKey;
+}
+
+function readAllowHttp(allowHttp: unknown): readonly string[] {
+  if (allowHttp === undefined) return [];
+  const isName = (name: unknown): name is string =>
+    typeof name === 'string' &&
+    URL.canParse(`http://${name}`) &&
+    new URL(`http://${name}`).hostname === name;
+  const problem = "must be a list of host names in lower case without ports, such as ['emulator']";
+  check(Array.isArray(allowHttp) && allowHttp.every(isName), 'allowHttp', problem);
+  return [...allowHttp];
+}
+
+/** Gives the address without slashes at its end. */
+function readBaseUrl(value: unknown, allowHttp: readonly string[]): string {
+  const baseUrl = readText('baseUrl', value);
+  const isUrl = /^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl);
+  check(isUrl, 'baseUrl', 'must be an absolute URL, such as https://host/api');
+  const url = new URL(baseUrl);
+  const hasUser = url.username !== '' || url.password !== '';
+  check(!hasUser, 'baseUrl', 'must not have a user or a password');
+  check(!/[?#]/.test(baseUrl), 'baseUrl', 'must not have a query or a fragment');
+  if (url.protocol === 'http:') {
+    const problem =
+      'must be https, because the client sends the API key there. http is for localhost, ' +
+      '127.0.0.0/8 and [::1], and outside production for the hosts of allowHttp';
+    check(mayBeHttp(url, allowHttp), 'baseUrl', problem);
+    const inProduction =
+      'must be https in production: allowHttp does not count if NODE_ENV is production';
+    check(isLoopback(url) || !isProduction(), 'baseUrl', inProduction);
+  }
+  const address = url.origin + url.pathname.replace(/\/+$/, '');
+  check(!address.endsWith('/v1'), 'baseUrl', 'must end before /v1, which is added to it');
+  return address;
+}
+
+/** Whether a URL may be `http:`: its host is this machine, or `allowHttp` names the host. */
+export function mayBeHttp(url: URL, allowHttp: readonly string[]): boolean {
+  return isLoopback(url) || allowHttp.includes(url.hostname);
+}
+
+/** `localhost`, 127.0.0.0/8 or ::1. The URL parser has normalised the host. */
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

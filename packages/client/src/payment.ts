@@ -1,13 +1,9 @@
-import type { Settings } from './options.js';
-import { mayBeHttp } from './address.js';
+import { mayBeHttp, type Settings } from './options.js';
 import { PaylinkError, type PaylinkErrorCode, type PaylinkErrorDetails } from './errors.js';
 import type { CheckedLink } from './link.js';
 
-/** The statuses of docs/service.md 3.1. */
-export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
-
 /**
- * The status of a payment. A status outside of the four reads as `unknown`, which is never a success. The service's own
+ * The status of a payment (docs/service.md 3.1). A status outside of the four reads as `unknown`, which is never a success. The service's own
  * word is `sentStatus`.
  */
 export type StatusAsRead =
@@ -17,21 +13,19 @@ export type StatusAsRead =
   | { readonly status: 'cancelled' }
   | { readonly status: 'unknown'; readonly sentStatus: string };
 
-interface PaymentFields {
-  readonly reference: string;
-  readonly type: 'payment';
+type PaymentFields = Readonly<{
+  reference: string;
+  type: 'payment';
   /** In the smallest unit of the currency. The contract does not show whether a free amount has one before it is chosen. */
-  readonly amount?: number;
-  readonly currency: string;
-}
+  amount?: number;
+  currency: string;
+}>;
 
 /** A payment as the service gives it (docs/service.md 2.3). */
 export type Payment = PaymentFields & StatusAsRead;
 
-/** A payment that succeeded. */
-export type SuccessfulPayment = PaymentFields & { readonly status: 'success' };
-
-interface PaymentLinkFields {
+/** A created link (docs/service.md 2.2). Its payment is pending. */
+export interface PaymentLink {
   /** The last segment of `url`. */
   readonly token: string;
   /** Send the customer to this address. */
@@ -40,21 +34,12 @@ interface PaymentLinkFields {
   readonly amount?: number;
   readonly currency: string;
   readonly reference: string;
-}
-
-/** A created link (docs/service.md 2.2). Its payment is pending. */
-export interface PaymentLink extends PaymentLinkFields {
   readonly status: 'pending';
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const STATUSES: ReadonlySet<string> = new Set<PaymentStatus>([
-  'pending',
-  'success',
-  'failed',
-  'cancelled',
-]);
+const STATUSES: readonly string[] = ['pending', 'success', 'failed', 'cancelled'];
 
 /**
  * Holds a reply against the contract and against the link that was asked for.
@@ -158,8 +143,8 @@ class Answer {
 
   status(): StatusAsRead {
     const sentStatus = this.text('status');
-    return STATUSES.has(sentStatus)
-      ? { status: sentStatus as PaymentStatus }
+    return STATUSES.includes(sentStatus)
+      ? { status: sentStatus as Exclude<StatusAsRead['status'], 'unknown'> }
       : { status: 'unknown', sentStatus };
   }
 

@@ -1,7 +1,7 @@
 /** One try: a request, and the JSON of its reply or a PaylinkError. */
 import { withinBounds } from '@paylink/core';
 import type { PaylinkError } from './errors.js';
-import { interruption, meaningOf, refusal, withoutKey } from './failure.js';
+import { failuresOf, meaningOf, withoutKey } from './failure.js';
 import type { Settings } from './options.js';
 import { discard, readReply, REPLY_LIMIT, ReplyTooLarge } from './reply.js';
 
@@ -20,34 +20,47 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Sends the call once and gives the parsed body of its success. @throws PaylinkError */
 export async function send(settings: Settings, call: Call, signal: AbortSignal): Promise<unknown> {
-  const response = await receiveHead(settings, call, signal);
+  const { apiKey, baseUrl, fetch } = settings;
+  const { refusal, interruption } = failuresOf(apiKey, call, signal);
+  let response: Response;
+  try {
+    const asking = fetch(baseUrl + call.path, requestOf(settings, call, signal));
+    response = await withinBounds(asking, { signals: [signal] });
+  } catch (error) {
+    throw interruption(error);
+  }
   if (isRedirect(response)) {
     discard(response);
-    throw refusal(
-      settings,
-      call,
-      response,
-      'redirected',
-      'was answered with a redirect, which is not followed: is baseUrl right?',
-    );
+    const problem = 'was answered with a redirect, which is not followed: is baseUrl right?';
+    throw refusal(response, 'redirected', problem);
   }
-  if (response.status !== call.success) throw await failureOf(settings, call, response, signal);
-  const body = await receiveBody(settings, call, response, signal);
+  const { status } = response;
+  let body: Uint8Array | undefined;
+  try {
+    body = await readReply(response, signal);
+  } catch (error) {
+    if (status === call.success && error instanceof ReplyTooLarge) {
+      const problem = `was answered with more than ${REPLY_LIMIT} bytes`;
+      throw refusal(response, 'response_too_large', problem);
+    }
+    // Another status says enough without its body, unless the caller has aborted.
+    if (status === call.success || isAborted(signal)) throw interruption(error);
+  }
+  if (body === undefined || status !== call.success) {
+    const [code, hint] = meaningOf(status);
+    throw refusal(response, code, `was answered ${status}${hint}`, body);
+  }
   try {
     // Also a success: a quoting field would be printed with the payment.
-    return withoutKey(JSON.parse(decoder.decode(body)), settings.apiKey);
+    return withoutKey(JSON.parse(decoder.decode(body)), apiKey);
   } catch {
-    if (isCutOff(response, body))
-      throw interruption(settings, call, new Error('it was cut off'), signal);
-    throw refusal(
-      settings,
-      call,
-      response,
-      'invalid_response',
-      'was answered with a body that is not JSON',
-      body,
-    );
+    if (isCutOff(response, body)) throw interruption(new Error('it was cut off'));
+    throw refusal(response, 'invalid_response', 'was answered with a body that is not JSON', body);
   }
+}
+
+function isAborted({ aborted, reason }: AbortSignal): boolean {
+  return aborted && (reason as PaylinkError).code === 'aborted';
 }
 
 /**
@@ -55,49 +68,19 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
  * `fetch` takes a chunked reply that ends early for complete if the connection was to be closed after it.
  */
 function isCutOff({ headers }: Response, body: Uint8Array): boolean {
-  return (
-    headers.get('content-length') === null && (body.length === 0 || body[0] === '{'.charCodeAt(0))
-  );
+  const isBeginning = body.length === 0 || body[0] === '{'.charCodeAt(0);
+  return isBeginning && headers.get('content-length') === null;
 }
 
-async function receiveHead(settings: Settings, call: Call, signal: AbortSignal): Promise<Response> {
-  const init: RequestInit & { cache?: 'no-store' } = {
+function requestOf(settings: Settings, call: Call, signal: AbortSignal): RequestInit {
+  return {
     method: call.method,
     headers: headersOf(settings, call),
     redirect: 'manual',
     signal,
+    ...(call.body !== undefined && { body: call.body }),
+    ...(knowsCacheOption() && { cache: 'no-store' }),
   };
-  if (call.body !== undefined) init.body = call.body;
-  if (knowsCacheOption()) init.cache = 'no-store';
-  try {
-    return await withinBounds(settings.fetch(settings.baseUrl + call.path, init), {
-      signals: [signal],
-    });
-  } catch (error) {
-    throw interruption(settings, call, error, signal);
-  }
-}
-
-async function receiveBody(
-  settings: Settings,
-  call: Call,
-  response: Response,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  try {
-    return await readReply(response, signal);
-  } catch (error) {
-    if (error instanceof ReplyTooLarge) {
-      throw refusal(
-        settings,
-        call,
-        response,
-        'response_too_large',
-        `was answered with more than ${REPLY_LIMIT} bytes`,
-      );
-    }
-    throw interruption(settings, call, error, signal);
-  }
 }
 
 function headersOf(
@@ -114,38 +97,18 @@ function headersOf(
   };
 }
 
-let cacheOption: boolean | undefined;
-
 /** Next.js may cache replies of `fetch` unless `no-store` is set, and a Worker of an old compatibility date throws when it is. */
 function knowsCacheOption(): boolean {
   try {
-    cacheOption ??=
-      new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store';
+    return (
+      new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store'
+    );
   } catch {
-    cacheOption = false;
+    return false;
   }
-  return cacheOption;
 }
 
 function isRedirect({ status, type, redirected }: Response): boolean {
   // The merchant's own fetch may have followed it, with the API key.
   return type === 'opaqueredirect' || redirected || (status > 299 && status < 400);
-}
-
-/** The error for a status other than success. Its body is read as far as it comes. */
-async function failureOf(
-  settings: Settings,
-  call: Call,
-  response: Response,
-  signal: AbortSignal,
-): Promise<PaylinkError> {
-  let body: Uint8Array | undefined;
-  try {
-    body = await readReply(response, signal);
-  } catch {
-    // Without its body the status says enough, unless the caller has aborted.
-    if (signal.aborted && (signal.reason as PaylinkError).code === 'aborted') throw signal.reason;
-  }
-  const [code, hint] = meaningOf(response.status);
-  return refusal(settings, call, response, code, `was answered ${response.status}${hint}`, body);
 }

@@ -1,26 +1,19 @@
-import { pause, within } from './deadline.js';
+import { withinBounds } from '@paylink/core';
 import { isPaylinkError, noteMayHaveCreated, PaylinkError } from './errors.js';
-
-/** Whether the service asks to wait: with 429, or with a Retry-After. */
-export function isLimited({ code, retryAfter }: PaylinkError): boolean {
-  return code === 'rate_limited' || retryAfter !== undefined;
-}
 
 /** The wait before a retry is drawn from 0 to this, doubled with each try. In milliseconds. */
 const FIRST_DELAY = 250;
 
-const WORTH_RETRYING: ReadonlySet<string> = new Set([
-  'network_error',
-  'timeout',
-  'rate_limited',
-  'service_error',
-]);
+const WORTH_RETRYING = ['network_error', 'timeout', 'rate_limited', 'service_error'];
 
 export interface Patience {
   readonly timeout: number;
   readonly retries: number;
+  /** Less than the longest timer, so no wait is longer either. */
   readonly deadline: number;
+  /** The caller's own signal. */
   readonly signal: AbortSignal | undefined;
+  /** For the errors, so that the caller can retry with the same key. */
   readonly idempotencyKey: string | undefined;
   /** Whether a refusal by the service's rate limit is waited for. */
   readonly retryLimited: boolean;
@@ -44,24 +37,17 @@ export async function retry<T>(
     let isAsked = false;
     try {
       if (wait > 0) await pause(wait, patience);
+      throwIfAborted(signal, idempotencyKey);
+      isAsked = true;
       const milliseconds = Math.min(timeout, Math.max(1, end - performance.now()));
-      const late = (): PaylinkError =>
-        new PaylinkError(
-          'timeout',
-          `the service did not answer in ${Math.round(milliseconds)} ms`,
-          { idempotencyKey },
-        );
-      return await within({ milliseconds, late, signal, idempotencyKey }, (bound) => {
-        isAsked = true;
-        return attempt(bound);
-      });
+      return await within(milliseconds, patience, attempt);
     } catch (error) {
       if (!isPaylinkError(error)) throw error;
       // A later try can be refused because an earlier one has made the link.
       mayHaveCreated ||= isAsked && idempotencyKey !== undefined && leavesOpen(error);
       if (mayHaveCreated) noteMayHaveCreated(error);
       const isUnderWay = mayHaveCreated && error.code === 'conflict';
-      if (tries > retries || !(isUnderWay || WORTH_RETRYING.has(error.code))) throw error;
+      if (tries > retries || !(isUnderWay || WORTH_RETRYING.includes(error.code))) throw error;
       if (!retryLimited && isLimited(error)) throw error;
       wait = (error.retryAfter ?? 0) + Math.random() * FIRST_DELAY * 2 ** (tries - 1);
       if (performance.now() + wait >= end) throw error;
@@ -72,4 +58,46 @@ export async function retry<T>(
 /** Whether the service may have made the link: it said nothing, failed, or did not refuse. */
 function leavesOpen({ status = 500 }: PaylinkError): boolean {
   return status < 400 || status > 499;
+}
+
+/** Whether the service asks to wait: with 429, or with a Retry-After. */
+function isLimited({ code, retryAfter }: PaylinkError): boolean {
+  return code === 'rate_limited' || retryAfter !== undefined;
+}
+
+/**
+ * Runs one try with a signal that is aborted when the time has passed or the caller aborts. How it
+ * then ends is for the try, which may know more: a status whose body did not come.
+ */
+async function within<T>(
+  milliseconds: number,
+  { signal, idempotencyKey }: Patience,
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const running = attempt(controller.signal);
+  const reason = (aborted: AbortSignal | undefined): void => {
+    const message = `the service did not answer in ${Math.round(milliseconds)} ms`;
+    const late = (): PaylinkError => new PaylinkError('timeout', message, { idempotencyKey });
+    controller.abort(aborted === undefined ? late() : abortionBy(aborted, idempotencyKey));
+  };
+  await withinBounds(running, { milliseconds, signals: [signal], reason }).catch(() => undefined);
+  return running;
+}
+
+async function pause(milliseconds: number, { signal, idempotencyKey }: Patience): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  const reason = (): PaylinkError => abortionBy(signal!, idempotencyKey);
+  await withinBounds(over, { signals: [signal], reason }).finally(() => clearTimeout(timer));
+}
+
+/** @throws PaylinkError `aborted` */
+export function throwIfAborted(signal: AbortSignal | undefined, idempotencyKey?: string): void {
+  if (signal?.aborted === true) throw abortionBy(signal, idempotencyKey);
+}
+
+function abortionBy(signal: AbortSignal, idempotencyKey: string | undefined): PaylinkError {
+  const { reason: cause } = signal as { readonly reason: unknown };
+  return new PaylinkError('aborted', 'the caller aborted', { idempotencyKey, cause });
 }

@@ -1,4 +1,4 @@
-import { startEmulator, type AssumedOptions, type Emulator } from '@paylink/emulator';
+import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type PaylinkClient } from '../src/index.js';
@@ -7,7 +7,7 @@ import { API_KEY, failure } from './raw-server.js';
 let emulator: Emulator;
 let client: PaylinkClient;
 
-async function start(assumed: AssumedOptions = {}): Promise<void> {
+async function start(assumed: EmulatorOptions['assumed'] = {}): Promise<void> {
   emulator = await startEmulator({ assumed });
   client = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey, retries: 0 });
 }

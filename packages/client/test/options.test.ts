@@ -1,5 +1,6 @@
+import { ConfigurationError } from '@paylink/core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ConfigurationError, createClient } from '../src/index.js';
+import { createClient } from '../src/index.js';
 import { refuseBrowser } from '../src/browser-guard.js';
 import { API_KEY, failure } from './raw-server.js';
 

@@ -5,7 +5,7 @@ import {
   type PaylinkClient,
   type PaylinkError,
 } from '../src/index.js';
-import { readRetryAfter } from '../src/retry-after.js';
+import { readRetryAfter } from '../src/failure.js';
 import { retry } from '../src/retry.js';
 import { PaylinkError as FailureOfTry } from '../src/errors.js';
 import {

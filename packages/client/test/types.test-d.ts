@@ -2,8 +2,8 @@
 import {
   createClient,
   isPaylinkError,
+  type Payment,
   type PaymentLinkRequest,
-  type SuccessfulPayment,
 } from '../src/index.js';
 
 type Equal<A, B> =
@@ -73,7 +73,7 @@ void client.getPayment('r').then((payment) => {
   );
   same<(typeof payment)['amount'], number | undefined>(true);
   if (payment.status === 'success') {
-    const successful: SuccessfulPayment = payment;
+    const successful: Extract<Payment, { readonly status: 'success' }> = payment;
     void successful;
   }
   if (payment.status === 'unknown') same<typeof payment.sentStatus, string>(true);

@@ -82,7 +82,7 @@ export interface Emulator {
    */
   sendFault(reference: string, fault: Fault, options?: FaultOptions): Promise<FaultOutcome>;
   /**
-   * Sends every fault of `FAULTS`, one after the other. The expected answers depend on whether the payment is paid.
+   * Sends every fault, one after the other. The expected answers depend on whether the payment is paid.
    *
    * @throws EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
    */

@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  startEmulator,
-  type Disturbance,
-  type Emulator,
-  type EmulatorOptions,
-} from '../src/index.js';
+import type { Disturbance } from '../src/deliveries/disturbances.js';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 

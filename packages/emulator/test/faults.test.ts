@@ -3,18 +3,15 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BROKEN_OFF } from '../src/deliveries/send.js';
-import { judge } from '../src/faults/verdict.js';
+import { FAULTS, type Fault } from '../src/faults/faults.js';
+import { judge, type Verdict } from '../src/faults/verdict.js';
 import {
-  FAULTS,
   startEmulator,
   type DeliveryAttempt,
   type Emulator,
   type EmulatorOptions,
-  type Fault,
-  type PaymentStatus,
-  type SentRequest,
-  type Verdict,
 } from '../src/index.js';
+import type { PaymentStatus } from '../src/payments/payment.js';
 import { startCoreReceiver } from './core-receiver.js';
 import { createLink, FIXED, readPayment } from './merchant.js';
 import { startRawReceiver, type RawRequest } from './raw-receiver.js';
@@ -385,7 +382,7 @@ describe('the verdict', () => {
         number: index + 1,
         startedAt: new Date(),
         durationMs: 1,
-        request: {} as SentRequest,
+        request: {} as DeliveryAttempt['request'],
       };
       if (typeof status === 'string') return { ...common, error: status };
       return { ...common, response: { status, headers: {}, body: '', truncated: false } };

@@ -2,12 +2,8 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  startEmulator,
-  type Emulator,
-  type EmulatorOptions,
-  type NotificationSource,
-} from '../src/index.js';
+import type { NotificationSource } from '../src/assumed.js';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { createRandom } from '../src/random.js';
 import { createLink, FIXED } from './merchant.js';
 import { startReceiver } from './receiver.js';

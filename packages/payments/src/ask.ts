@@ -4,27 +4,23 @@ import { check, WebhookError } from '@paylink/core';
 export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 
 /** The fields that payments reads. The client may give more of them to `credit`. */
-export interface ServicePayment {
-  readonly reference: string;
-  readonly status: string;
-}
-
-export interface AskOptions {
-  readonly signal: AbortSignal;
-  /** The merchant whose API key asks. */
-  readonly tenant?: string | undefined;
-  /** Set by `reconcile`, which pauses for all references at once: do not wait for a rate limit. */
-  readonly retryLimited?: false | undefined;
-}
+export type ServicePayment = Readonly<{ reference: string; status: string }>;
 
 /** Reads payments from the service. The client of `@paylink/client` is one. */
 export interface PaymentClient<Payment extends ServicePayment = ServicePayment> {
-  getPayment(reference: string, options: AskOptions): Promise<Payment>;
+  getPayment(
+    reference: string,
+    options: {
+      readonly signal: AbortSignal;
+      /** The merchant whose API key asks. */
+      readonly tenant?: string | undefined;
+      /** Set by `reconcile`, which pauses for all references: do not wait for a rate limit. */
+      readonly retryLimited?: false | undefined;
+    },
+  ): Promise<Payment>;
 }
 
-/** A client, or a function that returns one: the first use of each tenant calls the function. */
-export type ClientOption<Payment extends ServicePayment> =
-  PaymentClient<Payment> | ((tenant: string | undefined) => PaymentClient<Payment>);
+export type AskOptions = Parameters<PaymentClient['getPayment']>[1];
 
 export type ClientOf<Payment extends ServicePayment> = (
   tenant: string | undefined,
@@ -32,7 +28,7 @@ export type ClientOf<Payment extends ServicePayment> = (
 
 /** Checks the option `client`. A function that throws is called again. @throws ConfigurationError */
 export function readClient<Payment extends ServicePayment>(
-  option: ClientOption<Payment>,
+  option: PaymentClient<Payment> | ClientOf<Payment>,
 ): ClientOf<Payment> {
   if (isClient(option)) return () => option;
   check(
@@ -63,9 +59,9 @@ export async function ask<Payment extends ServicePayment>(
   options: AskOptions,
 ): Promise<Payment & { readonly status: PaymentStatus }> {
   let payment: Payment | undefined;
+  const { tenant, ...rest } = options;
   try {
-    const { signal, tenant, ...rest } = options;
-    const asked = { signal, ...(tenant !== undefined && { tenant }), ...rest };
+    const asked = tenant === undefined ? rest : options;
     payment = await clientOf(tenant).getPayment(reference, asked);
   } catch (cause) {
     throw unavailable('the client could not read the payment', cause);
@@ -73,14 +69,10 @@ export async function ask<Payment extends ServicePayment>(
   if (payment?.reference !== reference) {
     throw unavailable('getPayment() returned no payment of the reference that it was asked for');
   }
-  if (!isKnown(payment)) throw unavailable('the status of the payment is not in the contract');
-  return payment;
-}
-
-function isKnown<Payment extends ServicePayment>(
-  payment: Payment,
-): payment is Payment & { readonly status: PaymentStatus } {
-  return ['pending', 'success', 'failed', 'cancelled'].includes(payment.status);
+  if (!['pending', 'success', 'failed', 'cancelled'].includes(payment.status)) {
+    throw unavailable('the status of the payment is not in the contract');
+  }
+  return payment as Payment & { readonly status: PaymentStatus };
 }
 
 function unavailable(message: string, cause?: unknown): WebhookError {

@@ -2,8 +2,10 @@
 import { WebhookError } from '@paylink/core';
 import type { ServicePayment } from './ask.js';
 import type { Identity } from './identity.js';
+import { withLimit } from './limits.js';
+import { logFailure, observed } from './observe.js';
 import { runOnce } from './run-once.js';
-import type { PaymentStore } from './store.js';
+import { SUCCEEDED, type Settings } from './settings.js';
 
 /** Which of the three ways credits: the notification, the return page or the schedule. */
 export type Source = 'webhook' | 'settle' | 'reconcile';
@@ -42,7 +44,7 @@ export type Credited = 'handled' | 'duplicate' | 'in_progress';
  * `store_unavailable`
  */
 export async function creditOnce<Tx, Payment extends ServicePayment>(
-  { store, credit }: { readonly store: PaymentStore<Tx>; readonly credit: Credit<Tx, Payment> },
+  { store, credit }: Pick<Settings<Tx, Payment>, 'store' | 'credit'>,
   payment: Paid<Payment>,
   identity: Identity,
   context: Omit<CreditContext<Tx>, 'tx'>,
@@ -56,6 +58,31 @@ export async function creditOnce<Tx, Payment extends ServicePayment>(
   const result = await runOnce(store, identity, work, context.signal);
   if (result !== 'done') return result;
   return wasCredited ? 'duplicate' : 'handled';
+}
+
+/** Credits outside of a receiver, which would limit the time, observe and log. */
+export async function creditNow<Tx, Payment extends ServicePayment>(
+  settings: Settings<Tx, Payment>,
+  payment: Paid<Payment>,
+  identity: Identity,
+  {
+    source,
+    tenant,
+    signal,
+  }: Pick<CreditContext<Tx>, 'source' | 'tenant'> & { readonly signal: AbortSignal | undefined },
+): Promise<Credited> {
+  const { timeout: milliseconds, observe, logger } = settings;
+  const { reference } = payment;
+  try {
+    return await observed(observe, { source, kind: SUCCEEDED, reference, tenant }, () =>
+      withLimit({ milliseconds, signal, code: 'handler_timeout' }, (limit) =>
+        creditOnce(settings, payment, identity, { source, tenant, signal: limit }),
+      ),
+    );
+  } catch (error) {
+    if (signal?.aborted !== true) logFailure(logger, { source, reference }, error);
+    throw error;
+  }
 }
 
 function isRowCount(returned: unknown): boolean {

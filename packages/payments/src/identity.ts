@@ -1,21 +1,13 @@
 /** Names the order that an event, a settle or a reconcile is about, in one way for all three. */
 import { WebhookError } from '@paylink/core';
 
-export interface Identified {
-  /** The merchant whose order numbers these are. Leave it out, or give false, if there is one. */
-  readonly tenant?: string | false | undefined;
-  /** The event kind as it was sent, such as `payment.succeeded`. */
-  readonly kind: string;
-  readonly reference: string;
-}
-
 /** SHA-256 digests in lower-case hex: an index has a limit, and a reference can have 10 kB. */
-export interface Identity {
+export type Identity = Readonly<{
   /** Digest of tenant, kind and reference: each key is credited once. */
-  readonly key: string;
+  key: string;
   /** Digest of tenant and reference: runs of one turn go one after the other. */
-  readonly turn: string;
-}
+  turn: string;
+}>;
 
 /**
  * Gives the key under which payments credits an event, however its bytes are written. The key
@@ -23,7 +15,17 @@ export interface Identity {
  *
  * @throws WebhookError `invalid_reference` or `invalid_tenant`
  */
-export async function identify({ tenant, kind, reference }: Identified): Promise<Identity> {
+export async function identify({
+  tenant,
+  kind,
+  reference,
+}: {
+  /** The merchant whose order numbers these are. Leave it out, or give false, if there is one. */
+  readonly tenant?: string | false | undefined;
+  /** The event kind as it was sent, such as `payment.succeeded`. */
+  readonly kind: string;
+  readonly reference: string;
+}): Promise<Identity> {
   const owner = readTenant(tenant);
   const fault = faultOfReference(reference);
   if (fault !== undefined) throw invalid('reference', fault);

@@ -49,7 +49,7 @@ export interface Inbox {
 
 type Parts = Pick<Settings<never, never>, 'inbox' | 'logger'>;
 
-interface Delivered {
+export interface Delivered {
   readonly event: AnyEvent;
   readonly kind: string;
   readonly tenant: string | undefined;

@@ -1,19 +1,18 @@
 import { isProduction, readBound, readLogger, readOptions, withinBounds } from '@paylink/core';
 import { Turns } from './kit/turns.js';
-import type { PaymentStore } from './store.js';
-
-export interface MemoryStoreOptions {
-  /** Done keys that are remembered. The oldest are forgotten first. Default 100,000: 10 MB. */
-  readonly limit?: number | undefined;
-}
+import type { PaymentStore } from './payment-store.js';
 
 /**
  * Makes a store for tests and development: a restart forgets everything, and a replay then credits
  * again. Warns in production.
  *
+ * @param options `limit`: done keys that are remembered, default 100,000 (10 MB). The oldest are
+ * forgotten first.
  * @throws ConfigurationError
  */
-export function memoryStore(options: MemoryStoreOptions = {}): PaymentStore<undefined> {
+export function memoryStore(
+  options: { readonly limit?: number | undefined } = {},
+): PaymentStore<undefined> {
   const { limit = 100_000 } = readOptions(options, ['limit']);
   readBound('limit', limit);
   if (isProduction()) {

@@ -15,11 +15,9 @@ export interface PaymentOutcome {
   readonly durationMs: number;
 }
 
-export type ObservePayments = (outcome: PaymentOutcome) => unknown;
-
 /** Runs `work`, and tells `observe` how it ended. */
 export async function observed<Outcome extends PaymentOutcome['outcome']>(
-  observe: ObservePayments | undefined,
+  observe: ((outcome: PaymentOutcome) => unknown) | undefined,
   facts: Pick<PaymentOutcome, 'source' | 'kind' | 'reference' | 'tenant'>,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -46,18 +44,13 @@ export function logFailure(
   const { message } = isWebhookError(error) ? error : { message: describe(error) };
   const text = `${message} (${source} of the order ${JSON.stringify(reference.slice(0, 100))})`;
   // docs/errors.md does not explain the codes of the merchant.
-  const line = OURS.has(code)
+  const line = OURS.includes(code)
     ? logLine(status, code, text)
     : `[paylink] ${status} ${code}: ${text}`;
   logger.error(line, { code, status, reference });
 }
 
-const OURS: ReadonlySet<string> = new Set([
-  'handler_failed',
-  'handler_timeout',
-  'not_credited',
-  'store_unavailable',
-]);
+const OURS = ['handler_failed', 'handler_timeout', 'not_credited', 'store_unavailable'];
 
 /** Calls a hook of the merchant. An error or a rejection of the hook has no effect. */
 export function tell<T>(hook: ((value: T) => unknown) | undefined, value: T): void {

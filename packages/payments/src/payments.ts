@@ -1,10 +1,10 @@
 import type { ServicePayment } from './ask.js';
-import { receive, type ReceiveContext, type Received } from './receive.js';
+import { receive, type Received } from './receive.js';
 import { reconcile, type ReconcileOptions } from './reconcile/reconcile.js';
 import type { References } from './reconcile/references.js';
 import type { ReconcileReport } from './reconcile/report.js';
 import { readSettings, type AnyEvent, type PaymentsOptions } from './settings.js';
-import { createSettle, type Settled, type SettleOptions } from './settle.js';
+import { createSettle, type Settled } from './settle.js';
 
 /** Three ways to one credit: they share the client, the store, the key and `credit`. */
 export interface Payments {
@@ -14,7 +14,13 @@ export interface Payments {
    *
    * @throws the error of `credit`, or WebhookError with the code of the reply
    */
-  receive(event: AnyEvent, context?: ReceiveContext): Promise<Received>;
+  receive(
+    event: AnyEvent,
+    context?: {
+      /** Ends the run. Without a signal, `timeout` of the payments does. */
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<Received>;
   /**
    * Asks the service how the payment of an order stands, and credits the order if it is paid. For
    * the page that the customer returns to. Calls that come together share one question, and its
@@ -25,7 +31,15 @@ export interface Payments {
    * @throws the error of `credit`, or WebhookError: `confirm_unavailable` with the error of the
    * client as its cause, `not_credited`, `store_unavailable`, `handler_timeout`
    */
-  settle(reference: string, options?: SettleOptions): Promise<Settled>;
+  settle(
+    reference: string,
+    options?: {
+      /** The merchant whose order it is. Leave it out, or give false, if there is one. */
+      readonly tenant?: string | false | undefined;
+      /** Ends this call. A question that other calls share goes on. */
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<Settled>;
   /**
    * Asks the service for each unpaid order, and credits those that are paid. An order that fails
    * does not stop the others. If the service refuses by its rate limit, all orders wait. If it

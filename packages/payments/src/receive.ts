@@ -1,26 +1,19 @@
-import { check, failureOf, WebhookError } from '@paylink/core';
+import { check, failureOf, WebhookError, type UnrecognizedEvent } from '@paylink/core';
 import { ask, type ServicePayment } from './ask.js';
 import { creditOnce, type Credited, type Paid } from './credit.js';
 import { identify, readTenant } from './identity.js';
-import { discardFailed, keepFailed } from './inbox.js';
+import { discardFailed, keepFailed, type Delivered } from './inbox.js';
 import { checkSignal, withLimit } from './limits.js';
 import { observed } from './observe.js';
+import type { Payments } from './payments.js';
 import { isDone, runOnce } from './run-once.js';
 import { SUCCEEDED, type AnyEvent, type Settings } from './settings.js';
-
-export interface ReceiveContext {
-  /** Ends the run. Without a signal, `timeout` of the payments does. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface Received {
   readonly outcome: 'handled' | 'duplicate' | 'ignored';
 }
 
-interface Run {
-  readonly event: AnyEvent;
-  readonly kind: string;
-  readonly tenant: string | undefined;
+interface Run extends Delivered {
   readonly signal: AbortSignal;
 }
 
@@ -28,17 +21,18 @@ interface Run {
 export async function receive<Tx, Payment extends ServicePayment>(
   settings: Settings<Tx, Payment>,
   event: AnyEvent,
-  context: ReceiveContext = {},
+  context: Parameters<Payments['receive']>[1] = {},
 ): Promise<Received> {
   check(typeof event === 'object' && event !== null, 'event', 'must be a verified event');
-  const { type, kind: sentKind, reference, tenant: owner } = ownOf(event) as Partial<RawEvent>;
-  const { signal } = ownOf(context) as ReceiveContext;
+  // Own properties only: an inherited tenant would give the order another key.
+  const own = Object.assign({ __proto__: null }, event) as Partial<UnrecognizedEvent>;
+  const { signal } = Object.assign({ __proto__: null }, context) as typeof context;
   checkSignal(signal);
-  const kind = type === 'unrecognized' ? sentKind : type;
+  const kind: unknown = own.type === 'unrecognized' ? own.kind : own.type;
   check(typeof kind === 'string' && kind !== '', 'event', 'must have a type');
-  const tenant = readTenant(owner);
+  const tenant = readTenant(own.tenant);
   const milliseconds = signal === undefined ? settings.timeout : undefined;
-  const facts = { source: 'webhook', kind, reference: reference!, tenant } as const;
+  const facts = { source: 'webhook', kind, reference: own.reference!, tenant } as const;
   const outcome = await observed(settings.observe, facts, () =>
     withLimit({ milliseconds, signal, code: 'handler_timeout' }, (limit) => {
       const run = { event, kind, tenant, signal: limit };
@@ -51,18 +45,6 @@ export async function receive<Tx, Payment extends ServicePayment>(
   if (outcome !== 'in_progress') return { outcome };
   const message = 'another delivery of the same order is under way';
   throw new WebhookError('in_progress', { message });
-}
-
-/** Own properties only: an inherited tenant would give the order another key. */
-function ownOf(value: object): object {
-  return Object.assign(Object.create(null) as object, value);
-}
-
-interface RawEvent {
-  readonly type: string;
-  readonly kind: string;
-  readonly reference: string;
-  readonly tenant: unknown;
 }
 
 async function credit<Tx, Payment extends ServicePayment>(

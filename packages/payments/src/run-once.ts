@@ -1,7 +1,7 @@
 /** Runs work in a store, and believes no store that cannot be right. */
 import { isWebhookError, WebhookError } from '@paylink/core';
 import type { Identity } from './identity.js';
-import type { PaymentStore, RunResult } from './store.js';
+import type { PaymentStore, RunResult } from './payment-store.js';
 
 /** @throws WebhookError `store_unavailable` */
 export async function isDone(

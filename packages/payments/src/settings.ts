@@ -1,9 +1,10 @@
 import { check, readBound, readLogger, readOptions, type KnownEvent } from '@paylink/core';
 import type { Logger, UnrecognizedEvent } from '@paylink/core';
-import { readClient, type ClientOf, type ClientOption, type ServicePayment } from './ask.js';
+import { readClient, type ClientOf, type PaymentClient, type ServicePayment } from './ask.js';
 import type { Credit, CreditContext } from './credit.js';
-import type { ObservePayments } from './observe.js';
-import type { Inbox, PaymentStore } from './store.js';
+import type { PaymentOutcome } from './observe.js';
+import type { Inbox } from './inbox.js';
+import type { PaymentStore } from './payment-store.js';
 
 /** A verified event of any kind. The shape of its payload depends on your schemas. */
 export type AnyEvent = KnownEvent<string, unknown> | UnrecognizedEvent;
@@ -18,8 +19,12 @@ export type KindHandler<Tx> = (
 type Settled<T> = [T][T extends unknown ? 0 : never];
 
 export interface PaymentsOptions<Tx, Payment extends ServicePayment> {
-  /** Asks the service before anything is credited: a client, or a function that returns one. */
-  readonly client: ClientOption<Payment>;
+  /**
+   * Asks the service before anything is credited: a client, or a function that returns one. The
+   * first use of each tenant calls the function.
+   */
+  readonly client:
+    PaymentClient<Payment> | ((tenant: string | undefined) => PaymentClient<Payment>);
   /** Commits a credit and its mark together, such as `postgresStore(pool)`. */
   readonly store: PaymentStore<Tx>;
   /** Credits one order and returns the number of rows that it changed. */
@@ -34,7 +39,7 @@ export interface PaymentsOptions<Tx, Payment extends ServicePayment> {
   /** Default: `console`. Gets each payment that `settle` or `reconcile` could not credit. */
   readonly logger?: Logger | undefined;
   /** Called once for each `receive`, and for each credit that `settle` or `reconcile` starts. */
-  readonly observe?: ObservePayments | undefined;
+  readonly observe?: ((outcome: PaymentOutcome) => unknown) | undefined;
 }
 
 /** The options after the checks. */
@@ -47,7 +52,7 @@ export interface Settings<Tx, Payment extends ServicePayment> {
   readonly handlers: ReadonlyMap<string, KindHandler<Tx>>;
   readonly timeout: number;
   readonly logger: Logger;
-  readonly observe: ObservePayments | undefined;
+  readonly observe: PaymentsOptions<Tx, Payment>['observe'];
 }
 
 export const SUCCEEDED = 'payment.succeeded';

@@ -1,19 +1,12 @@
 import { readOptions, withinBounds } from '@paylink/core';
 import { ask, type PaymentStatus, type ServicePayment } from './ask.js';
-import type { Paid } from './credit.js';
-import { creditNow } from './credit-now.js';
+import { creditNow, type Paid } from './credit.js';
 import { identify, readTenant } from './identity.js';
 import { checkSignal, withLimit } from './limits.js';
+import type { Payments } from './payments.js';
 import { isDone } from './run-once.js';
 import { SUCCEEDED, type Settings } from './settings.js';
 import { SharedAnswers } from './shared-answers.js';
-
-export interface SettleOptions {
-  /** The merchant whose order it is. Leave it out, or give false, if there is one. */
-  readonly tenant?: string | false | undefined;
-  /** Ends this call. A question that other calls share goes on. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface Settled {
   readonly status: PaymentStatus;
@@ -21,12 +14,10 @@ export interface Settled {
   readonly credited: boolean;
 }
 
-export type Settle = (reference: string, options?: SettleOptions) => Promise<Settled>;
-
 /** Makes `settle`, which remembers for 2 s what the service answered. */
 export function createSettle<Tx, Payment extends ServicePayment>(
   settings: Settings<Tx, Payment>,
-): Settle {
+): Payments['settle'] {
   const answers = new SharedAnswers<Payment & { readonly status: PaymentStatus }>();
   const { store, clientOf, timeout: milliseconds } = settings;
 

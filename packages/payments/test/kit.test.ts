@@ -1,7 +1,8 @@
 import { testPaymentStore } from '@paylink/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { identify, memoryStore } from '../src/index.js';
-import { RecentlyDone, Turns, withRetries, type RunResult } from '../src/store.js';
+import type { RunResult } from '../src/index.js';
+import { RecentlyDone, Turns, withRetries } from '../src/store.js';
 import { failure, tick } from './shop.js';
 
 afterEach(() => {

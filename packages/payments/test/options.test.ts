@@ -1,5 +1,6 @@
+import { ConfigurationError } from '@paylink/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ConfigurationError, createPayments, memoryStore } from '../src/index.js';
+import { createPayments, memoryStore } from '../src/index.js';
 import { failure, quiet, service, succeeded } from './shop.js';
 
 const good = () => ({ client: service(), store: memoryStore(), credit: () => 1, logger: quiet });

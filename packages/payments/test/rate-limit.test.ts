@@ -7,8 +7,8 @@ import {
   memoryStore,
   type ReconcileOptions,
   type ReconcileProgress,
-  type References,
 } from '../src/index.js';
+import type { References } from '../src/reconcile/references.js';
 import { startLimitedServer } from './limited-server.js';
 import { failure, quiet, service } from './shop.js';
 

@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  readPayments,
-  type PaymentClient,
-  type PaymentReading,
-  type ReadPaymentsOptions,
-} from '../src/index.js';
+import { readPayments, type PaymentClient, type PaymentReading } from '../src/index.js';
+import type { ReadPaymentsOptions } from '../src/reconcile/read-payments.js';
 import { failure, service, type Payment } from './shop.js';
 
 afterEach(() => {

@@ -1,14 +1,14 @@
+import { ConfigurationError } from '@paylink/core';
 import { describe, expect, it, vi } from 'vitest';
 import {
-  ConfigurationError,
   createPayments,
   memoryStore,
   type CreditResult,
   type PaymentOutcome,
   type PaymentStore,
   type ReconcileProgress,
-  type References,
 } from '../src/index.js';
+import type { References } from '../src/reconcile/references.js';
 import { failure, quiet, service, succeeded } from './shop.js';
 
 function paymentsWith(more: object = {}) {

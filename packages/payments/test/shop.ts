@@ -1,6 +1,7 @@
 /** A merchant of the tests: a service that knows payments, and orders in memory. */
 import { vi } from 'vitest';
-import type { AnyEvent, AskOptions, ServicePayment } from '../src/index.js';
+import type { AskOptions, ServicePayment } from '../src/ask.js';
+import type { AnyEvent } from '../src/index.js';
 
 export const quiet = { warn: () => undefined, error: () => undefined };
 

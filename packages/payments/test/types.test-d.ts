@@ -1,5 +1,5 @@
 /** Types are part of the product: what must compile, and what must not. Checked, never run. */
-import { createClient, type SuccessfulPayment } from '@paylink/client';
+import { createClient, type Payment } from '@paylink/client';
 import { createReceiver, type WebhookEvent } from '@paylink/core';
 import {
   createPayments,
@@ -26,7 +26,7 @@ const payments = createPayments({
   credit: async (payment, { tx, signal, tenant, source }) => {
     same<typeof payment.status, 'success'>(true);
     same<typeof payment.amount, number | undefined>(true);
-    const successful: SuccessfulPayment = payment;
+    const successful: Extract<Payment, { readonly status: 'success' }> = payment;
     void successful;
     same<typeof tx, Tx>(true);
     same<typeof signal, AbortSignal>(true);

@@ -1,6 +1,6 @@
 /** Transactions that a driver or an ORM begins and ends. */
 import { check, withinBounds } from '@paylink/core';
-import type { RunResult } from '@paylink/payments/store';
+import type { RunResult } from '@paylink/payments';
 import type { TransactionalDatabase } from './databases.js';
 import { endSql, readClaim, type RunSql } from './sql.js';
 import {
@@ -104,8 +104,9 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
       await withinBounds(working, { signals: [signal] });
     } catch (error) {
       if (signal.aborted) {
-        this.query(endSql('cancel', transaction)).catch(ignore);
-        await withinBounds(working, { milliseconds: GRACE }).catch(ignore);
+        this.query(endSql('cancel', transaction)).catch(() => undefined);
+        // The transaction is over: only its end counts.
+        await withinBounds(working, { milliseconds: GRACE }).catch(() => undefined);
       }
       throw error;
     }
@@ -121,8 +122,4 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     check(Array.isArray(rows), 'query', 'must return the rows of its statement, as an array');
     return rows as Rows;
   }
-}
-
-function ignore(): void {
-  // The transaction is over: only its end counts.
 }

@@ -1,5 +1,5 @@
 /** The SQL of the inbox. */
-import type { FailedDelivery, KeptDelivery } from '@paylink/payments/store';
+import type { FailedDelivery, KeptDelivery } from '@paylink/payments';
 import { bytes, digestOf, text } from './literals.js';
 
 const COLUMNS = 'key, kind, reference, tenant, body, code, attempts';

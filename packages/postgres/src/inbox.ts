@@ -1,6 +1,7 @@
 /** The inbox: failed deliveries in a table beside the marks. */
 import { check, readBound, readOptions } from '@paylink/core';
-import { withRetries, type FailedDelivery, type Inbox } from '@paylink/payments/store';
+import type { FailedDelivery, Inbox } from '@paylink/payments';
+import { withRetries } from '@paylink/payments/store';
 import { deliveryOf, valuesOf, type FailedRow, type InboxSql } from './inbox-sql.js';
 import { BYTES, digestOf } from './literals.js';
 import { FORGET_TIMEOUT, type Marks } from './marks.js';
@@ -127,6 +128,6 @@ function isOfValue(error: unknown): boolean {
 function withoutBody(error: unknown): Error {
   const message = error instanceof Error ? error.message : 'the database failed';
   const hasStatement = message.includes(BYTES);
-  const codes = codesIn(error).join(', ');
+  const codes = [...new Set(codesIn(error))].join(', ');
   return new Error(hasStatement ? `the database refused the row (${codes})` : message);
 }

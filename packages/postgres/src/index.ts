@@ -1,12 +1,3 @@
-export type {
-  ClientOf,
-  DrizzleDatabase,
-  PgClient,
-  PgliteDatabase,
-  PgPool,
-  PoolOptions,
-  StoreOptions,
-  TransactionalDatabase,
-} from './databases.js';
-export { migrationSql, type MarkTable } from './sql.js';
+export type { PoolOptions, StoreOptions, TransactionalDatabase } from './databases.js';
+export { migrationSql } from './sql.js';
 export { postgresStore, type PostgresStore } from './store.js';

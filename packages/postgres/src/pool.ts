@@ -1,6 +1,6 @@
 /** Transactions over a pool of `pg`: one message before the work, and one after. */
 import { withinBounds } from '@paylink/core';
-import type { RunResult } from '@paylink/payments/store';
+import type { RunResult } from '@paylink/payments';
 import type { PgClient, PgPool, PoolOptions } from './databases.js';
 import { endSql, readClaim, type RunSql } from './sql.js';
 import {

@@ -1,5 +1,6 @@
 import { withinBounds } from '@paylink/core';
-import { RecentlyDone, Turns, withRetries, type PaymentStore } from '@paylink/payments/store';
+import type { PaymentStore } from '@paylink/payments';
+import { RecentlyDone, Turns, withRetries } from '@paylink/payments/store';
 import {
   readDatabase,
   readStoreOptions,

@@ -1,6 +1,6 @@
 /** The contract of a transaction, the statements of the work in it, and the reasons for a failure. */
 import { WebhookError, withinBounds, type Logger } from '@paylink/core';
-import type { RunResult } from '@paylink/payments/store';
+import type { RunResult } from '@paylink/payments';
 import type { RunSql } from './sql.js';
 
 /** Milliseconds for a statement outside of a transaction, with the wait for a connection. */
@@ -146,33 +146,29 @@ const WRAPPED = ['cause', 'driverError', 'original', 'meta', 'driverAdapterError
 /** An error can be its own cause. */
 const DEEPEST = 5;
 
-/** The SQLSTATEs in an error and in the errors that it wraps. */
-function sqlStates(error: unknown, depth = 0): readonly unknown[] {
+/** The codes in an error and in the errors that it wraps: SQLSTATEs, and those of ORMs. */
+export function codesIn(error: unknown, depth = 0): readonly string[] {
   if (typeof error !== 'object' || error === null || depth === DEEPEST) return [];
   try {
     const properties = error as Readonly<Record<string, unknown>>;
-    const inner = WRAPPED.flatMap((name) => sqlStates(properties[name], depth + 1));
-    return [properties['code'], properties['originalCode'], ...inner];
+    const inner = WRAPPED.flatMap((name) => codesIn(properties[name], depth + 1));
+    const codes = [properties['code'], properties['originalCode'], ...inner];
+    return codes.filter((code) => typeof code === 'string');
   } catch {
     return []; // A getter or a Proxy threw.
   }
 }
 
-/** The codes in an error and in the errors that it wraps, each once. */
-export function codesIn(error: unknown): readonly string[] {
-  return [...new Set(sqlStates(error).filter((code) => typeof code === 'string'))];
-}
-
 /** Serialisation failure, deadlock, and Prisma's code for both. */
-const CONFLICTS: readonly unknown[] = ['40001', '40P01', 'P2034'];
+const CONFLICTS = ['40001', '40P01', 'P2034'];
 
 export function isWorthRetrying(error: unknown): boolean {
-  return sqlStates(error).some((state) => CONFLICTS.includes(state));
+  return codesIn(error).some((code) => CONFLICTS.includes(code));
 }
 
 const MIGRATE = 'call `await store.migrate()` once at startup, or run the SQL of migrationSql()';
 
-const ADVICE = new Map<unknown, string>([
+const ADVICE = new Map([
   ['42P01', `a table of the store is missing: ${MIGRATE}`],
   ['3F000', `the schema of the store is missing: ${MIGRATE}`],
   ['42883', 'the server lacks a function that the store uses: it needs PostgreSQL 13 or newer'],
@@ -180,23 +176,23 @@ const ADVICE = new Map<unknown, string>([
 
 /** Adds advice to an error of the store's own statements. The driver's error is the cause. */
 export function explained(error: unknown): unknown {
-  const problems = sqlStates(error).map((state) => ADVICE.get(state));
+  const problems = codesIn(error).map((code) => ADVICE.get(code));
   const advice = problems.find((problem) => problem !== undefined);
   return advice === undefined ? error : new Error(advice, { cause: error });
 }
 
 /** The reason why the mark could not be written, from the error of the last message. */
 export function finishFailure(error: unknown): unknown {
-  const states = sqlStates(error);
-  if (states.includes('23505')) return new MarkConflict('the mark is there', { cause: error });
-  if (states.includes('22012')) {
+  const codes = codesIn(error);
+  if (codes.includes('23505')) return new MarkConflict('the mark is there', { cause: error });
+  if (codes.includes('22012')) {
     return notCredited(
       'your code ended the transaction of `tx`. Never send BEGIN, COMMIT or ROLLBACK: throw an ' +
         'error to roll back, and use SAVEPOINT and ROLLBACK TO for a part',
       error,
     );
   }
-  if (states.includes('25P02')) {
+  if (codes.includes('25P02')) {
     return notCredited(
       'a statement failed and your code went on, but PostgreSQL had given the transaction up. ' +
         'Let the error through, or set a SAVEPOINT before a statement that may fail',

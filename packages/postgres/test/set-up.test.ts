@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { PGlite } from '@electric-sql/pglite';
 import { ConfigurationError } from '@paylink/core';
-import { migrationSql, postgresStore, type MarkTable, type PostgresStore } from '@paylink/postgres';
+import { migrationSql, postgresStore, type PostgresStore } from '@paylink/postgres';
 import { drizzle } from 'drizzle-orm/pglite';
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { MarkTable } from '../src/sql.js';
 import { keyOf, openServer, runOf, silent as logger, type Tx } from './shop.js';
 
 let server: Awaited<ReturnType<typeof openServer>>;

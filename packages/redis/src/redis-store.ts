@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { check, readBound, readOptions, withinBounds } from '@paylink/core';
-import type { PaymentStore } from '@paylink/payments/store';
+import type { PaymentStore } from '@paylink/payments';
 import { checkClient, runScript, textOf, type RedisClient } from './client.js';
 import { keepLease } from './lease.js';
 import { ACQUIRE, RELEASE, RENEW } from './scripts.js';

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { redisStore, type IoredisClient, type NodeRedisClient } from '../src/index.js';
+import type { IoredisClient, NodeRedisClient } from '../src/client.js';
+import { redisStore } from '../src/index.js';
 
 const never = new AbortController().signal;
 const noAnswer = (): Promise<never> => new Promise(() => undefined);

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import type { RedisClient } from '../src/index.js';
+import type { RedisClient } from '../src/client.js';
 
 /** A connected client of one library, and its end. */
 export interface Connected {

@@ -14,12 +14,8 @@ import {
   withoutRedis,
   type RedisServer,
 } from '../../../test/servers/redis.js';
-import {
-  redisStore,
-  type IoredisClient,
-  type RedisScope,
-  type RedisStoreOptions,
-} from '../src/index.js';
+import type { IoredisClient } from '../src/client.js';
+import { redisStore, type RedisScope, type RedisStoreOptions } from '../src/index.js';
 import { RELEASE } from '../src/scripts.js';
 import { connect, LIBRARIES, type Connected } from './clients.js';
 

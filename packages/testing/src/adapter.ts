@@ -28,8 +28,6 @@ export interface AdapterServer {
 
 export type ListenAdapter = (setup: AdapterSetup) => Promise<AdapterServer> | AdapterServer;
 
-export type { TestRunner };
-
 const SECRET = 'a-secret-for-the-adapter-suite';
 const BODY_LIMIT = 1_024;
 const RECEIVED = '{"received":true}';

@@ -2,30 +2,30 @@
 import { isUtf8 } from 'node:buffer';
 
 /** The argument of Fastify's `inject`. */
-export interface InjectOptions {
-  readonly method: 'POST';
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly payload: Buffer;
-}
+export type InjectOptions = Readonly<{
+  method: 'POST';
+  url: string;
+  headers: Record<string, string>;
+  payload: Buffer;
+}>;
 
 /** A delivery in the forms in which tests send one. */
-export interface DeliveryForms {
-  readonly headers: Record<string, string>;
+export type DeliveryForms = Readonly<{
+  headers: Record<string, string>;
   /**
    * For supertest's `send`: a string if the bytes are UTF-8, else a Buffer, whose content type is then
    * `application/octet-stream`, since superagent would write a Buffer as JSON.
    */
-  readonly body: string | Buffer;
+  body: string | Buffer;
   /** The bytes of the body. */
-  readonly rawBody: Buffer;
+  rawBody: Buffer;
   /** A Fetch Request, for Next.js and every Fetch host. */
   toRequest(url: string | URL): Request;
   /** For Fastify's `inject`. */
   toInject(url: string): InjectOptions;
   /** Sends it to a server. */
   send(url: string | URL): Promise<Response>;
-}
+}>;
 
 export function inForms(rawBody: Buffer, headers: Record<string, string>): DeliveryForms {
   const toRequest = (url: string | URL): Request =>

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
 /** How the other side closed: in order, or by a reset. */
-export type Ending = 'FIN' | 'RST';
+type Ending = 'FIN' | 'RST';
 
 export interface WireReply {
   readonly status: number;
@@ -20,9 +20,9 @@ export interface WireReply {
 export type WireAnswer = WireReply | 'closed' | 'no answer';
 
 /** The target: a port of 127.0.0.1, or the origin of an address. */
-export type WireTarget = number | URL;
+type WireTarget = number | URL;
 
-export interface WireOptions {
+interface WireOptions {
   /** Milliseconds until a connection counts as failed. Default 5,000. */
   readonly timeout?: number | undefined;
   /** Breaks the connection. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { testPaymentStore, type InboxUnderTest, type StoreUnderTest } from '../src/index.js';
+import type { InboxUnderTest } from '../src/inbox-scenarios.js';
+import { testPaymentStore } from '../src/index.js';
+import type { StoreUnderTest } from '../src/payment-store-suite.js';
 
 type Kept = NonNullable<Awaited<ReturnType<InboxUnderTest['get']>>>;
 

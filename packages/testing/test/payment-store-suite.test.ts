@@ -3,9 +3,9 @@ import {
   testPaymentStore,
   type CreatedStore,
   type PaymentStoreSuiteOptions,
-  type StoreUnderTest,
-  type TestRunner,
 } from '../src/index.js';
+import type { StoreUnderTest } from '../src/payment-store-suite.js';
+import type { TestRunner } from '../src/test-runner.js';
 
 interface Tx {
   readonly written: string[];

@@ -1,5 +1,5 @@
 /** A report for people: the attacks that could not be judged, and the causes, at most a screen of both. */
-import type { AuditCause, AuditReport, AuditResult } from '@paylink/testing';
+import type { AuditReport, AuditResult } from '@paylink/testing';
 import type { Output } from '../output.js';
 import { text, type Printable, type SafeText } from '../safe-text.js';
 
@@ -54,7 +54,7 @@ export function showReport(
 }
 
 function showCause(
-  { severity: level, title, evidence, fix, symptoms }: AuditCause,
+  { severity: level, title, evidence, fix, symptoms }: AuditReport['causes'][number],
   framework: string | undefined,
   output: Output,
 ): void {

@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Payments, References } from '@paylink/payments';
+import type { Payments } from '@paylink/payments';
 import { messageOf } from '../database.js';
 import { isConfigurationError, usageFailure } from '../failure.js';
+
+type References = Parameters<Payments['reconcile']>[0];
 
 export interface ShopModule {
   readonly payments: Pick<Payments, 'reconcile'>;

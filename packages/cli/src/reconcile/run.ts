@@ -1,12 +1,7 @@
 /** One run of a schedule, and its report for the log, the health file and programs. */
 import { setMaxListeners } from 'node:events';
 import { withinBounds } from '@paylink/core';
-import type {
-  FailedOrder,
-  ReconcileProgress,
-  ReconcileReport,
-  References,
-} from '@paylink/payments';
+import type { ReconcileProgress, ReconcileReport } from '@paylink/payments';
 import { messageOf } from '../database.js';
 import { isConfigurationError, isUsageFailure, usageFailure } from '../failure.js';
 import type { ShopModule } from './module.js';
@@ -130,9 +125,9 @@ type Reconciling = Omit<RunOptions, 'alone' | 'onError' | 'redact'>;
 
 async function reconcileWith(
   { shop, tenant, signal, ...options }: Reconciling,
-  onError: (failed: FailedOrder) => void,
+  onError: (failed: ReconcileReport['errors'][number]) => void,
 ): Promise<ReconcileReport> {
-  const asking = async (): Promise<References> => shop.unpaidReferences(tenant);
+  const asking = async () => shop.unpaidReferences(tenant);
   const references = await withinBounds(asking(), { signals: [signal] });
   if (Array.isArray(references) && references.some((each) => typeof each !== 'string')) {
     throw usageFailure(

@@ -4,18 +4,18 @@ import type { Target } from '../server/target.js';
 import { framing, send, type Answer, type Pace } from './send.js';
 
 /** The sent request. */
-export interface SentRequest {
-  readonly method: 'POST';
-  readonly url: string;
+export type SentRequest = Readonly<{
+  method: 'POST';
+  url: string;
   /** The headers of the notification. A repeated header is joined with ", ". */
-  readonly headers: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, string>>;
   /** Every header line, in the order of the wire. */
-  readonly headerLines: readonly HeaderLine[];
+  headerLines: readonly HeaderLine[];
   /** The body as UTF-8. */
-  readonly body: string;
+  body: string;
   /** The body as it was sent. */
-  readonly rawBody: Uint8Array;
-}
+  rawBody: Uint8Array;
+}>;
 
 /** One POST to the webhook URL. */
 export interface DeliveryAttempt {

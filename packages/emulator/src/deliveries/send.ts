@@ -10,13 +10,13 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 import type { HeaderLine } from './notification.js';
 
 /** A receiver's answer. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+export type Answer = Readonly<{
+  status: number;
+  headers: Readonly<Record<string, string | readonly string[]>>;
   /** The first 4,096 bytes. */
-  readonly body: string;
-  readonly truncated: boolean;
-}
+  body: string;
+  truncated: boolean;
+}>;
 
 /** The timing of the bytes of a body, if they do not go out at once. */
 export type Pace =

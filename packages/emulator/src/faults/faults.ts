@@ -10,20 +10,20 @@
 export type Reaction = 'acknowledge' | 'refuse' | 'decline' | 'retry' | 'silence';
 
 /** How a correct receiver answers. */
-export interface Expectation {
+export type Expectation = Readonly<{
   /** The statuses of Paylink's own receivers. */
-  readonly statuses: readonly number[];
+  statuses: readonly number[];
   /** The possible answers of a correct receiver to each notification of the fault. */
-  readonly reactions: readonly Reaction[];
+  reactions: readonly Reaction[];
   /** Whether no answer at all is right as well: `reactions` has `silence`. */
-  readonly silence?: true;
+  silence?: true;
   /** Right as well, though stricter is safer. */
-  readonly tolerated?: readonly Reaction[];
+  tolerated?: readonly Reaction[];
   /** Whether at least one answer must acknowledge: if all of them are retried, nothing is credited. */
-  readonly mustAcknowledge?: true;
+  mustAcknowledge?: true;
   /** The result that must hold for every status. Only your orders show it. */
-  readonly effect: string;
-}
+  effect: string;
+}>;
 
 export interface FaultDescription {
   /** The rows of the table of attacks. */

@@ -4,14 +4,14 @@ export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 export const CURRENCY = 'XOF';
 
 /** A payment as the API gives it (docs/service.md 2.3). */
-export interface Payment {
-  readonly reference: string;
-  readonly type: 'payment';
+export type Payment = Readonly<{
+  reference: string;
+  type: 'payment';
   /** In the smallest unit of the currency. Missing only with `assumed.amountBeforeChoice: 'omit'`. */
-  readonly amount?: number;
-  readonly currency: string;
-  readonly status: PaymentStatus;
-}
+  amount?: number;
+  currency: string;
+  status: PaymentStatus;
+}>;
 
 /** The amount that a link asks of the customer, or the bounds of a free amount. */
 export type Price =
@@ -57,14 +57,14 @@ export type PaymentLinkFields = {
 );
 
 /** A link as the API answers its creation (docs/service.md 2.2). */
-export interface CreatedLink {
-  readonly token: string;
-  readonly url: string;
-  readonly amount?: number;
-  readonly currency: string;
-  readonly reference: string;
-  readonly status: PaymentStatus;
-}
+export type CreatedLink = Readonly<{
+  token: string;
+  url: string;
+  amount?: number;
+  currency: string;
+  reference: string;
+  status: PaymentStatus;
+}>;
 
 /** The body of the 201 for a link that was just made. */
 export function toCreatedLink({ token, url, price, reference, status }: Link): CreatedLink {

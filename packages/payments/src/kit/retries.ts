@@ -1,11 +1,4 @@
-import { withinBounds } from '@paylink/core';
-
-export interface Retries {
-  /** On abort no further attempt starts. */
-  readonly signal: AbortSignal;
-  /** Whether the database rolled the attempt back in favour of another transaction. */
-  readonly isWorthRetrying: (error: unknown) => boolean;
-}
+import { pause } from '../limits.js';
 
 const ATTEMPTS = 3;
 
@@ -19,7 +12,15 @@ const LONGEST_WAIT = 25;
  * @throws the error of the last attempt, or the reason of `signal`
  */
 export async function withRetries<T>(
-  { signal, isWorthRetrying }: Retries,
+  {
+    signal,
+    isWorthRetrying,
+  }: {
+    /** On abort no further attempt starts. */
+    readonly signal: AbortSignal;
+    /** Whether the database rolled the attempt back in favour of another transaction. */
+    readonly isWorthRetrying: (error: unknown) => boolean;
+  },
   attempt: () => Promise<T>,
 ): Promise<T> {
   for (let number = 1; ; number++) {
@@ -28,10 +29,6 @@ export async function withRetries<T>(
     } catch (error) {
       if (number === ATTEMPTS || signal.aborted || !isWorthRetrying(error)) throw error;
     }
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const pause = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.random() * LONGEST_WAIT * number);
-    });
-    await withinBounds(pause, { signals: [signal] }).finally(() => clearTimeout(timer));
+    await pause(Math.random() * LONGEST_WAIT * number, signal);
   }
 }

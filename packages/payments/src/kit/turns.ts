@@ -1,4 +1,4 @@
-import type { RunResult } from '../store.js';
+import type { RunResult } from '../payment-store.js';
 
 interface Waiter {
   readonly key: string;

@@ -21,7 +21,8 @@ export class RateLimit {
   readonly #pace: Pace;
   #until = 0;
   #refusals = 0;
-  #keyRefused = false;
+  /** Whether the service has refused the key of the client. */
+  keyRefused = false;
 
   constructor(pace: Pace) {
     this.#pace = pace;
@@ -29,12 +30,7 @@ export class RateLimit {
 
   /** Whether nothing is asked any more: the run ends before the pause, or the key is refused. */
   get isOver(): boolean {
-    return this.#keyRefused || Math.max(performance.now(), this.#until) >= this.#pace.end;
-  }
-
-  /** Whether the service has refused the key of the client. */
-  get keyRefused(): boolean {
-    return this.#keyRefused;
+    return this.keyRefused || Math.max(performance.now(), this.#until) >= this.#pace.end;
   }
 
   /**
@@ -58,7 +54,7 @@ export class RateLimit {
       } catch (error) {
         const { cause } = Object(error) as { readonly cause?: unknown };
         // The service would refuse every other question too, and may lock the account.
-        this.#keyRefused ||= isOfKey(error) || isOfKey(cause);
+        this.keyRefused ||= isOfKey(error) || isOfKey(cause);
         const isRefused = this.#refused(error) || this.#refused(cause);
         if (!isRefused || refusals === mostRefusals) throw error;
       }

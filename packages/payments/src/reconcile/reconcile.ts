@@ -1,7 +1,6 @@
 import { check, readBound, readOptions, withinBounds, type Logger } from '@paylink/core';
 import { ask, type ServicePayment } from '../ask.js';
-import type { Paid } from '../credit.js';
-import { creditNow } from '../credit-now.js';
+import { creditNow, type Paid } from '../credit.js';
 import { identify, readTenant } from '../identity.js';
 import { checkSignal, withLimit } from '../limits.js';
 import { tell } from '../observe.js';
@@ -72,9 +71,9 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
   const work = async (item: Item): Promise<void> => {
     report.begin(item);
     const isRepeated = seen.size === seen.add(item.reference).size;
-    const result = isRepeated
+    const result: Result = isRepeated
       ? 'repeated'
-      : await resultOf(quiet, item.reference, steps).catch(asError);
+      : await resultOf(quiet, item.reference, steps).catch((error: unknown) => ({ error }));
     report.end(item, result);
     // Once the run is ended, every question under way fails.
     if (typeof result === 'object' && signal?.aborted !== true)
@@ -152,8 +151,4 @@ async function inParallel(
     // Closes a database cursor behind the references. Not awaited, because it may hang.
     items.return().catch(() => undefined);
   }
-}
-
-function asError(error: unknown): Result {
-  return { error };
 }

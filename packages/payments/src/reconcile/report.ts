@@ -15,10 +15,7 @@ export interface ReconcileProgress {
 }
 
 /** A reference whose order was not credited, and why. */
-export interface FailedOrder {
-  readonly reference: string;
-  readonly error: unknown;
-}
+export type FailedOrder = Readonly<{ reference: string; error: unknown }>;
 
 /** The findings of the run. Each reference is in one of the lists. */
 export interface ReconcileReport {

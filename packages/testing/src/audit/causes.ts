@@ -29,18 +29,18 @@ export type CauseId =
   | 'loses_unknown';
 
 /** One cause, with its evidence and its fix. */
-export interface AuditCause {
-  readonly id: CauseId;
-  readonly severity: Severity;
+export type AuditCause = Readonly<{
+  id: CauseId;
+  severity: Severity;
   /** The receiver's fault: "does not verify at all". */
-  readonly title: string;
+  title: string;
   /** The evidence, in at most three sentences. */
-  readonly evidence: readonly string[];
+  evidence: readonly string[];
   /** How to fix it, in a line, for the framework that answers if it is known. */
-  readonly fix: string;
+  fix: string;
   /** How many findings come of it. */
-  readonly symptoms: number;
-}
+  symptoms: number;
+}>;
 
 interface Traits {
   readonly title: string;

@@ -41,8 +41,8 @@ export interface AuditResult {
 }
 
 /** Why an audit ended before everything was tried. */
-export interface AuditStop {
-  readonly reason:
+export type AuditStop = Readonly<{
+  reason:
     | 'wrong_secret'
     | 'unknown_reference'
     | 'no_route'
@@ -51,8 +51,8 @@ export interface AuditStop {
     | 'stopped_serving'
     | 'interrupted';
   /** The fault and its fix, in a sentence or two. */
-  readonly message: string;
-}
+  message: string;
+}>;
 
 export interface AuditReport {
   /** Without its query, which may hold a key. */
