@@ -1,11 +1,11 @@
-import { check, readOptions } from '@paylink/core';
+import { check, checkSignal, readOptions } from '@paylink/core';
 import { refuseBrowser } from './browser-guard.js';
-import { checkSignal, PaylinkError } from './errors.js';
+import { isRefusal, PaylinkError } from './errors.js';
 import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
 import { readLink, type PaymentLinkRequest } from './link.js';
 import { readSettings, type ClientOptions } from './options.js';
 import { readPayment, readPaymentLink, type Payment, type PaymentLink } from './payment.js';
-import { faultOfReference } from './reference.js';
+import { faultInPath } from './reference.js';
 import { send, type Call } from './request.js';
 import { retry, throwIfAborted } from './retry.js';
 
@@ -76,7 +76,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
       const checked = readLink(link);
       const idempotencyKey = readIdempotencyKey(own.idempotencyKey);
       throwIfAborted(signal);
-      await sentKeys.remember(idempotencyKey, checked.json);
+      const isNew = await sentKeys.remember(idempotencyKey, checked.json);
       const call: Call = {
         endpoint: 'POST /v1/payment-links',
         method: 'POST',
@@ -85,20 +85,25 @@ export function createClient(options: ClientOptions): PaylinkClient {
         body: checked.json,
         idempotencyKey,
       };
-      return readPaymentLink(await request(call, signal), checked, settings, idempotencyKey);
+      const answer = await request(call, signal).catch((error: unknown) => {
+        // No link was made, so the key is free for the corrected link.
+        if (isNew && isRefusal(error)) sentKeys.forget(idempotencyKey);
+        throw error;
+      });
+      return readPaymentLink(answer, checked, settings, idempotencyKey);
     },
 
     async getPayment(reference, callOptions = {}) {
       const own = readOptions(callOptions, ['signal', 'tenant', 'retryLimited']);
       const { signal, tenant, retryLimited } = own;
-      onlyTenant ??= tenant;
       const problem =
         'differs from the tenant of an earlier call, and a client has the API key of one merchant. ' +
         'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })';
-      check(tenant === undefined || tenant === onlyTenant, 'tenant', problem);
+      check(tenant === undefined || tenant === (onlyTenant ?? tenant), 'tenant', problem);
       checkSignal(signal);
-      const fault = faultOfReference(reference);
+      const fault = faultInPath(reference);
       if (fault !== undefined) throw new PaylinkError('invalid_reference', `reference ${fault}`);
+      onlyTenant ??= tenant;
       const call: Call = {
         endpoint: 'GET /v1/payments/{reference}',
         method: 'GET',

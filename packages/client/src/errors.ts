@@ -1,5 +1,3 @@
-import { check } from '@paylink/core';
-
 // Symbol.for, because an application can hold two copies of this package (ESM and CJS, or two versions).
 const BRAND = Symbol.for('@paylink/client:PaylinkError');
 
@@ -94,11 +92,8 @@ export function isPaylinkError(error: unknown): error is PaylinkError {
   return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
 }
 
-/** @throws ConfigurationError unless `signal` is absent or an AbortSignal. */
-export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
-  const { addEventListener, aborted } = Object(signal) as Partial<AbortSignal>;
-  const fit =
-    signal === undefined ||
-    (typeof addEventListener === 'function' && typeof aborted === 'boolean');
-  check(fit, 'signal', 'must be an AbortSignal');
+/** Whether the service has refused the request for good, so that nothing was created. */
+export function isRefusal(error: unknown): boolean {
+  if (!isPaylinkError(error) || error.mayHaveCreated === true) return false;
+  return ['rejected', 'unauthorized', 'forbidden', 'not_found'].includes(error.code);
 }

@@ -23,8 +23,8 @@ export function readIdempotencyKey(key: unknown): string {
 export class SentKeys {
   readonly #links = new Map<string, string>();
 
-  /** @throws PaylinkError `idempotency_key_reused` */
-  async remember(key: string, json: string): Promise<void> {
+  /** Returns whether the key is new. @throws PaylinkError `idempotency_key_reused` */
+  async remember(key: string, json: string): Promise<boolean> {
     const fingerprint = await sha256(json);
     const known = this.#links.get(key);
     if (known !== undefined && known !== fingerprint) {
@@ -38,6 +38,11 @@ export class SentKeys {
     this.#links.delete(key);
     this.#links.set(key, fingerprint);
     if (this.#links.size > REMEMBERED) this.#links.delete(this.#links.keys().next().value!);
+    return known === undefined;
+  }
+
+  forget(key: string): void {
+    this.#links.delete(key);
   }
 }
 

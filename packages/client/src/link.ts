@@ -1,5 +1,6 @@
+import { isWellFormed } from '@paylink/core';
 import { PaylinkError } from './errors.js';
-import { faultOfReference, faultOfText } from './reference.js';
+import { faultInPath } from './reference.js';
 
 interface AnyLink {
   /** Your own order reference: one for each order. The payment is read, and credited, by it. */
@@ -65,7 +66,7 @@ export function readLink(link: unknown): CheckedLink {
   if (unknown !== undefined)
     refuse(unknown, `is not a field of a payment link. Valid fields: ${FIELDS.join(', ')}`);
 
-  const fault = faultOfReference(given['reference']);
+  const fault = faultInPath(given['reference']);
   if (fault !== undefined) refuse('reference', fault);
   const fields = {
     ...readPrice(given),
@@ -111,8 +112,7 @@ function readText(given: Fields, name: string): string | undefined {
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || text.trim() === '')
     refuse(name, 'must be a string that is not blank');
-  const fault = faultOfText(text);
-  if (fault !== undefined) refuse(name, fault);
+  if (!isWellFormed(text)) refuse(name, 'must not contain unpaired surrogates');
   return text;
 }
 

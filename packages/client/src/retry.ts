@@ -1,4 +1,4 @@
-import { withinBounds } from '@paylink/core';
+import { pause, withinBounds } from '@paylink/core';
 import { isPaylinkError, noteMayHaveCreated, PaylinkError } from './errors.js';
 
 /** The wait before a retry is drawn from 0 to this, doubled with each try. In milliseconds. */
@@ -36,7 +36,10 @@ export async function retry<T>(
   for (let tries = 1; ; tries++) {
     let isAsked = false;
     try {
-      if (wait > 0) await pause(wait, patience);
+      if (wait > 0) {
+        const reason = (): PaylinkError => abortionBy(signal!, idempotencyKey);
+        await pause(wait, { signals: [signal], reason });
+      }
       throwIfAborted(signal, idempotencyKey);
       isAsked = true;
       const milliseconds = Math.min(timeout, Math.max(1, end - performance.now()));
@@ -83,13 +86,6 @@ async function within<T>(
   };
   await withinBounds(running, { milliseconds, signals: [signal], reason }).catch(() => undefined);
   return running;
-}
-
-async function pause(milliseconds: number, { signal, idempotencyKey }: Patience): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
-  const reason = (): PaylinkError => abortionBy(signal!, idempotencyKey);
-  await withinBounds(over, { signals: [signal], reason }).finally(() => clearTimeout(timer));
 }
 
 /** @throws PaylinkError `aborted` */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type PaylinkClient, type PaymentLinkRequest } from '../src/index.js';
-import { API_KEY, created, failure, startRawServer, type RawServer } from './raw-server.js';
+import { answer, API_KEY, created, failure, startRawServer, type RawServer } from './raw-server.js';
 
 let server: RawServer;
 let client: PaylinkClient;
@@ -257,6 +257,24 @@ describe('the Idempotency-Key', () => {
     ]);
   });
 
+  it('is free for the corrected link if the service has refused the first one', async () => {
+    const refusing = await startRawServer(
+      answer(400, () => ({})),
+      answer(500, () => ({})),
+    );
+    try {
+      const own = createClient({ baseUrl: refusing.baseUrl, apiKey: API_KEY, retries: 0 });
+      const send = (amount: number): Promise<unknown> =>
+        failure(own.createPaymentLink({ ...fixed, amount }, { idempotencyKey: 'order-1' }));
+      expect(await send(15_000)).toMatchObject({ code: 'rejected' });
+      expect(await send(20_000)).toMatchObject({ code: 'service_error' });
+      // The link of 20,000 may exist.
+      expect(await send(15_000)).toMatchObject({ code: 'idempotency_key_reused' });
+    } finally {
+      await refusing.close();
+    }
+  });
+
   it('is refused for another link at the same moment', async () => {
     const links = [1, 2, 3, 4].map((amount) =>
       create({ ...fixed, amount }, { idempotencyKey: 'order-1' }),
@@ -278,6 +296,6 @@ describe('the Idempotency-Key', () => {
     await expect(keys.remember('key-2', 'b')).rejects.toMatchObject({
       code: 'idempotency_key_reused',
     });
-    await expect(keys.remember('key-1', 'b')).resolves.toBeUndefined();
+    expect(await keys.remember('key-1', 'b')).toBe(true);
   });
 });

@@ -1,7 +1,8 @@
 /** From proven bytes to a typed event. Nothing in this file runs before the signature matched. */
 import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
-import { isWellFormed, toText } from './bytes.js';
+import { toText } from './bytes.js';
+import { faultOfReference } from './reference.js';
 import { withinBounds } from './time-limit.js';
 
 /** The parsed body. Other fields are `unknown`: never credit an amount from it (docs/service.md 6). */
@@ -63,7 +64,7 @@ export function readEvents(
   for (const [kind, schema] of Object.entries(events)) {
     const option = `events['${kind}']`;
     check(
-      isKind(kind) && kind !== 'unrecognized',
+      isEventKind(kind) && kind !== 'unrecognized',
       option,
       'is not an event kind: 1 to 128 of a-z, 0-9, `.`, `_` and `-`',
     );
@@ -81,11 +82,12 @@ export function readEvents(
 
 /** The kind in the event header. The signature does not cover it: it may cause less, never more. */
 export function parseKind(header: unknown): string {
-  if (isKind(header)) return header;
+  if (isEventKind(header)) return header;
   throw fault('invalid_event', 'the event header is absent, repeated or not an event kind');
 }
 
-function isKind(value: unknown): value is string {
+/** Whether the value is the name of an event kind: 1 to 128 of `a-z`, `0-9`, `.`, `_` and `-`. */
+export function isEventKind(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z0-9._-]{1,128}$/.test(value);
 }
 
@@ -100,15 +102,8 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   const payload = parseJson(text);
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalid('is not a JSON object');
-  const { reference } = payload;
-  if (
-    typeof reference !== 'string' ||
-    reference.trim() === '' ||
-    reference.includes('\0') ||
-    !isWellFormed(reference)
-  ) {
-    throw invalid('needs a `reference`: a non-blank string without NUL or unpaired surrogates');
-  }
+  const fault = faultOfReference(payload['reference']);
+  if (fault !== undefined) throw invalid(`needs a \`reference\`: it ${fault}`);
   return Object.freeze(payload) as WebhookPayload;
 }
 

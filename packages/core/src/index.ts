@@ -9,7 +9,9 @@ export {
   WebhookError,
   type WebhookErrorOptions,
 } from './errors.js';
+export { isWellFormed } from './bytes.js';
 export { isProduction } from './environment.js';
+export { isEventKind } from './event.js';
 export type { KnownEvent, UnrecognizedEvent, WebhookEvent, WebhookPayload } from './event.js';
 export type { EventReceiver, Handled, Handler, HandlerContext, Handlers } from './handlers.js';
 export { hostError } from './host-error.js';
@@ -17,11 +19,12 @@ export { logLine, readLogger, type LogFields, type Logger } from './logger.js';
 export type { GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
 export { readBound, readOptions } from './read-options.js';
 export { keepEvent, webhookEvent } from './proven-event.js';
+export { faultOfReference } from './reference.js';
 export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';
 export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
 export type { DeliveryOutcome, ObserveHook } from './reporting.js';
 export { failureOf } from './result.js';
 export type { EventSchemas, EventTypes, NoEvents, SchemasOf, StandardSchema } from './schema.js';
 export type { Secret, SecretList, SecretOption, SecretProvider, TenantSecret } from './secret.js';
-export { withinBounds, type Bounds } from './time-limit.js';
+export { checkSignal, pause, withinBounds, type Bounds } from './time-limit.js';
 export { createVerifier, type Verifier } from './verifier.js';

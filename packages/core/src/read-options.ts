@@ -26,7 +26,7 @@ export function readOptions<Options extends object>(
 }
 
 /** The longest time that a timer can wait. A longer time would fire at once. */
-const LONGEST_TIMER = 2_147_483_647;
+export const LONGEST_TIMER = 2_147_483_647;
 
 /**
  * Checks a bound: a whole number from `least` to `most`. Default of `most`: the longest timer in

@@ -1,3 +1,6 @@
+import { check } from './errors.js';
+import { LONGEST_TIMER } from './read-options.js';
+
 /** How long to wait for a promise that may never settle. */
 export interface Bounds {
   /** The most milliseconds to wait. Default: no limit. */
@@ -44,6 +47,22 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
       else reject(aborted?.reason ?? new Error(`no answer in ${milliseconds} ms`));
     }
   });
+}
+
+/** Waits, 24 days at most. Rejects at a bound. */
+export async function pause(milliseconds: number, bounds: Bounds = {}): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER));
+  });
+  await withinBounds(over, bounds).finally(() => clearTimeout(timer));
+}
+
+/** @throws ConfigurationError unless `signal` is absent or an AbortSignal */
+export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  const { addEventListener, aborted } = Object(signal) as Partial<AbortSignal>;
+  const isSignal = typeof addEventListener === 'function' && typeof aborted === 'boolean';
+  check(signal === undefined || isSignal, 'signal', 'must be an AbortSignal');
 }
 
 /** The time limit of a run. */

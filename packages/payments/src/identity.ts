@@ -1,5 +1,5 @@
 /** Names the order that an event, a settle or a reconcile is about, in one way for all three. */
-import { WebhookError } from '@paylink/core';
+import { faultOfReference, isEventKind, WebhookError } from '@paylink/core';
 
 /** SHA-256 digests in lower-case hex: an index has a limit, and a reference can have 10 kB. */
 export type Identity = Readonly<{
@@ -13,7 +13,7 @@ export type Identity = Readonly<{
  * Gives the key under which payments credits an event, however its bytes are written. The key
  * of a merchant without tenant does not change if a second merchant comes.
  *
- * @throws WebhookError `invalid_reference` or `invalid_tenant`
+ * @throws WebhookError `invalid_reference`, `invalid_tenant` or `invalid_kind`
  */
 export async function identify({
   tenant,
@@ -29,8 +29,8 @@ export async function identify({
   const owner = readTenant(tenant);
   const fault = faultOfReference(reference);
   if (fault !== undefined) throw invalid('reference', fault);
-  // JSON keeps ["a","b:c"] and ["a:b","c"] apart. No kind starts with a bracket, so the two forms
-  // differ too.
+  if (!isEventKind(kind)) throw invalid('kind', 'must be 1 to 128 of a-z, 0-9, `.`, `_` and `-`');
+  // A kind has no colon and no bracket, so no two orders have one name.
   const name =
     owner === undefined ? `${kind}:${reference}` : JSON.stringify([owner, kind, reference]);
   const [key, turn] = await Promise.all([
@@ -45,14 +45,6 @@ export function readTenant(tenant: unknown): string | undefined {
   if (tenant === undefined || tenant === false) return undefined;
   if (typeof tenant === 'string' && tenant !== '') return tenant;
   throw invalid('tenant', 'must be a non-empty string, or false if there is one merchant');
-}
-
-function faultOfReference(reference: unknown): string | undefined {
-  if (typeof reference !== 'string') return 'must be a string';
-  if (reference.trim() === '') return 'must not be blank';
-  // UTF-8 writes every unpaired surrogate as the same bytes, so two references would be one key.
-  if (/\p{Surrogate}/u.test(reference)) return 'must not contain unpaired surrogates';
-  return reference.includes('\0') ? 'must not contain NUL' : undefined;
 }
 
 function invalid(name: string, problem: string): WebhookError {

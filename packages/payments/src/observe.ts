@@ -43,14 +43,8 @@ export function logFailure(
   const { code, status } = factsOf(error);
   const { message } = isWebhookError(error) ? error : { message: describe(error) };
   const text = `${message} (${source} of the order ${JSON.stringify(reference.slice(0, 100))})`;
-  // docs/errors.md does not explain the codes of the merchant.
-  const line = OURS.includes(code)
-    ? logLine(status, code, text)
-    : `[paylink] ${status} ${code}: ${text}`;
-  logger.error(line, { code, status, reference });
+  logger.error(logLine(status, code, text), { code, status, reference });
 }
-
-const OURS = ['handler_failed', 'handler_timeout', 'not_credited', 'store_unavailable'];
 
 /** Calls a hook of the merchant. An error or a rejection of the hook has no effect. */
 export function tell<T>(hook: ((value: T) => unknown) | undefined, value: T): void {

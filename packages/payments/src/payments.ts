@@ -8,6 +8,8 @@ import { createSettle, type Settled } from './settle.js';
 
 /** Three ways to one credit: they share the client, the store, the key and `credit`. */
 export interface Payments {
+  /** The kinds of `handlers`. `paymentWebhook` takes their events without the option `events`. */
+  readonly kinds: readonly string[];
   /**
    * Credits the order of a verified event: give the payments to `paymentWebhook` as its handlers,
    * or call this in a queue worker or behind a gate.
@@ -60,6 +62,7 @@ export function createPayments<Tx, Payment extends ServicePayment>(
 ): Payments {
   const settings = readSettings(options);
   return Object.freeze<Payments>({
+    kinds: [...settings.handlers.keys()],
     receive: (event, context) => receive(settings, event, context),
     settle: createSettle(settings),
     reconcile: (references, run) => reconcile(settings, references, run),

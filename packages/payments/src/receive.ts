@@ -1,9 +1,9 @@
-import { check, failureOf, WebhookError, type UnrecognizedEvent } from '@paylink/core';
+import { check, failureOf, WebhookError, type UnrecognizedEvent, checkSignal } from '@paylink/core';
 import { ask, type ServicePayment } from './ask.js';
 import { creditOnce, type Credited, type Paid } from './credit.js';
 import { identify, readTenant } from './identity.js';
 import { discardFailed, keepFailed, type Delivered } from './inbox.js';
-import { checkSignal, withLimit } from './limits.js';
+import { withLimit } from './limits.js';
 import { observed } from './observe.js';
 import type { Payments } from './payments.js';
 import { isDone, runOnce } from './run-once.js';

@@ -1,4 +1,11 @@
-import { check, readBound, readLogger, readOptions, type KnownEvent } from '@paylink/core';
+import {
+  check,
+  isEventKind,
+  readBound,
+  readLogger,
+  readOptions,
+  type KnownEvent,
+} from '@paylink/core';
 import type { Logger, UnrecognizedEvent } from '@paylink/core';
 import { readClient, type ClientOf, type PaymentClient, type ServicePayment } from './ask.js';
 import type { Credit, CreditContext } from './credit.js';
@@ -29,7 +36,7 @@ export interface PaymentsOptions<Tx, Payment extends ServicePayment> {
   readonly store: PaymentStore<Tx>;
   /** Credits one order and returns the number of rows that it changed. */
   readonly credit: Credit<Settled<Tx>, Settled<Payment>>;
-  /** Handlers of other kinds. Without a handler, an event of another kind is ignored. */
+  /** Handlers of other kinds. An event of a kind without a handler is acknowledged and ignored. */
   readonly handlers?: Readonly<Record<string, KindHandler<Settled<Tx>>>> | undefined;
   /**
    * Milliseconds for `receive` without a signal, and for each step of `settle` and `reconcile`: the
@@ -98,7 +105,8 @@ function readHandlers<Tx>(
   for (const [kind, handler] of map) {
     const option = `handlers['${kind}']`;
     check(kind !== SUCCEEDED, option, 'must not be set: `credit` handles this kind');
-    check(kind !== 'unrecognized', option, 'must be the kind that the service sends');
+    const isKind = isEventKind(kind) && kind !== 'unrecognized';
+    check(isKind, option, 'must be the kind that the service sends');
     check(typeof handler === 'function', option, 'must be a function');
   }
   return map;

@@ -1,8 +1,8 @@
-import { readOptions, withinBounds } from '@paylink/core';
+import { readOptions, withinBounds, checkSignal } from '@paylink/core';
 import { ask, type PaymentStatus, type ServicePayment } from './ask.js';
 import { creditNow, type Paid } from './credit.js';
 import { identify, readTenant } from './identity.js';
-import { checkSignal, withLimit } from './limits.js';
+import { withLimit } from './limits.js';
 import type { Payments } from './payments.js';
 import { isDone } from './run-once.js';
 import { SUCCEEDED, type Settings } from './settings.js';

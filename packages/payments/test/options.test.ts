@@ -37,6 +37,7 @@ describe('createPayments', () => {
     ['payment.succeeded', () => undefined, /`credit` handles this kind/],
     ['unrecognized', () => undefined, /must be the kind that the service sends/],
     ['payment.refunded', 'refund', /must be a function/],
+    ['Payment:Refunded', () => undefined, /must be the kind that the service sends/],
   ])('refuses the handler %s: %o', (kind, handler, message) => {
     const make = () => createPayments({ ...good(), handlers: { [kind]: handler as never } });
     expect(make).toThrow(message);

@@ -141,6 +141,12 @@ describe('a notification', () => {
   );
 });
 
+it('gives no two orders one key, and refuses a kind that the service cannot send', async () => {
+  const error = await failure(identify({ kind: 'a:b', reference: 'c' }));
+  expect(error).toMatchObject({ code: 'invalid_kind', status: 400 });
+  expect(await keyOf('b:c', { kind: 'a' })).not.toBe(await keyOf('c', { kind: 'a.b' }));
+});
+
 describe('the result of credit', () => {
   it.each([1, 2, 1n, 40n])('%o commits', async (result) => {
     const { payments } = paymentsWith(() => result);
@@ -261,6 +267,18 @@ describe('events of other kinds', () => {
     const event = refunded({ type: 'unrecognized', kind: 'payment.refunded' });
     expect(await payments.receive(event)).toEqual({ outcome: 'handled' });
     expect(await payments.receive(refunded())).toEqual({ outcome: 'duplicate' });
+  });
+
+  it('reach their handlers through a receiver without the option `events`', async () => {
+    const handler = vi.fn();
+    const { payments } = paymentsWith(() => 1, { handlers: { 'payment.refunded': handler } });
+    const receiver = createReceiver({ secret: TEST_SECRET }, payments);
+    const type = 'payment.refunded';
+    const { headers, rawBody } = signedDelivery({ secret: TEST_SECRET, type });
+    const header = (name: string): string | undefined => headers[name];
+    const reply = await receiver.receive({ header, body: () => Promise.resolve(rawBody) }, {});
+    expect(reply.status).toBe(200);
+    expect(handler).toHaveBeenCalledOnce();
   });
 
   it('are ignored without a handler of their own: no inherited name is one', async () => {

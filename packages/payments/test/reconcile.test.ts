@@ -294,6 +294,24 @@ describe('the references of a run', () => {
     expect(await failure(running)).toMatchObject({ name: 'TimeoutError' });
   });
 
+  it('end the run at its deadline if none comes, and the next run starts at the last one', async () => {
+    async function* slow(): AsyncGenerator<string> {
+      yield 'a';
+      yield 'b';
+      await new Promise(() => undefined);
+    }
+    const { reconcile } = paymentsWith();
+    const report = await reconcile(slow(), { deadline: 50 });
+    expect(report).toMatchObject({ total: 2, credited: ['a', 'b'], cursor: '1:b' });
+    const nothing = await reconcile(
+      { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) },
+      { deadline: 50 },
+    );
+    expect(nothing).toMatchObject({ total: 0, cursor: '0:' });
+    const whole = await reconcile(['a', 'b', 'c'].values(), { cursor: nothing.cursor });
+    expect(whole).toMatchObject({ credited: ['c'], duplicates: ['a', 'b'], cursor: undefined });
+  });
+
   it('may throw: the run rejects with that error, once nothing runs any more', async () => {
     const fault = new Error('the database cursor is gone');
     function* broken(): Generator<string> {

@@ -14,10 +14,13 @@ import {
   type Work,
 } from './transaction.js';
 
-/** Milliseconds for aborted work to end before its transaction is rolled back. */
-const GRACE = 2_000;
+/** Milliseconds for aborted work to end before the log says so. */
+const PATIENCE = 2_000;
 /** Assigns a number, so two statements give the same only in one transaction. */
 const NUMBER = 'SELECT pg_current_xact_id()::text AS number';
+
+/** PostgreSQL then releases the turn, undoes the timeout, and refuses all but ROLLBACK. */
+const FAIL = 'SELECT 1 / 0';
 
 type Rows = readonly unknown[];
 
@@ -72,7 +75,7 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     }
     if (result === 'duplicate' || result === 'in_progress') return result;
     // An ORM may resolve although the server rolled back. The mark tells.
-    if (result === 'done' && (await this.query(sql.isDone)).length > 0) return result;
+    if (result === 'done' && (await this.query(sql.findMark)).length > 0) return result;
     throw notCredited('`transaction` resolved, and the mark is not there', failure?.error);
   }
 
@@ -95,8 +98,9 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
   }
 
   /**
-   * Gives the work the ORM's own transaction. On abort, cancels its statement and lets the work end
-   * first: with many ORMs, work that goes on could write by a connection that others have.
+   * Gives the work the ORM's own transaction. On abort, makes the transaction fail and keeps it until
+   * the work ends. If the ORM had the connection back, a late statement of the work would be committed
+   * alone, and the next delivery would credit the order again.
    */
   async #work(tx: Tx, work: Work<Tx>, signal: AbortSignal, transaction: string): Promise<void> {
     const working = work(tx);
@@ -105,8 +109,10 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     } catch (error) {
       if (signal.aborted) {
         this.query(endSql('cancel', transaction)).catch(() => undefined);
-        // The transaction is over: only its end counts.
-        await withinBounds(working, { milliseconds: GRACE }).catch(() => undefined);
+        this.#send(tx, FAIL).catch(() => undefined);
+        const timer = setTimeout(() => this.#warnings.held(), PATIENCE).unref();
+        await working.catch(() => undefined);
+        clearTimeout(timer);
       }
       throw error;
     }

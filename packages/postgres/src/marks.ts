@@ -97,7 +97,7 @@ export class Marks {
     this.#reading += 1;
     const batch = this.#waiting.splice(0, LARGEST_READ);
     try {
-      const sql = (await this.sql()).whichAreDone(batch.map(({ key }) => key));
+      const sql = (await this.sql()).findMarks(batch.map(({ key }) => key));
       const rows = (await this.#database.query(sql)) as readonly { readonly key: string }[];
       const done = new Set(rows.map(({ key }) => key));
       for (const { key, resolve } of batch) resolve(done.has(key));

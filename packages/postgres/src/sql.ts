@@ -35,7 +35,7 @@ export interface RunSql {
   /** Writes the mark. Fails with 22012 unless the transaction is the one of the claim. */
   readonly finish: (claim: Claim) => readonly string[];
   /** Gives a row if the key is done. */
-  readonly isDone: string;
+  readonly findMark: string;
 }
 
 /** One lock for all tables, since two of them can be in one new schema. */
@@ -65,10 +65,10 @@ export class MarkSql {
     const [mark, lock] = [bytes(key), this.#lockOf(turn)];
     // A serializable transaction does not look: its reads of one index page would make runs of
     // different orders fail. There the primary key alone finds a duplicate.
-    const isDone = `current_setting('transaction_isolation') <> 'serializable'
+    const hasMark = `current_setting('transaction_isolation') <> 'serializable'
   AND EXISTS (SELECT FROM ${this.#table} WHERE key = ${mark})`;
     return {
-      claim: `SELECT CASE WHEN ${isDone} THEN 'done'
+      claim: `SELECT CASE WHEN ${hasMark} THEN 'done'
   WHEN NOT pg_try_advisory_xact_lock(${lock}) THEN 'in_progress'
   ELSE pg_current_xact_id()::text END AS state, current_setting('role') AS role,
   set_config('idle_in_transaction_session_timeout', '${idleTimeout}', true) AS timeout`,
@@ -77,12 +77,12 @@ export class MarkSql {
         `INSERT INTO ${this.#table} (key) SELECT ${mark}
 WHERE 1 / (pg_current_xact_id()::text = '${digits(transaction)}')::int = 1`,
       ],
-      isDone: this.whichAreDone([key]),
+      findMark: this.findMarks([key]),
     };
   }
 
   /** Gives a row with the `key` of each that is done. */
-  whichAreDone(keys: readonly string[]): string {
+  findMarks(keys: readonly string[]): string {
     return `SELECT encode(key, 'hex') AS key FROM ${this.#table}
 WHERE key = ANY(ARRAY[${keys.map(bytes).join(', ')}])`;
   }
@@ -104,7 +104,7 @@ SELECT count(*)::int AS forgotten FROM old`;
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
   }
 
-  /** Gives the server's `version` (130004 is 13.4), and whether the tables are `there`. */
+  /** Gives the server's `version` (130004 is 13.4), and whether its tables exist: `exists` and `inbox`. */
   serverAndTables(): string {
     const inbox = this.inbox === undefined ? 'true' : `${this.inbox.found} IS NOT NULL`;
     return `SELECT current_setting('server_version_num')::int AS version,

@@ -46,6 +46,13 @@ export class Warnings {
     );
   }
 
+  held(): void {
+    this.#logger.error(
+      '[paylink] your code goes on after its time was over, and keeps a connection of the pool ' +
+        'until it ends. Pass `signal` to everything that it awaits',
+    );
+  }
+
   starved(exhaustion: string): void {
     this.#logger.error(`[paylink] ${exhaustion}. Write through \`tx\`, never through the pool`);
   }

@@ -215,6 +215,28 @@ describe.each(DRIVERS)('%s', (_, open) => {
   });
 });
 
+it('rolls back a statement that aborted work sends seconds later, and credits once in all', async () => {
+  const store = postgresStore(drizzle({ client: shop.pool() }), { logger });
+  const reference = await shop.order();
+  const set = drizzleSql.raw(
+    `UPDATE orders SET credited = credited + 1 WHERE reference = '${reference}'`,
+  );
+  const controller = new AbortController();
+  const work = async (tx: { execute(query: typeof set): PromiseLike<unknown> }): Promise<void> => {
+    controller.abort(new Error('over'));
+    // Longer than any time for which the store could have waited for the work.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await Promise.resolve(tx.execute(set)).finally(written.open);
+  };
+  const written = latch();
+  const run = store.run(keyOf(reference), work, runOf(reference, controller.signal));
+  await expect(run).rejects.toThrow('over');
+  await written.opened;
+  const again = shop.receiver(shop.pool(), creditOnce);
+  await vi.waitFor(async () => expect(await again(reference)).toBe(200), 10_000);
+  expect(await shop.creditsOf(reference)).toBe(1);
+});
+
 /** Code without its types, spaces and line breaks. */
 function bare(code: string): string {
   return code

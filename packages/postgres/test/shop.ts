@@ -51,7 +51,7 @@ export class Shop<Server extends Database = Database> {
   /** Not the merchant's: the tests look with it. */
   readonly admin: Pool;
   readonly server: Server;
-  readonly #pools: Pool[] = [];
+  readonly #pools = new Map<Pool, PoolClient[]>();
   readonly #proxies: WireProxy[] = [];
   #orders = 0;
 
@@ -83,7 +83,9 @@ export class Shop<Server extends Database = Database> {
       ...config,
     });
     pool.on('error', () => undefined);
-    this.#pools.push(pool);
+    const clients: PoolClient[] = [];
+    pool.on('connect', (client) => clients.push(client.on('error', () => undefined)));
+    this.#pools.set(pool, clients);
     return pool;
   }
 
@@ -140,7 +142,13 @@ export class Shop<Server extends Database = Database> {
 
   /** Ends the merchant's side. */
   async rest(): Promise<void> {
-    for (const pool of this.#pools.splice(0)) await pool.end();
+    for (const [pool, clients] of this.#pools) {
+      const ending = pool.end();
+      // Work that never settles keeps its connection for ever, and the pool waits for it.
+      if (pool.totalCount > 0) for (const client of clients) void (client as Client).end();
+      else await ending;
+    }
+    this.#pools.clear();
     for (const proxy of this.#proxies.splice(0)) await proxy.close();
   }
 

@@ -1,4 +1,4 @@
-import { pause } from '../limits.js';
+import { pause } from '@paylink/core';
 
 const ATTEMPTS = 3;
 
@@ -29,6 +29,6 @@ export async function withRetries<T>(
     } catch (error) {
       if (number === ATTEMPTS || signal.aborted || !isWorthRetrying(error)) throw error;
     }
-    await pause(Math.random() * LONGEST_WAIT * number, signal);
+    await pause(Math.random() * LONGEST_WAIT * number, { signals: [signal] });
   }
 }

@@ -1,4 +1,4 @@
-import { pause } from '../limits.js';
+import { pause } from '@paylink/core';
 
 /** Milliseconds to wait after a 429 without a delay. Doubles with each refusal. */
 const FIRST_PAUSE = 1_000;
@@ -45,7 +45,7 @@ export class RateLimit {
         signal?.throwIfAborted();
         if (this.isOver) return undefined;
         wait = this.#until - performance.now();
-        if (wait > 0) await pause(wait, signal);
+        if (wait > 0) await pause(wait, { signals: [signal] });
       }
       try {
         const answer = await question();

@@ -1,7 +1,14 @@
-import { check, readBound, readOptions, WebhookError, withinBounds } from '@paylink/core';
+import {
+  check,
+  readBound,
+  readOptions,
+  WebhookError,
+  withinBounds,
+  checkSignal,
+} from '@paylink/core';
 import { isClient, type PaymentClient, type ServicePayment } from '../ask.js';
 import { readTenant } from '../identity.js';
-import { checkSignal, withLimit } from '../limits.js';
+import { withLimit } from '../limits.js';
 import { tell } from '../observe.js';
 import { RateLimit } from './rate-limit.js';
 import { checkReferences, type References } from './references.js';

@@ -1,8 +1,15 @@
-import { check, readBound, readOptions, withinBounds, type Logger } from '@paylink/core';
+import {
+  check,
+  readBound,
+  readOptions,
+  withinBounds,
+  type Logger,
+  checkSignal,
+} from '@paylink/core';
 import { ask, type ServicePayment } from '../ask.js';
 import { creditNow, type Paid } from '../credit.js';
 import { identify, readTenant } from '../identity.js';
-import { checkSignal, withLimit } from '../limits.js';
+import { withLimit } from '../limits.js';
 import { tell } from '../observe.js';
 import { isDone } from '../run-once.js';
 import { SUCCEEDED, type Settings } from '../settings.js';
@@ -82,7 +89,8 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
   };
   // The rest of an array is known. Otherwise the cursor needs the first that was not asked.
   const isEnough = (): boolean => total === undefined && report.isIncomplete;
-  await inParallel(items, { places, signal, isEnough }, work);
+  const isRead = await inParallel(items, { places, signal, end, isEnough }, work);
+  if (!isRead) report.leaveUnread();
   tellProgress();
   return report.lists(limit.keyRefused);
 }
@@ -124,19 +132,27 @@ const LISTS = {
 interface Parallel {
   readonly places: number;
   readonly signal: AbortSignal | undefined;
+  /** Of `performance.now()`: no item is awaited from then on. */
+  readonly end: number;
   readonly isEnough: () => boolean;
 }
 
-/** Calls `work` for each item as it comes. Settles when nothing runs any more. */
+/**
+ * Calls `work` for each item as it comes. Settles when nothing runs any more. Returns false if an item
+ * had not come at the end.
+ */
 async function inParallel(
   items: AsyncGenerator<Item, void, undefined>,
-  { places, signal, isEnough }: Parallel,
+  { places, signal, end, isEnough }: Parallel,
   work: (item: Item) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
+  const late = new Error('no reference came before the deadline');
+  const reason = (aborted: AbortSignal | undefined): unknown => aborted?.reason ?? late;
   const take = async (): Promise<void> => {
     while (!isEnough()) {
       signal?.throwIfAborted();
-      const next = await withinBounds(items.next(), { signals: [signal] });
+      const milliseconds = Math.max(0, end - performance.now());
+      const next = await withinBounds(items.next(), { milliseconds, signals: [signal], reason });
       if (next.done === true) return;
       await work(next.value);
     }
@@ -144,9 +160,11 @@ async function inParallel(
   try {
     const taken = await Promise.allSettled(Array.from({ length: places }, take));
     signal?.throwIfAborted();
-    for (const { status, reason } of taken as PromiseRejectedResult[]) {
-      if (status === 'rejected') throw reason;
-    }
+    const errors = taken.flatMap((each) =>
+      each.status === 'rejected' ? [each.reason as unknown] : [],
+    );
+    for (const error of errors) if (error !== late) throw error;
+    return errors.length === 0;
   } finally {
     // Closes a database cursor behind the references. Not awaited, because it may hang.
     items.return().catch(() => undefined);

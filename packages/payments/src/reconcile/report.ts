@@ -61,10 +61,18 @@ export class Report {
   };
   readonly #errors: FailedOrder[] = [];
   readonly #underWay = new Set<Item>();
+  #last: Item = { reference: '', index: 0, order: -1 };
+  #isUnread = false;
   #total = 0;
 
   begin(item: Item): void {
     this.#underWay.add(item);
+    if (item.order > this.#last.order) this.#last = item;
+  }
+
+  /** References are left that the run has not read: the next run starts at the last one. */
+  leaveUnread(): void {
+    this.#isUnread = true;
   }
 
   end(item: Item, result: Result): void {
@@ -99,9 +107,9 @@ export class Report {
     return { total: this.#total, ...named, errors: this.#errors, keyRefused, cursor };
   }
 
-  /** Before every reference that has not ended. */
+  /** At or before every reference that has not ended. */
   #cursor(): string | undefined {
-    let first: Item | undefined;
+    let first = this.#isUnread ? this.#last : undefined;
     for (const item of [...this.#underWay, ...this.#lists.notAsked]) {
       if (first === undefined || item.order < first.order) first = item;
     }
