@@ -157,7 +157,7 @@ function drawStep(random: Random, pair: Pair): Step {
     [SQL.unpaid, []],
     [SQL.credit, ['acme', REFERENCES[random.below(3)], 500, 'credit']],
     [SQL.lookUp, [KEYS[random.below(3)]]],
-    [statementsFor(KEYS[random.below(3)]!).isDone, []],
+    [statementsFor(KEYS[random.below(3)]!).findMark, []],
   ];
   if (random.chance(0.4)) return unlocked[random.below(unlocked.length)]!;
   const kind = random.below(6);

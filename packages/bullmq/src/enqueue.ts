@@ -1,8 +1,8 @@
 import {
   check,
   isWebhookError,
-  readBound,
-  readOptions,
+  validateBound,
+  validateOptions,
   WebhookError,
   withinBounds,
 } from '@paylink/core';
@@ -67,9 +67,9 @@ export function enqueue(
   const { add, getJob } = Object(queue) as Partial<JobQueue>;
   const isQueue = typeof add === 'function' && typeof getJob === 'function';
   check(isQueue, 'queue', 'must be a Queue of BullMQ');
-  const { jobOptions = {}, timeout = 5_000 } = readOptions(options, ['jobOptions', 'timeout']);
-  readBound('timeout', timeout);
-  const settings = readJobOptions(queue, jobOptions);
+  const { jobOptions = {}, timeout = 5_000 } = validateOptions(options, ['jobOptions', 'timeout']);
+  validateBound('timeout', timeout);
+  const settings = validateJobOptions(queue, jobOptions);
 
   return async (event, { signal }) => {
     const tenant = Object.hasOwn(event, 'tenant') ? event.tenant : undefined;
@@ -89,7 +89,7 @@ export function enqueue(
   };
 }
 
-function readJobOptions(queue: JobQueue, jobOptions: object): JobsOptions {
+function validateJobOptions(queue: JobQueue, jobOptions: object): JobsOptions {
   for (const name of ['jobId', 'removeOnFail']) {
     const problem = 'must not be set: an event has one job, and the job stays if it fails';
     check(!Object.hasOwn(jobOptions, name), `jobOptions.${name}`, problem);

@@ -1,4 +1,4 @@
-import { check, readBound, readOptions } from '@paylink/core';
+import { check, validateBound, validateOptions } from '@paylink/core';
 import type { Payments, Received } from '@paylink/payments';
 import { fromJob } from './job-data.js';
 
@@ -22,8 +22,8 @@ export function createProcessor(
   options: ProcessorOptions = {},
 ): (job: { data: unknown }, token?: string, signal?: AbortSignal) => Promise<Received> {
   check(typeof payments?.receive === 'function', 'payments', 'must be made by createPayments()');
-  const { timeout = 25_000 } = readOptions(options, ['timeout']);
-  readBound('timeout', timeout);
+  const { timeout = 25_000 } = validateOptions(options, ['timeout']);
+  validateBound('timeout', timeout);
   return async (job, _token, cancel) => {
     const limit = AbortSignal.timeout(timeout);
     const signal = cancel === undefined ? limit : AbortSignal.any([cancel, limit]);

@@ -1,10 +1,10 @@
-import { check, checkSignal, readOptions } from '@paylink/core';
+import { check, checkSignal, validateOptions } from '@paylink/core';
 import { refuseBrowser } from './browser-guard.js';
 import { isRefusal, PaylinkError } from './errors.js';
-import { readIdempotencyKey, SentKeys } from './idempotency-key.js';
-import { readLink, type PaymentLinkRequest } from './link.js';
-import { readSettings, type ClientOptions } from './options.js';
-import { readPayment, readPaymentLink, type Payment, type PaymentLink } from './payment.js';
+import { validateIdempotencyKey, SentKeys } from './idempotency-key.js';
+import { validateLink, type PaymentLinkRequest } from './link.js';
+import { validateSettings, type ClientOptions } from './options.js';
+import { parsePayment, parsePaymentLink, type Payment, type PaymentLink } from './payment.js';
 import { faultInPath } from './reference.js';
 import { send, type Call } from './request.js';
 import { retry, throwIfAborted } from './retry.js';
@@ -55,7 +55,7 @@ export interface PaylinkClient {
  */
 export function createClient(options: ClientOptions): PaylinkClient {
   refuseBrowser();
-  const settings = readSettings(options);
+  const settings = validateSettings(options);
   const sentKeys = new SentKeys();
   let onlyTenant: string | undefined;
 
@@ -70,11 +70,11 @@ export function createClient(options: ClientOptions): PaylinkClient {
 
   return Object.freeze<PaylinkClient>({
     async createPaymentLink(link, callOptions = {}) {
-      const own = readOptions(callOptions, ['idempotencyKey', 'signal']);
+      const own = validateOptions(callOptions, ['idempotencyKey', 'signal']);
       const { signal } = own;
       checkSignal(signal);
-      const checked = readLink(link);
-      const idempotencyKey = readIdempotencyKey(own.idempotencyKey);
+      const checked = validateLink(link);
+      const idempotencyKey = validateIdempotencyKey(own.idempotencyKey);
       throwIfAborted(signal);
       const isNew = await sentKeys.remember(idempotencyKey, checked.json);
       const call: Call = {
@@ -90,11 +90,11 @@ export function createClient(options: ClientOptions): PaylinkClient {
         if (isNew && isRefusal(error)) sentKeys.forget(idempotencyKey);
         throw error;
       });
-      return readPaymentLink(answer, checked, settings, idempotencyKey);
+      return parsePaymentLink(answer, checked, settings, idempotencyKey);
     },
 
     async getPayment(reference, callOptions = {}) {
-      const own = readOptions(callOptions, ['signal', 'tenant', 'retryLimited']);
+      const own = validateOptions(callOptions, ['signal', 'tenant', 'retryLimited']);
       const { signal, tenant, retryLimited } = own;
       const problem =
         'differs from the tenant of an earlier call, and a client has the API key of one merchant. ' +
@@ -110,7 +110,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
         path: `/v1/payments/${encodeURIComponent(reference)}`,
         success: 200,
       };
-      return readPayment(await request(call, signal, retryLimited), reference);
+      return parsePayment(await request(call, signal, retryLimited), reference);
     },
   });
 }

@@ -34,8 +34,8 @@ export function failuresOf(
   ): PaylinkError =>
     new PaylinkError(code, `${endpoint} ${problem}`, {
       status,
-      requestId: readRequestId(headers, apiKey),
-      retryAfter: readRetryAfter(headers.get('retry-after')),
+      requestId: parseRequestId(headers, apiKey),
+      retryAfter: parseRetryAfter(headers.get('retry-after')),
       idempotencyKey,
       body: body && readable(body, apiKey),
     });
@@ -49,7 +49,7 @@ export function failuresOf(
   return { refusal, interruption };
 }
 
-function readRequestId(headers: Headers, apiKey: string): string | undefined {
+function parseRequestId(headers: Headers, apiKey: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id') ?? '';
   return /^[\x21-\x7e]{1,128}$/.test(id) && withoutKey(id, apiKey) === id ? id : undefined;
 }
@@ -58,7 +58,7 @@ function readRequestId(headers: Headers, apiKey: string): string | undefined {
  * Milliseconds that a `Retry-After` asks to wait (RFC 9110 section 10.2.3): seconds, or a date in the form that RFC 9110 requires
  * of senders. Anything else is ignored.
  */
-export function readRetryAfter(header: string | null): number | undefined {
+export function parseRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,10}$/.test(header)) return Number(header) * 1000;
   const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(header);

@@ -4,7 +4,7 @@ import { PaylinkError } from './errors.js';
 const REMEMBERED = 10_000;
 
 /** Checks the caller's key, or makes a random one. @throws PaylinkError `invalid_idempotency_key` */
-export function readIdempotencyKey(key: unknown): string {
+export function validateIdempotencyKey(key: unknown): string {
   if (key === undefined) return crypto.randomUUID();
   if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() !== key) {
     throw new PaylinkError(

@@ -55,51 +55,56 @@ const FIELDS = [
 ];
 
 /** Checks a link before anything is sent, and copies it. @throws PaylinkError `invalid_link` that names the field. */
-export function readLink(link: unknown): CheckedLink {
+export function validateLink(link: unknown): CheckedLink {
   if (typeof link !== 'object' || link === null || Array.isArray(link))
     refuse('the link', 'must be an object');
-  const given: Fields = { ...link };
-  const unknown = Object.keys(given).find(
-    (name) => !FIELDS.includes(name) && given[name] !== undefined,
+  const fields: Fields = { ...link };
+  const unknown = Object.keys(fields).find(
+    (name) => !FIELDS.includes(name) && fields[name] !== undefined,
   );
   // A misspelt single_use would be a link that can be paid twice.
   if (unknown !== undefined)
     refuse(unknown, `is not a field of a payment link. Valid fields: ${FIELDS.join(', ')}`);
 
-  const fault = faultInPath(given['reference']);
+  const fault = faultInPath(fields['reference']);
   if (fault !== undefined) refuse('reference', fault);
-  const fields = {
-    ...readPrice(given),
-    reference: given['reference'] as string,
-    description: readText(given, 'description'),
-    return_url: readUrl(given, 'return_url'),
-    cancel_url: readUrl(given, 'cancel_url'),
-    single_use: readFlag(given, 'single_use'),
+  const checked = {
+    ...validatePrice(fields),
+    reference: fields['reference'] as string,
+    description: validateText(fields, 'description'),
+    return_url: validateUrl(fields, 'return_url'),
+    cancel_url: validateUrl(fields, 'cancel_url'),
+    single_use: validateFlag(fields, 'single_use'),
   };
-  if (fields.amount === undefined && fields.description === undefined)
+  if (checked.amount === undefined && checked.description === undefined)
     refuse('description', 'is required for a free amount');
-  return { reference: fields.reference, amount: fields.amount, json: JSON.stringify(fields) };
+  const { reference, amount } = checked;
+  return { reference, amount, json: JSON.stringify(checked) };
 }
 
-function readPrice(given: Fields): { amount?: number; amount_min?: number; amount_max?: number } {
-  const { amount, amount_min: min, amount_max: max } = given;
+function validatePrice(fields: Fields): {
+  amount?: number;
+  amount_min?: number;
+  amount_max?: number;
+} {
+  const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
     if (min !== undefined || max !== undefined)
       refuse('amount', 'excludes amount_min and amount_max: give one or the other');
-    return { amount: readAmount('amount', amount) };
+    return { amount: validateAmount('amount', amount) };
   }
   if (min === undefined && max === undefined)
     refuse('amount', 'is missing. Give it, or amount_min, amount_max and description in its place');
   const bounds = {
-    amount_min: readAmount('amount_min', min),
-    amount_max: readAmount('amount_max', max),
+    amount_min: validateAmount('amount_min', min),
+    amount_max: validateAmount('amount_max', max),
   };
   if (bounds.amount_min > bounds.amount_max)
     refuse('amount_min', 'must not be more than amount_max');
   return bounds;
 }
 
-function readAmount(name: string, amount: unknown): number {
+function validateAmount(name: string, amount: unknown): number {
   if (typeof amount !== 'number')
     refuse(name, 'must be a number, in the smallest unit of the currency');
   if (!Number.isSafeInteger(amount) || amount < 1)
@@ -107,8 +112,8 @@ function readAmount(name: string, amount: unknown): number {
   return amount;
 }
 
-function readText(given: Fields, name: string): string | undefined {
-  const text = given[name];
+function validateText(fields: Fields, name: string): string | undefined {
+  const text = fields[name];
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || text.trim() === '')
     refuse(name, 'must be a string that is not blank');
@@ -116,16 +121,16 @@ function readText(given: Fields, name: string): string | undefined {
   return text;
 }
 
-function readUrl(given: Fields, name: string): string | undefined {
-  const text = readText(given, name);
+function validateUrl(fields: Fields, name: string): string | undefined {
+  const text = validateText(fields, name);
   if (text === undefined) return undefined;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
     refuse(name, 'must be an absolute http or https URL');
   return text;
 }
 
-function readFlag(given: Fields, name: string): boolean | undefined {
-  const flag = given[name];
+function validateFlag(fields: Fields, name: string): boolean | undefined {
+  const flag = fields[name];
   if (flag !== undefined && typeof flag !== 'boolean') refuse(name, 'must be true or false');
   return flag;
 }

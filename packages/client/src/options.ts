@@ -1,4 +1,4 @@
-import { check, isProduction, readBound, readOptions } from '@paylink/core';
+import { check, isProduction, validateBound, validateOptions } from '@paylink/core';
 
 export interface ClientOptions {
   /** The service's address, up to and without `/v1`. https, or http to this machine or a host of `allowHttp`. */
@@ -39,29 +39,29 @@ const OPTIONS = [
 ];
 
 /** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
-export function readSettings(options: ClientOptions): Settings {
-  const own = readOptions(options, OPTIONS);
+export function validateSettings(options: ClientOptions): Settings {
+  const own = validateOptions(options, OPTIONS);
   const { authentication = 'bearer', fetch, timeout = 10_000, retries = 3 } = own;
   const isKnown = authentication === 'bearer' || authentication === 'x-api-key';
   check(isKnown, 'authentication', "must be 'bearer' or 'x-api-key'");
   const isFetch = typeof (fetch ?? globalThis.fetch) === 'function';
   check(isFetch, 'fetch', 'must be a function like the global fetch');
-  readBound('timeout', timeout);
-  const allowHttp = readAllowHttp(own.allowHttp);
+  validateBound('timeout', timeout);
+  const allowHttp = validateAllowHttp(own.allowHttp);
   return {
-    baseUrl: readBaseUrl(own.baseUrl, allowHttp),
+    baseUrl: parseBaseUrl(own.baseUrl, allowHttp),
     allowHttp,
-    apiKey: readApiKey(own.apiKey),
+    apiKey: validateApiKey(own.apiKey),
     authentication,
     fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
     timeout,
-    retries: readBound('retries', retries, 0, 3),
-    deadline: readBound('deadline', own.deadline ?? Math.max(20_000, timeout)),
+    retries: validateBound('retries', retries, 0, 3),
+    deadline: validateBound('deadline', own.deadline ?? Math.max(20_000, timeout)),
   };
 }
 
 /** Reads a text that comes from the environment. Nothing is repaired. */
-function readText(option: 'baseUrl' | 'apiKey', text: unknown): string {
+function validateText(option: 'baseUrl' | 'apiKey', text: unknown): string {
   const isMissing = text === undefined || text === null || text === '';
   check(!isMissing, option, 'is missing: is its environment variable set?');
   check(typeof text === 'string', option, 'must be a string');
@@ -75,8 +75,8 @@ function readText(option: 'baseUrl' | 'apiKey', text: unknown): string {
  * Checks the form of docs/service.md 5.1: `sk_live_`, an identifier, a dot, a secret. The contract
  * shows live keys only. `sk_<another word>_` is accepted, since a test key may have that form.
  */
-function readApiKey(value: unknown): string {
-  const apiKey = readText('apiKey', value);
+function validateApiKey(value: unknown): string {
+  const apiKey = validateText('apiKey', value);
   check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: the client adds "Bearer"');
   const form = 'has not the form sk_live_<id>.<secret>';
   const isKey = apiKey.startsWith('sk_');
@@ -86,7 +86,7 @@ function readApiKey(value: unknown): string {
   return apiKey;
 }
 
-function readAllowHttp(allowHttp: unknown): readonly string[] {
+function validateAllowHttp(allowHttp: unknown): readonly string[] {
   if (allowHttp === undefined) return [];
   const isName = (name: unknown): name is string =>
     typeof name === 'string' &&
@@ -98,8 +98,8 @@ function readAllowHttp(allowHttp: unknown): readonly string[] {
 }
 
 /** Gives the address without slashes at its end. */
-function readBaseUrl(value: unknown, allowHttp: readonly string[]): string {
-  const baseUrl = readText('baseUrl', value);
+function parseBaseUrl(value: unknown, allowHttp: readonly string[]): string {
+  const baseUrl = validateText('baseUrl', value);
   const isUrl = /^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl);
   check(isUrl, 'baseUrl', 'must be an absolute URL, such as https://host/api');
   const url = new URL(baseUrl);

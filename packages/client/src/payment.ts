@@ -46,7 +46,7 @@ const STATUSES: readonly string[] = ['pending', 'success', 'failed', 'cancelled'
  *
  * @throws PaylinkError `invalid_response`, `response_mismatch` or `link_already_used`
  */
-export function readPaymentLink(
+export function parsePaymentLink(
   reply: unknown,
   asked: CheckedLink,
   settings: Pick<Settings, 'baseUrl' | 'allowHttp'>,
@@ -83,7 +83,7 @@ function refuseUsedLink(status: string, idempotencyKey: string): never {
 }
 
 /** @throws PaylinkError `invalid_response` or `response_mismatch` */
-export function readPayment(reply: unknown, asked: string): Payment {
+export function parsePayment(reply: unknown, asked: string): Payment {
   const answer = new Answer(reply, { status: 200 });
   const reference = answer.text('reference');
   if (reference !== asked) answer.contradicts('reference');

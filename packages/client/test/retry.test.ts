@@ -5,7 +5,7 @@ import {
   type PaylinkClient,
   type PaylinkError,
 } from '../src/index.js';
-import { readRetryAfter } from '../src/failure.js';
+import { parseRetryAfter } from '../src/failure.js';
 import { retry } from '../src/retry.js';
 import { PaylinkError as FailureOfTry } from '../src/errors.js';
 import {
@@ -254,11 +254,11 @@ describe('the wait before a retry', () => {
   it('reads Retry-After as seconds or as a date, and nothing else', () => {
     server = { close: () => Promise.resolve() } as RawServer;
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
-    expect(readRetryAfter(null)).toBeUndefined();
-    expect(readRetryAfter('0')).toBe(0);
-    expect(readRetryAfter('120')).toBe(120_000);
-    expect(readRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
-    expect(readRetryAfter('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
+    expect(parseRetryAfter(null)).toBeUndefined();
+    expect(parseRetryAfter('0')).toBe(0);
+    expect(parseRetryAfter('120')).toBe(120_000);
+    expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
+    expect(parseRetryAfter('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
     const date = 'Thu, 01 Jan 2026 00:00:30 GMT';
     const numbers = ['', '-1', '1.5', '1e3', '99999999999', '1, 2'];
     for (const odd of [
@@ -269,7 +269,7 @@ describe('the wait before a retry', () => {
       `(about) ${date}`,
       `${date} (about)`,
     ]) {
-      expect(readRetryAfter(odd), odd).toBeUndefined();
+      expect(parseRetryAfter(odd), odd).toBeUndefined();
     }
   });
 });

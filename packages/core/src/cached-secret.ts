@@ -1,8 +1,8 @@
 import { check } from './errors.js';
-import { readBound, readOptions } from './read-options.js';
+import { validateBound, validateOptions } from './validate-options.js';
 import {
   importSecrets,
-  readTenantSecret,
+  validateTenantSecret,
   type SecretProvider,
   type TenantSecret,
 } from './secret.js';
@@ -38,16 +38,16 @@ export function cachedSecret<Host>(
   options: CachedSecretOptions<Host>,
 ): (context: Host) => Promise<TenantSecret> {
   check(typeof load === 'function', 'load', 'must be a function');
-  const { key, ttl } = readOptions(options, ['key', 'ttl']);
+  const { key, ttl } = validateOptions(options, ['key', 'ttl']);
   check(typeof key === 'function', 'key', 'must be a function');
-  readBound('ttl', ttl);
+  validateBound('ttl', ttl);
   const answers = new Map<string, Answer>();
 
   async function ask(context: Host): Promise<TenantSecret> {
     const loading = (async () => load(context))();
     const answer = await withinBounds(loading, { milliseconds: LOAD_TIMEOUT });
     // Here as well as in the receiver, so that an unusable secret is not kept.
-    importSecrets(readTenantSecret(answer).secret);
+    importSecrets(validateTenantSecret(answer).secret);
     return answer;
   }
 

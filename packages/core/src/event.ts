@@ -55,7 +55,7 @@ export type WebhookEvent<Events extends EventSchemas = NoEvents> =
   ConfiguredEvent<Events> | UnrecognizedEvent;
 
 /** Checks `events` at set-up and gives the schema of each configured kind. */
-export function readEvents(
+export function validateEvents(
   events: EventSchemas = {},
 ): ReadonlyMap<string, StandardSchema | undefined> {
   const isMap = Object.prototype.toString.call(events) === '[object Object]';

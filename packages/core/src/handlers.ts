@@ -73,7 +73,7 @@ type AnyHandler = Handler<WebhookEvent, object>;
 type Kinds = ReadonlyMap<string, StandardSchema | undefined>;
 
 /** @throws ConfigurationError that names the handler and the fault. */
-export function readHandlers(
+export function validateHandlers(
   handlers: unknown,
   configured: Kinds,
   handlerTimeout: number,

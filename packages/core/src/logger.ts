@@ -27,7 +27,7 @@ export interface Logger {
  *
  * @throws ConfigurationError
  */
-export function readLogger(logger?: Logger): Logger {
+export function createLogger(logger?: Logger): Logger {
   if (logger === undefined) {
     return {
       warn: (message) => logQuietly(() => console.warn(message)),

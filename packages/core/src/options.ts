@@ -1,7 +1,7 @@
 import { check } from './errors.js';
-import { readEvents } from './event.js';
-import { readLogger, type Logger } from './logger.js';
-import { readBound, readOptions } from './read-options.js';
+import { validateEvents } from './event.js';
+import { createLogger, type Logger } from './logger.js';
+import { validateBound, validateOptions } from './validate-options.js';
 import type { ObserveHook } from './reporting.js';
 import type { EventSchemas, NoKinds, StandardSchema } from './schema.js';
 import { createKeyring, type Keyring, type SecretOption } from './secret.js';
@@ -83,29 +83,29 @@ const MISPLACED = new Map([
 ]);
 
 /** Checks the options once. @throws ConfigurationError that names the option and the fault. */
-export function readSettings(options: unknown, use: keyof typeof KNOWN): Settings {
-  const own = readOptions(options as AnyOptions, KNOWN[use], 'options', MISPLACED);
+export function validateSettings(options: unknown, use: keyof typeof KNOWN): Settings {
+  const own = validateOptions(options as AnyOptions, KNOWN[use], 'options', MISPLACED);
   const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;
   const { observe, unrecognized } = own;
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   const isPassing = unrecognized === undefined || unrecognized === 'pass';
   check(isPassing, 'unrecognized', "must be 'pass'");
-  const logger = readLogger(own.logger);
+  const logger = createLogger(own.logger);
   return {
     keyring: createKeyring(own.secret, logger),
-    kinds: readEvents(own.events),
-    headers: readHeaderNames(own.headers),
+    kinds: validateEvents(own.events),
+    headers: validateHeaderNames(own.headers),
     logger,
-    bodyLimit: readBound('bodyLimit', bodyLimit),
-    bodyTimeout: readBound('bodyTimeout', bodyTimeout),
-    handlerTimeout: readBound('handlerTimeout', handlerTimeout),
+    bodyLimit: validateBound('bodyLimit', bodyLimit),
+    bodyTimeout: validateBound('bodyTimeout', bodyTimeout),
+    handlerTimeout: validateBound('handlerTimeout', handlerTimeout),
     observe,
     unrecognized,
   };
 }
 
-function readHeaderNames(names: HeaderNames = {}): Settings['headers'] {
-  const own = readOptions(names, ['signature', 'event'], 'headers');
+function validateHeaderNames(names: HeaderNames = {}): Settings['headers'] {
+  const own = validateOptions(names, ['signature', 'event'], 'headers');
   const { signature = 'x-service-signature', event = 'x-service-event' } = own;
   const areNames = [signature, event].every(
     (name: unknown) => typeof name === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(name),

@@ -3,9 +3,9 @@ import type { Delivery } from './delivery.js';
 import { createExplainer } from './diagnosis/explain.js';
 import { isWebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
-import { readHandlers, type Handlers } from './handlers.js';
+import { validateHandlers, type Handlers } from './handlers.js';
 import { hostError } from './host-error.js';
-import { readSettings, type GateOptions, type ReceiverOptions } from './options.js';
+import { validateSettings, type GateOptions, type ReceiverOptions } from './options.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
 import { createReporter, type DeliveryReport } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
@@ -55,9 +55,9 @@ export function createReceiver(
 }
 
 function createFullReceiver(options: unknown, handlers: unknown): Receiver<object> {
-  const settings = readSettings(options, 'receiver');
+  const settings = validateSettings(options, 'receiver');
   const { logger, observe, handlerTimeout } = settings;
-  const { kinds, decidesStatus, run } = readHandlers(handlers, settings.kinds, handlerTimeout);
+  const { kinds, decidesStatus, run } = validateHandlers(handlers, settings.kinds, handlerTimeout);
   const explain = createExplainer(logger);
   const proof: Proof = {
     settings: { ...settings, kinds },
@@ -80,7 +80,7 @@ function createFullReceiver(options: unknown, handlers: unknown): Receiver<objec
 }
 
 function createGate(options: unknown): Gate<object> {
-  const settings = readSettings(options, 'gate');
+  const settings = validateSettings(options, 'gate');
   const { logger, observe, unrecognized } = settings;
   const explain = createExplainer(logger);
   const proof: Proof = { settings, allowsContradiction: false, explain };

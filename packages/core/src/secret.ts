@@ -3,7 +3,7 @@ import { isBytes, isWellFormed, toText } from './bytes.js';
 import { isProduction } from './environment.js';
 import { check, fault } from './errors.js';
 import type { Logger } from './logger.js';
-import { readOptions } from './read-options.js';
+import { validateOptions } from './validate-options.js';
 import { withinBounds } from './time-limit.js';
 
 /** The webhook secret of the merchant portal. A string stands for its UTF-8 bytes. */
@@ -59,7 +59,7 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
   return async (host) => {
     try {
       const answer = (async () => provide(host))();
-      const { secret, tenant } = readTenantSecret(
+      const { secret, tenant } = validateTenantSecret(
         await withinBounds(answer, { milliseconds: PROVIDER_TIMEOUT }),
       );
       const keys = importSecrets(secret, warn);
@@ -71,7 +71,7 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
 }
 
 /** @throws ConfigurationError unless the answer is `{ secret, tenant }`. */
-export function readTenantSecret(answer: TenantSecret): TenantSecret {
+export function validateTenantSecret(answer: TenantSecret): TenantSecret {
   const isObject = typeof answer === 'object' && answer !== null;
   const isPair = isObject && !Array.isArray(answer) && !isBytes(answer);
   check(
@@ -79,7 +79,7 @@ export function readTenantSecret(answer: TenantSecret): TenantSecret {
     'secret',
     'must return { secret, tenant }: `tenant: false` if there is one merchant',
   );
-  const own = readOptions(answer, ['secret', 'tenant'], 'secret');
+  const own = validateOptions(answer, ['secret', 'tenant'], 'secret');
   const isTenant = own.tenant === false || (typeof own.tenant === 'string' && own.tenant !== '');
   check(isTenant, 'tenant', 'must be a non-empty string, or false if there is one merchant');
   return own;

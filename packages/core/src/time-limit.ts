@@ -1,5 +1,5 @@
 import { check } from './errors.js';
-import { LONGEST_TIMER } from './read-options.js';
+import { LONGEST_TIMER } from './validate-options.js';
 
 /** How long to wait for a promise that may never settle. */
 export interface Bounds {

@@ -1,6 +1,6 @@
 import { lookUp, type WebhookHeaders } from './delivery.js';
 import type { WebhookEvent } from './event.js';
-import { readSettings, type VerifierOptions } from './options.js';
+import { validateSettings, type VerifierOptions } from './options.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 import { requireBytes, requireSignature } from './signature.js';
 import { verifyBody } from './verify.js';
@@ -28,7 +28,7 @@ export interface Verifier<Events extends EventSchemas, Host> {
 export function createVerifier<const Events extends EventSchemas = NoEvents, Host = unknown>(
   options: VerifierOptions<Events, Host>,
 ): Verifier<Events, Host> {
-  const settings = readSettings(options, 'verifier');
+  const settings = validateSettings(options, 'verifier');
   const proof = { settings, allowsContradiction: false };
   const names = settings.headers;
   return {

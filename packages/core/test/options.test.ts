@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { cachedSecret, createReceiver, createVerifier, readOptions } from '../src/index.js';
+import { cachedSecret, createReceiver, createVerifier, validateOptions } from '../src/index.js';
 import { WebhookError, withinBounds, type NoEvents, type ReceiverOptions } from '../src/index.js';
 import { createLog, deliver, polluted, secret } from './deliver.js';
 
@@ -166,7 +166,7 @@ describe('a polluted Object.prototype', () => {
   it('reads options into an object without a prototype', async () => {
     await polluted({ limit: 1 }, () => {
       const given: { size: number; limit?: number } = { size: 2 };
-      const own = readOptions(given, ['size', 'limit']);
+      const own = validateOptions(given, ['size', 'limit']);
       expect(own.limit).toBeUndefined();
       expect(own).toEqual(Object.assign(Object.create(null) as object, { size: 2 }));
     });

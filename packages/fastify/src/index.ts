@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { ConfigurationError, createReceiver, readLogger } from '@paylink/core';
+import { ConfigurationError, createReceiver, createLogger } from '@paylink/core';
 import type { EventSchemas, EventTypes, Handlers, Logger } from '@paylink/core';
 import type { NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
@@ -41,7 +41,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   const receiverWith = (logger: Logger, bodyLimit = options.bodyLimit) =>
     createReceiver<SchemasOf<Events>, FastifyHost>({ ...options, logger, bodyLimit }, handlers);
   // A mistake throws here, and not when Fastify loads its plugins. Without a log, which comes later.
-  receiverWith({ ...readLogger(options.logger), warn: () => undefined });
+  receiverWith({ ...createLogger(options.logger), warn: () => undefined });
 
   return (instance, _options, done) => {
     if (typeof instance.addContentTypeParser !== 'function') throw misuse('is a plugin');

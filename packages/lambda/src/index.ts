@@ -55,8 +55,10 @@ function deliveryOf(event: LambdaEvent): Delivery {
 /** If both forms are given, the single form has only the last line of a repeated header. */
 function headerOf({ multiValueHeaders, headers }: LambdaEvent, name: string): string | undefined {
   const multiple = Object.entries(multiValueHeaders ?? {});
-  const given = multiple.length > 0 ? multiple : Object.entries(headers ?? {});
-  const lines = given.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
+  const entries = multiple.length > 0 ? multiple : Object.entries(headers ?? {});
+  const lines = entries.flatMap(([key, value]) =>
+    key.toLowerCase() === name ? (value ?? []) : [],
+  );
   return lines.length === 0 ? undefined : lines.join(', ');
 }
 

@@ -27,7 +27,7 @@ export type ClientOf<Payment extends ServicePayment> = (
 ) => PaymentClient<Payment>;
 
 /** Checks the option `client`. A function that throws is called again. @throws ConfigurationError */
-export function readClient<Payment extends ServicePayment>(
+export function validateClient<Payment extends ServicePayment>(
   option: PaymentClient<Payment> | ClientOf<Payment>,
 ): ClientOf<Payment> {
   if (isClient(option)) return () => option;

@@ -26,7 +26,7 @@ export async function identify({
   readonly kind: string;
   readonly reference: string;
 }): Promise<Identity> {
-  const owner = readTenant(tenant);
+  const owner = validateTenant(tenant);
   const fault = faultOfReference(reference);
   if (fault !== undefined) throw invalid('reference', fault);
   if (!isEventKind(kind)) throw invalid('kind', 'must be 1 to 128 of a-z, 0-9, `.`, `_` and `-`');
@@ -41,7 +41,7 @@ export async function identify({
 }
 
 /** @throws WebhookError `invalid_tenant` */
-export function readTenant(tenant: unknown): string | undefined {
+export function validateTenant(tenant: unknown): string | undefined {
   if (tenant === undefined || tenant === false) return undefined;
   if (typeof tenant === 'string' && tenant !== '') return tenant;
   throw invalid('tenant', 'must be a non-empty string, or false if there is one merchant');

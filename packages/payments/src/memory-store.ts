@@ -1,4 +1,10 @@
-import { isProduction, readBound, readLogger, readOptions, withinBounds } from '@paylink/core';
+import {
+  isProduction,
+  validateBound,
+  createLogger,
+  validateOptions,
+  withinBounds,
+} from '@paylink/core';
 import { Turns } from './kit/turns.js';
 import type { PaymentStore } from './payment-store.js';
 
@@ -13,10 +19,10 @@ import type { PaymentStore } from './payment-store.js';
 export function memoryStore(
   options: { readonly limit?: number | undefined } = {},
 ): PaymentStore<undefined> {
-  const { limit = 100_000 } = readOptions(options, ['limit']);
-  readBound('limit', limit);
+  const { limit = 100_000 } = validateOptions(options, ['limit']);
+  validateBound('limit', limit);
   if (isProduction()) {
-    readLogger().warn(
+    createLogger().warn(
       '[paylink] memoryStore() is not for production: ' +
         'a restart forgets which orders are credited, and a replay credits them again',
     );

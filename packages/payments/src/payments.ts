@@ -3,7 +3,7 @@ import { receive, type Received } from './receive.js';
 import { reconcile, type ReconcileOptions } from './reconcile/reconcile.js';
 import type { References } from './reconcile/references.js';
 import type { ReconcileReport } from './reconcile/report.js';
-import { readSettings, type AnyEvent, type PaymentsOptions } from './settings.js';
+import { validateSettings, type AnyEvent, type PaymentsOptions } from './settings.js';
 import { createSettle, type Settled } from './settle.js';
 
 /** Three ways to one credit: they share the client, the store, the key and `credit`. */
@@ -60,7 +60,7 @@ export interface Payments {
 export function createPayments<Tx, Payment extends ServicePayment>(
   options: PaymentsOptions<Tx, Payment>,
 ): Payments {
-  const settings = readSettings(options);
+  const settings = validateSettings(options);
   return Object.freeze<Payments>({
     kinds: [...settings.handlers.keys()],
     receive: (event, context) => receive(settings, event, context),

@@ -1,12 +1,12 @@
 import { check, failureOf, WebhookError, type UnrecognizedEvent, checkSignal } from '@paylink/core';
 import { ask, type ServicePayment } from './ask.js';
 import { creditOnce, type Credited, type Paid } from './credit.js';
-import { identify, readTenant } from './identity.js';
+import { identify, validateTenant } from './identity.js';
 import { discardFailed, keepFailed, type Delivered } from './inbox.js';
 import { withLimit } from './limits.js';
 import { observed } from './observe.js';
 import type { Payments } from './payments.js';
-import { isDone, runOnce } from './run-once.js';
+import { hasMark, runOnce } from './run-once.js';
 import { SUCCEEDED, type AnyEvent, type Settings } from './settings.js';
 
 export interface Received {
@@ -30,7 +30,7 @@ export async function receive<Tx, Payment extends ServicePayment>(
   checkSignal(signal);
   const kind: unknown = own.type === 'unrecognized' ? own.kind : own.type;
   check(typeof kind === 'string' && kind !== '', 'event', 'must have a type');
-  const tenant = readTenant(own.tenant);
+  const tenant = validateTenant(own.tenant);
   const milliseconds = signal === undefined ? settings.timeout : undefined;
   const facts = { source: 'webhook', kind, reference: own.reference!, tenant } as const;
   const outcome = await observed(settings.observe, facts, () =>
@@ -53,7 +53,7 @@ async function credit<Tx, Payment extends ServicePayment>(
 ): Promise<Credited | 'ignored'> {
   const identity = await identify({ tenant, kind, reference });
   signal.throwIfAborted();
-  if (await isDone(settings.store, identity)) return 'duplicate';
+  if (await hasMark(settings.store, identity)) return 'duplicate';
   signal.throwIfAborted();
   const payment = await ask(settings.clientOf, reference, { signal, tenant });
   if (payment.status === 'failed' || payment.status === 'cancelled') {

@@ -4,7 +4,7 @@ import type { Identity } from './identity.js';
 import type { PaymentStore, RunResult } from './payment-store.js';
 
 /** @throws WebhookError `store_unavailable` */
-export async function isDone(
+export async function hasMark(
   store: Pick<PaymentStore<never>, 'isDone'>,
   { key }: Identity,
 ): Promise<boolean> {
@@ -15,7 +15,7 @@ export async function isDone(
     throw unavailable(error);
   }
   if (typeof done === 'boolean') return done;
-  throw unavailable(new TypeError('isDone() returned no boolean'));
+  throw unavailable(new TypeError('isDone() must return a boolean'));
 }
 
 /**

@@ -1,13 +1,13 @@
 import {
   check,
   isEventKind,
-  readBound,
-  readLogger,
-  readOptions,
+  validateBound,
+  createLogger,
+  validateOptions,
   type KnownEvent,
 } from '@paylink/core';
 import type { Logger, UnrecognizedEvent } from '@paylink/core';
-import { readClient, type ClientOf, type PaymentClient, type ServicePayment } from './ask.js';
+import { validateClient, type ClientOf, type PaymentClient, type ServicePayment } from './ask.js';
 import type { Credit, CreditContext } from './credit.js';
 import type { PaymentOutcome } from './observe.js';
 import type { Inbox } from './inbox.js';
@@ -66,28 +66,31 @@ export const SUCCEEDED = 'payment.succeeded';
 const NAMES = ['client', 'store', 'credit', 'handlers', 'timeout', 'logger', 'observe'];
 
 /** @throws ConfigurationError that names the option */
-export function readSettings<Tx, Payment extends ServicePayment>(
+export function validateSettings<Tx, Payment extends ServicePayment>(
   options: PaymentsOptions<Tx, Payment>,
 ): Settings<Tx, Payment> {
-  const { client, store, credit, handlers, timeout, logger, observe } = readOptions(options, NAMES);
+  const { client, store, credit, handlers, timeout, logger, observe } = validateOptions(
+    options,
+    NAMES,
+  );
   const { isDone, run } = Object(store) as Partial<PaymentStore<Tx>>;
   const isStore = typeof isDone === 'function' && typeof run === 'function';
   check(isStore, 'store', 'must be a store, such as postgresStore(pool) or memoryStore()');
   check(typeof credit === 'function', 'credit', 'must be a function');
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   return {
-    clientOf: readClient(client),
+    clientOf: validateClient(client),
     store,
-    inbox: readInbox(store),
+    inbox: validateInbox(store),
     credit,
-    handlers: readHandlers(handlers),
-    timeout: readBound('timeout', timeout ?? 25_000),
-    logger: readLogger(logger),
+    handlers: validateHandlers(handlers),
+    timeout: validateBound('timeout', timeout ?? 25_000),
+    logger: createLogger(logger),
     observe,
   };
 }
 
-function readInbox({ inbox }: Pick<PaymentStore<never>, 'inbox'>): Inbox | undefined {
+function validateInbox({ inbox }: Pick<PaymentStore<never>, 'inbox'>): Inbox | undefined {
   const { inbox: inherited } = Object.prototype as { readonly inbox?: unknown };
   if (inbox === inherited) return undefined;
   const { keep, discard } = Object(inbox) as Partial<Inbox>;
@@ -96,7 +99,7 @@ function readInbox({ inbox }: Pick<PaymentStore<never>, 'inbox'>): Inbox | undef
   return inbox;
 }
 
-function readHandlers<Tx>(
+function validateHandlers<Tx>(
   handlers: Readonly<Record<string, KindHandler<Tx>>> = {},
 ): ReadonlyMap<string, KindHandler<Tx>> {
   const isMap = typeof handlers === 'object' && handlers !== null;

@@ -1,10 +1,10 @@
-import { readOptions, withinBounds, checkSignal } from '@paylink/core';
+import { validateOptions, withinBounds, checkSignal } from '@paylink/core';
 import { ask, type PaymentStatus, type ServicePayment } from './ask.js';
 import { creditNow, type Paid } from './credit.js';
-import { identify, readTenant } from './identity.js';
+import { identify, validateTenant } from './identity.js';
 import { withLimit } from './limits.js';
 import type { Payments } from './payments.js';
-import { isDone } from './run-once.js';
+import { hasMark } from './run-once.js';
 import { SUCCEEDED, type Settings } from './settings.js';
 import { SharedAnswers } from './shared-answers.js';
 
@@ -22,12 +22,12 @@ export function createSettle<Tx, Payment extends ServicePayment>(
   const { store, clientOf, timeout: milliseconds } = settings;
 
   return async (reference, options = {}) => {
-    const { tenant: owner, signal } = readOptions(options, ['tenant', 'signal']);
+    const { tenant: owner, signal } = validateOptions(options, ['tenant', 'signal']);
     checkSignal(signal);
-    const tenant = readTenant(owner);
+    const tenant = validateTenant(owner);
     const identity = await identify({ tenant, kind: SUCCEEDED, reference });
-    const look = { milliseconds, signal, code: 'store_unavailable' } as const;
-    if (await withLimit(look, () => isDone(store, identity))) {
+    const lookup = { milliseconds, signal, code: 'store_unavailable' } as const;
+    if (await withLimit(lookup, () => hasMark(store, identity))) {
       return { status: 'success', credited: false };
     }
     // Without the signal of this call, because other calls wait for the answer too.

@@ -1,5 +1,5 @@
 /** The databases that a store accepts or refuses, by their shape: no driver's types are needed. */
-import { check, readBound, readLogger, readOptions, type Logger } from '@paylink/core';
+import { check, validateBound, createLogger, validateOptions, type Logger } from '@paylink/core';
 import type { MarkTable } from './sql.js';
 
 /** `pg`'s Pool, or a pool like it (Neon's, for example). */
@@ -126,22 +126,22 @@ function isSqlite(db: Shape): boolean {
 }
 
 /** @throws ConfigurationError if the store cannot stand on it */
-export function readDatabase(given: unknown): Database {
-  const shape = Object(given) as Shape;
+export function validateDatabase(database: unknown): Database {
+  const shape = Object(database) as Shape;
   for (const [fits, problem] of REFUSED) check(!fits(shape), 'pool', problem);
-  if (has(shape, 'connect', 'query')) return { kind: 'pool', pool: given as PgPool };
+  if (has(shape, 'connect', 'query')) return { kind: 'pool', pool: database as PgPool };
   if (has(shape, 'transaction', 'exec', 'query')) {
-    return { kind: 'driver', hasQuery: true, driver: bySelf(given as SelfRunning, 'query') };
+    return { kind: 'driver', hasQuery: true, driver: bySelf(database as SelfRunning, 'query') };
   }
   if (has(shape, 'transaction', 'execute')) {
-    return { kind: 'driver', hasQuery: false, driver: bySelf(given as SelfRunning, 'execute') };
+    return { kind: 'driver', hasQuery: false, driver: bySelf(database as SelfRunning, 'execute') };
   }
   const isDriver = has(shape, 'transaction', 'query');
   const problem =
     'must be a Pool of pg, a PGlite, a database of Drizzle, or ' +
     '{ transaction(work), query(tx, sql) } around another driver or ORM';
   check(isDriver, 'pool', problem);
-  return { kind: 'driver', hasQuery: false, driver: given as TransactionalDatabase<object> };
+  return { kind: 'driver', hasQuery: false, driver: database as TransactionalDatabase<object> };
 }
 
 type Runner = Readonly<Record<'query' | 'execute', (sql: string) => PromiseLike<unknown>>>;
@@ -164,14 +164,14 @@ const KNOWN = { pool: [...STORE_OPTIONS, 'isolation', 'tx'], driver: STORE_OPTIO
 const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'];
 
 /** @throws ConfigurationError that names the option */
-export function readStoreOptions(given: object, kind: Database['kind']): AnyOptions {
-  const options = readOptions(given as PoolOptions<PgClient, unknown>, KNOWN[kind]);
-  const { idleTimeout = 0, inbox = false, isolation, tx } = options;
+export function validateStoreOptions(options: object, kind: Database['kind']): AnyOptions {
+  const own = validateOptions(options as PoolOptions<PgClient, unknown>, KNOWN[kind]);
+  const { idleTimeout = 0, inbox = false, isolation, tx } = own;
   check(typeof inbox === 'boolean', 'inbox', 'must be true or false');
-  readBound('idleTimeout', idleTimeout, 0);
+  validateBound('idleTimeout', idleTimeout, 0);
   const isIsolation = isolation === undefined || ISOLATIONS.includes(isolation);
   check(isIsolation, 'isolation', `must be one of ${ISOLATIONS.join(', ')}`);
   const isMaker = tx === undefined || typeof tx === 'function';
   check(isMaker, 'tx', 'must be a function that makes `tx` from a client');
-  return Object.assign(options, { logger: readLogger(options.logger) });
+  return Object.assign(own, { logger: createLogger(own.logger) });
 }

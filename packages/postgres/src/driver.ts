@@ -2,7 +2,7 @@
 import { check, withinBounds } from '@paylink/core';
 import type { RunResult } from '@paylink/payments';
 import type { TransactionalDatabase } from './databases.js';
-import { endSql, readClaim, type RunSql } from './sql.js';
+import { endSql, parseClaim, type RunSql } from './sql.js';
 import {
   explained,
   finishFailure,
@@ -80,13 +80,13 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
   }
 
   async #runIn(tx: Tx, sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult> {
-    const claimed = readClaim(await this.#send(tx, sql.claim));
+    const claimed = parseClaim(await this.#send(tx, sql.claim));
     if (typeof claimed === 'string') return claimed;
     if (this.#hasQuery) {
       const driver = tx as unknown as { query(...values: unknown[]): unknown };
       const statements = new Statements((...values) => driver.query(...values), this.#warnings);
-      const lent = { query: statements.query } as unknown as Tx;
-      await statements.during(() => work(lent), signal);
+      const handle = { query: statements.query } as unknown as Tx;
+      await statements.during(() => work(handle), signal);
     } else await this.#work(tx, work, signal, claimed.transaction);
     try {
       for (const statement of sql.finish(claimed)) await this.#driver.query(tx, statement);

@@ -1,5 +1,5 @@
 /** The inbox: failed deliveries in a table beside the marks. */
-import { check, readBound, readOptions } from '@paylink/core';
+import { check, validateBound, validateOptions } from '@paylink/core';
 import type { FailedDelivery, Inbox } from '@paylink/payments';
 import { withRetries } from '@paylink/payments/store';
 import { deliveryOf, valuesOf, type FailedRow, type InboxSql } from './inbox-sql.js';
@@ -31,8 +31,8 @@ export function openInbox(database: Database, marks: Marks): Inbox {
     },
 
     async list(options = {}) {
-      const { limit = 100, after } = readOptions(options, ['limit', 'after']);
-      readBound('limit', limit);
+      const { limit = 100, after } = validateOptions(options, ['limit', 'after']);
+      validateBound('limit', limit);
       const isDelivery = after === undefined || after.firstFailedAt instanceof Date;
       check(isDelivery, 'after', 'must be a delivery of the page before');
       return (await database.query((await sql()).list(limit, after))).map(deliveryOf);

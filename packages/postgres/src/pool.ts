@@ -2,7 +2,7 @@
 import { withinBounds } from '@paylink/core';
 import type { RunResult } from '@paylink/payments';
 import type { PgClient, PgPool, PoolOptions } from './databases.js';
-import { endSql, readClaim, type RunSql } from './sql.js';
+import { endSql, parseClaim, type RunSql } from './sql.js';
 import {
   explained,
   finishFailure,
@@ -111,7 +111,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
 
     const attempt = async (): Promise<RunResult> => {
       const begun = await connection.send(`${this.#begin}; ${claim}`);
-      const claimed = readClaim(begun.at(-1)!.rows);
+      const claimed = parseClaim(begun.at(-1)!.rows);
       if (typeof claimed === 'string') {
         await connection.send('ROLLBACK');
         return claimed;

@@ -3,7 +3,7 @@
  * driver can run them: only digests, numbers and quoted names are put in.
  */
 import { createHash } from 'node:crypto';
-import { readOptions } from '@paylink/core';
+import { validateOptions } from '@paylink/core';
 import { InboxSql } from './inbox-sql.js';
 import { bytes, digits, identifier, text } from './literals.js';
 
@@ -30,7 +30,7 @@ export interface Claim {
 
 /** The statements of one run. */
 export interface RunSql {
-  /** Tries the lock of the turn and looks for the mark. `readClaim` reads its row. */
+  /** Tries the lock of the turn and looks for the mark. `parseClaim` reads its row. */
   readonly claim: string;
   /** Writes the mark. Fails with 22012 unless the transaction is the one of the claim. */
   readonly finish: (claim: Claim) => readonly string[];
@@ -149,12 +149,12 @@ JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
  * @throws ConfigurationError if PostgreSQL does not accept a name.
  */
 export function migrationSql(table: MarkTable = {}): string {
-  const statements = new MarkSql(readOptions(table, ['schema', 'table', 'inbox'])).migration();
+  const statements = new MarkSql(validateOptions(table, ['schema', 'table', 'inbox'])).migration();
   return statements.map((statement) => `${statement};\n`).join('');
 }
 
 /** Reads the row of `claim`: a result without work, or the transaction that has the turn. */
-export function readClaim(rows: readonly unknown[]): 'duplicate' | 'in_progress' | Claim {
+export function parseClaim(rows: readonly unknown[]): 'duplicate' | 'in_progress' | Claim {
   const { state, role } = Object(rows[0]) as { readonly state?: string; readonly role?: string };
   if (state === 'done') return 'duplicate';
   if (state === 'in_progress') return state;

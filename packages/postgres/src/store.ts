@@ -2,8 +2,8 @@ import { withinBounds } from '@paylink/core';
 import type { PaymentStore } from '@paylink/payments';
 import { RecentlyDone, Turns, withRetries } from '@paylink/payments/store';
 import {
-  readDatabase,
-  readStoreOptions,
+  validateDatabase,
+  validateStoreOptions,
   type ClientOf,
   type DrizzleDatabase,
   type PgliteDatabase,
@@ -65,9 +65,9 @@ export function postgresStore<Tx extends object>(
   database: DrizzleDatabase<Tx> | TransactionalDatabase<Tx>,
   options?: StoreOptions,
 ): PostgresStore<Tx>;
-export function postgresStore(given: unknown, givenOptions: object = {}): PostgresStore<unknown> {
-  const database = readDatabase(given);
-  const options = readStoreOptions(givenOptions, database.kind);
+export function postgresStore(driver: unknown, all: object = {}): PostgresStore<unknown> {
+  const database = validateDatabase(driver);
+  const options = validateStoreOptions(all, database.kind);
   const { logger, idleTimeout = 60_000 } = options;
   const warnings = new Warnings(logger);
   const transactions =

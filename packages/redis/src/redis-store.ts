@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { check, readBound, readOptions, withinBounds } from '@paylink/core';
+import { check, validateBound, validateOptions, withinBounds } from '@paylink/core';
 import type { PaymentStore } from '@paylink/payments';
 import { checkClient, runScript, textOf, type RedisClient } from './client.js';
 import { keepLease } from './lease.js';
@@ -44,13 +44,13 @@ export function redisStore(
   options: RedisStoreOptions = {},
 ): PaymentStore<RedisScope> {
   checkClient(client);
-  const own = readOptions(options, ['prefix', 'leaseMs', 'commandTimeout']);
+  const own = validateOptions(options, ['prefix', 'leaseMs', 'commandTimeout']);
   const { prefix = 'paylink:', leaseMs = 30_000, commandTimeout = 5_000 } = own;
   const isPrefix = typeof prefix === 'string' && !prefix.includes('{}');
   // An empty hash tag would put the two keys of a script on two nodes of a cluster.
   check(isPrefix, 'prefix', 'must be a string without {}');
-  readBound('leaseMs', leaseMs, 100);
-  readBound('commandTimeout', commandTimeout);
+  validateBound('leaseMs', leaseMs, 100);
+  validateBound('commandTimeout', commandTimeout);
   const nameOf = (digest: string): string => `${prefix}{${digest}}`;
 
   /** A client keeps commands for a Redis that is down until it is back: the wait ends here. */

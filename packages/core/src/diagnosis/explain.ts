@@ -24,16 +24,16 @@ export function createExplainer(logger: Logger): Explain | undefined {
   const logged = new Set<string>();
   const quietUntil = { body: 0, shape: 0 };
   return (refused) => {
-    const part = refused.rawBody === undefined ? 'shape' : 'body';
-    if (performance.now() < quietUntil[part]) return;
-    quietUntil[part] = performance.now() + GIVEN_UP;
+    const step = refused.rawBody === undefined ? 'shape' : 'body';
+    if (performance.now() < quietUntil[step]) return;
+    quietUntil[step] = performance.now() + GIVEN_UP;
     const at = new Date();
     // Loaded on first use, because it is larger than the receiver. The refusal is already logged.
     import('#diagnose')
       .then(({ logCause }) => logCause({ ...refused, at }, logger, logged))
       .catch(() => undefined)
       .finally(() => {
-        quietUntil[part] = performance.now() + PAUSES[part];
+        quietUntil[step] = performance.now() + PAUSES[step];
       });
   };
 }

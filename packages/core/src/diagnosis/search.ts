@@ -6,7 +6,7 @@ import type { Budget } from './budget.js';
 import { MESSAGES, type DiagnosisCode } from './codes.js';
 import { toText } from '../bytes.js';
 import { bytesOf } from './encodings.js';
-import { readSignature, type GivenSignature } from './given-signature.js';
+import { parseSignature, type ParsedSignature } from './parsed-signature.js';
 import { secretVariants } from './secret-variants.js';
 import type { Variant } from './variants.js';
 
@@ -49,22 +49,22 @@ export async function search(
   { rawBody, signature, secret }: DiagnoseOptions,
   budget: Budget,
 ): Promise<Diagnosis> {
-  const given = readSignature(signature);
+  const parsed = parseSignature(signature);
   const secrets = listOf(secret);
   const body = bytesOf(rawBody);
-  const found = body === undefined ? undefined : await findCauses(given, secrets, body, budget);
+  const found = body === undefined ? undefined : await findCauses(parsed, secrets, body, budget);
   if (typeof found === 'object')
     return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
   const start = body?.subarray(0, budget.text);
   return conclude(
-    guesses(given, secrets, start, found === 'unfinished' ? 'body_too_complex' : 'unknown'),
+    guesses(parsed, secrets, start, found === 'unfinished' ? 'body_too_complex' : 'unknown'),
     false,
   );
 }
 
 /** The fault of a signature with an impossible form. */
 export function diagnoseSpelling(signature: unknown): Diagnosis {
-  return conclude(readSignature(signature).codes, false);
+  return conclude(parseSignature(signature).codes, false);
 }
 
 function conclude(
@@ -107,12 +107,12 @@ const FEW = 24;
 
 /** The fewest changes first: one of the secret, one of the body, then one of each. */
 async function findCauses(
-  given: GivenSignature,
+  parsed: ParsedSignature,
   secrets: readonly GivenSecret[],
   body: Uint8Array,
   budget: Budget,
 ): Promise<Found | 'unfinished' | undefined> {
-  if (given.digits === '' || secrets.length === 0) return undefined;
+  if (parsed.digits === '' || secrets.length === 0) return undefined;
   if (body.length > budget.body) return 'unfinished';
 
   const match = async (
@@ -121,9 +121,9 @@ async function findCauses(
   ): Promise<Found | undefined> => {
     for (const { code, secretIndex, key } of keys) {
       if (!(await budget.take(candidate.value.length))) return undefined;
-      if (!given.fits(await sign(key, candidate.value))) continue;
+      if (!parsed.fits(await sign(key, candidate.value))) continue;
       return {
-        codes: [...given.codes, code, candidate.code].filter((each) => each !== undefined),
+        codes: [...parsed.codes, code, candidate.code].filter((each) => each !== undefined),
         secretIndex,
       };
     }
@@ -135,7 +135,7 @@ async function findCauses(
     key: new HmacKey(value),
   }));
   for (const { secretIndex, key } of plain) {
-    if (given.fits(await sign(key, body))) return { codes: given.codes, secretIndex };
+    if (parsed.fits(await sign(key, body))) return { codes: parsed.codes, secretIndex };
   }
 
   const altered: Key[] = [];
@@ -175,12 +175,12 @@ function listOf(secret: SecretList): GivenSecret[] {
 
 /** The plain faults that lose the signed bytes. */
 function guesses(
-  given: GivenSignature,
+  parsed: ParsedSignature,
   secrets: readonly GivenSecret[],
   body: Uint8Array | undefined,
   otherwise: DiagnosisCode,
 ): DiagnosisCode[] {
-  const codes: DiagnosisCode[] = given.digits === '' ? [...given.codes] : [];
+  const codes: DiagnosisCode[] = parsed.digits === '' ? [...parsed.codes] : [];
   const texts = secrets.map(({ value }) => toText(value));
   if (secrets.length === 0) codes.push('secret_missing');
   else if (texts.every((text) => text?.trim().startsWith('sk_live_'))) codes.push('secret_api_key');
@@ -190,7 +190,7 @@ function guesses(
     codes.push('secret_masked');
   if (body === undefined) codes.push('body_parsed');
   else codes.push(...guessesAboutBody(body));
-  if (codes.length === 0) codes.push(...given.codes, otherwise);
+  if (codes.length === 0) codes.push(...parsed.codes, otherwise);
   return codes;
 }
 

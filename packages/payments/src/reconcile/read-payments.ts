@@ -1,13 +1,13 @@
 import {
   check,
-  readBound,
-  readOptions,
+  validateBound,
+  validateOptions,
   WebhookError,
   withinBounds,
   checkSignal,
 } from '@paylink/core';
 import { isClient, type PaymentClient, type ServicePayment } from '../ask.js';
-import { readTenant } from '../identity.js';
+import { validateTenant } from '../identity.js';
 import { withLimit } from '../limits.js';
 import { tell } from '../observe.js';
 import { RateLimit } from './rate-limit.js';
@@ -43,16 +43,16 @@ const NAMES = ['client', 'references', 'concurrency', 'timeout', 'tenant', 'sign
 export async function* readPayments<Payment extends ServicePayment>(
   options: ReadPaymentsOptions<Payment>,
 ): AsyncGenerator<PaymentReading<Payment>, void, undefined> {
-  const own = readOptions(options, NAMES);
+  const own = validateOptions(options, NAMES);
   const { client, references, concurrency = 4, timeout = 25_000, signal, onPause } = own;
   check(isClient(client), 'client', 'must be an object with getPayment()');
   checkReferences(references);
-  readBound('concurrency', concurrency, 1, 100);
-  const milliseconds = readBound('timeout', timeout);
+  validateBound('concurrency', concurrency, 1, 100);
+  const milliseconds = validateBound('timeout', timeout);
   checkSignal(signal);
   const isHook = onPause === undefined || typeof onPause === 'function';
   check(isHook, 'onPause', 'must be a function');
-  const tenant = readTenant(own.tenant);
+  const tenant = validateTenant(own.tenant);
 
   // Ends the questions under way if the consumer leaves.
   const left = new AbortController();

@@ -1,20 +1,20 @@
 import {
   check,
-  readBound,
-  readOptions,
+  validateBound,
+  validateOptions,
   withinBounds,
   type Logger,
   checkSignal,
 } from '@paylink/core';
 import { ask, type ServicePayment } from '../ask.js';
 import { creditNow, type Paid } from '../credit.js';
-import { identify, readTenant } from '../identity.js';
+import { identify, validateTenant } from '../identity.js';
 import { withLimit } from '../limits.js';
 import { tell } from '../observe.js';
-import { isDone } from '../run-once.js';
+import { hasMark } from '../run-once.js';
 import { SUCCEEDED, type Settings } from '../settings.js';
 import { RateLimit } from './rate-limit.js';
-import { checkReferences, inOrder, readCursor, type Item, type References } from './references.js';
+import { checkReferences, inOrder, parseCursor, type Item, type References } from './references.js';
 import {
   Report,
   type FailedOrder,
@@ -52,16 +52,16 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
   references: References,
   options: ReconcileOptions = {},
 ): Promise<ReconcileReport> {
-  const own = readOptions(options, NAMES);
+  const own = validateOptions(options, NAMES);
   const { onProgress, onError, signal, concurrency = 4, deadline = 600_000 } = own;
   checkReferences(references);
   for (const [name, hook] of Object.entries({ onProgress, onError })) {
     check(hook === undefined || typeof hook === 'function', name, 'must be a function');
   }
   checkSignal(signal);
-  const places = readBound('concurrency', concurrency, 1, 100);
-  const end = performance.now() + readBound('deadline', deadline);
-  const tenant = readTenant(own.tenant);
+  const places = validateBound('concurrency', concurrency, 1, 100);
+  const end = performance.now() + validateBound('deadline', deadline);
+  const tenant = validateTenant(own.tenant);
   const total = Array.isArray(references) ? references.length : undefined;
 
   const report = new Report();
@@ -74,7 +74,7 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
   const steps = { tenant, signal, limit };
   const quiet = onError === undefined ? settings : { ...settings, logger: SILENT };
   const seen = new Set<string>();
-  const items = inOrder(references, readCursor(own.cursor));
+  const items = inOrder(references, parseCursor(own.cursor));
   const work = async (item: Item): Promise<void> => {
     report.begin(item);
     const isRepeated = seen.size === seen.add(item.reference).size;
@@ -109,8 +109,8 @@ async function resultOf<Tx, Payment extends ServicePayment>(
   const { store, clientOf, timeout: milliseconds } = settings;
   const identity = await identify({ tenant, kind: SUCCEEDED, reference });
   if (limit.isOver) return 'notAsked';
-  const look = { milliseconds, signal, code: 'store_unavailable' } as const;
-  if (await withLimit(look, () => isDone(store, identity))) return 'duplicates';
+  const lookup = { milliseconds, signal, code: 'store_unavailable' } as const;
+  if (await withLimit(lookup, () => hasMark(store, identity))) return 'duplicates';
   const question = { milliseconds, signal, code: 'confirm_unavailable' } as const;
   const payment = await limit.ask(() =>
     withLimit(question, (bound) =>

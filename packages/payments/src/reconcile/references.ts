@@ -31,7 +31,7 @@ export function cursorAt({ index, reference }: Start): string {
 }
 
 /** @throws ConfigurationError unless it is the cursor of a report */
-export function readCursor(cursor: string | undefined): Start | undefined {
+export function parseCursor(cursor: string | undefined): Start | undefined {
   if (cursor === undefined) return undefined;
   const match = typeof cursor === 'string' ? /^(\d{1,15}):(.*)/s.exec(cursor) : null;
   check(match !== null, 'cursor', 'must be the cursor of a report or of onProgress');

@@ -2,7 +2,7 @@ import type { DiagnosisCode } from './codes.js';
 import { fromBase64, toHex } from './encodings.js';
 
 /** The digits that a signature may stand for, and the faults of its spelling. */
-export interface GivenSignature {
+export interface ParsedSignature {
   /** Lower-case hex, of any length. Empty without anything to compare. */
   readonly digits: string;
   readonly codes: readonly DiagnosisCode[];
@@ -15,7 +15,7 @@ const LONGEST = 1_000;
 // Fewer digits could be right by chance.
 const FEWEST_DIGITS = 8;
 
-export function readSignature(signature: unknown): GivenSignature {
+export function parseSignature(signature: unknown): ParsedSignature {
   const list = (Array.isArray(signature) ? (signature as unknown[]) : [signature]).filter(
     (value) => value !== undefined,
   );
@@ -28,7 +28,7 @@ export function readSignature(signature: unknown): GivenSignature {
     return { ...NO_SIGNATURE, codes: ['signature_malformed'] };
   if (texts.every((text) => text.trim() === ''))
     return { ...NO_SIGNATURE, codes: ['signature_missing'] };
-  const all = texts.map(readSpelling);
+  const all = texts.map(parseSpelling);
   const [first] = all;
   if (all.length === 1) return first!;
   return {
@@ -38,7 +38,7 @@ export function readSignature(signature: unknown): GivenSignature {
   };
 }
 
-function readSpelling(signature: string): GivenSignature {
+function parseSpelling(signature: string): ParsedSignature {
   const codes: DiagnosisCode[] = [];
   let text = signature;
   const strip = (pattern: RegExp, code: DiagnosisCode): void => {

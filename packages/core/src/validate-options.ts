@@ -9,7 +9,7 @@ import { check } from './errors.js';
  * @throws ConfigurationError for an option that is not in `known`: a misspelt option would silently
  * switch a protection off.
  */
-export function readOptions<Options extends object>(
+export function validateOptions<Options extends object>(
   options: Options,
   known: readonly string[],
   name = 'options',
@@ -34,7 +34,12 @@ export const LONGEST_TIMER = 2_147_483_647;
  *
  * @throws ConfigurationError
  */
-export function readBound(option: string, value: number, least = 1, most = LONGEST_TIMER): number {
+export function validateBound(
+  option: string,
+  value: number,
+  least = 1,
+  most = LONGEST_TIMER,
+): number {
   const isBound = Number.isInteger(value) && value >= least && value <= most;
   check(isBound, option, `must be a whole number from ${least} to ${most}`);
   return value;
