@@ -1,4 +1,7 @@
-/** Judges outputs without running a proof, and looks at exit codes that could be mistaken for another. */
+/**
+ * Judges outputs without running a proof, and looks at exit codes that could be mistaken for
+ * another.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Prepares a checkout: installs the dependencies and builds the packages. Only Node and npm are there
- * yet, so an old Node must be able to parse this file, and gets a sentence instead of an error.
+ * Prepares a checkout: installs the dependencies and builds the packages. Only Node and npm are
+ * there yet, so an old Node must be able to parse this file, and gets a sentence instead of an
+ * error.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -47,7 +48,9 @@ export function build(names) {
   return announce('Building', [...filters, 'run', 'build']);
 }
 
-/** Runs pnpm in the root of the checkout. Prints its output only when it fails. @throws Error then. */
+/**
+ * Runs pnpm in the root of the checkout. Prints its output only when it fails. @throws Error then.
+ */
 export async function pnpm(args, onOutput = () => undefined) {
   const shell = process.platform === 'win32';
   const env = { ...process.env, CI: 'true', npm_config_update_notifier: 'false' };
@@ -68,7 +71,8 @@ export async function pnpm(args, onOutput = () => undefined) {
 }
 
 /**
- * Runs a program in the root of the checkout, passes signals on to it, and resolves with its exit code.
+ * Runs a program in the root of the checkout, passes signals on to it, and resolves with its exit
+ * code.
  *
  * @param {string} command
  * @param {readonly string[]} args
@@ -81,7 +85,8 @@ export function run(command, args, options = {}, onOutput) {
     const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', onOutput);
     const pass = (signal) => child.kill(signal);
-    // A terminal sends Ctrl-C to the child itself. Without a listener this process would end before it.
+    // A terminal sends Ctrl-C to the child itself. Without a listener this process would end before
+    // it.
     const onInterrupt = process.stdin.isTTY ? () => undefined : pass;
     process.on('SIGINT', onInterrupt).on('SIGTERM', pass);
     child.once('error', reject);

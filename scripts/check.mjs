@@ -1,6 +1,6 @@
 /**
- * `pnpm check`: the types of everything, and lint, format and tests of the change since main. The tests
- * are those of the changed packages, the nearest first (test/changed-first.ts).
+ * `pnpm check`: the types of everything, and lint, format and tests of the change since main. The
+ * tests are those of the changed packages, the nearest first (test/changed-first.ts).
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,8 @@ function base() {
 }
 
 /**
- * Lists the files that changed since main, as paths in the repository. Sources without git have none.
+ * Lists the files that changed since main, as paths in the repository. Sources without git have
+ * none.
  *
  * @returns {string[]}
  */
@@ -41,7 +42,10 @@ export function changedFiles() {
   );
 }
 
-/** A package's tests start processes and servers, so the imports do not tell which of its tests a file concerns. */
+/**
+ * A package's tests start processes and servers, so the imports do not tell which of its tests a
+ * file concerns.
+ */
 function testsOf(files) {
   const folders = files.map(
     (path) =>
@@ -55,13 +59,19 @@ function testsOf(files) {
   return [...new Set(found)].filter((filter) => filter !== undefined);
 }
 
-/** The short projects of vitest.config.ts. Core runs on WebCrypto only for a change that concerns it. */
+/**
+ * The short projects of vitest.config.ts. Core runs on WebCrypto only for a change that concerns
+ * it.
+ */
 function projectsFor(files) {
   const core = files.some((path) => path.endsWith('.web.ts')) ? 'core on *' : 'core on node:crypto';
   return [core, 'packages', 'across packages'].map((name) => `--project=${name}`);
 }
 
-/** The tsconfig.json for the lint of each file. A project of only the changed files saves ten seconds of compiling. */
+/**
+ * The tsconfig.json for the lint of each file. A project of only the changed files saves ten
+ * seconds of compiling.
+ */
 function lintProjects(files) {
   const own = (path) => {
     const config = /^examples\/[^/]+\//.exec(path)?.[0].concat('tsconfig.json');

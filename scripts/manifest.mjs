@@ -1,7 +1,8 @@
 /**
- * The package.json that is published: without the doors to the sources, and without what only this repository uses.
- * `pnpm pack` and `pnpm publish` take it from .pnpmfile.cjs. `npm pack` has no such hook, so there the scripts `prepack` and
- * `postpack` of each package write it to disk and put the original back.
+ * The package.json that is published: without the doors to the sources, and without what only this
+ * repository uses. `pnpm pack` and `pnpm publish` take it from .pnpmfile.cjs. `npm pack` has no
+ * such hook, so there the scripts `prepack` and `postpack` of each package write it to disk and put
+ * the original back.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -42,8 +43,8 @@ function withoutSource(value) {
 }
 
 /**
- * npm does not know `workspace:` ranges; pnpm has replaced them already. Sorted, because pnpm gives them in the order in which it
- * happened to read their versions, and two builds would differ.
+ * npm does not know `workspace:` ranges; pnpm has replaced them already. Sorted, because pnpm gives
+ * them in the order in which it happened to read their versions, and two builds would differ.
  */
 function withVersions(dependencies) {
   const sorted = Object.entries(dependencies).sort(([one], [other]) => (one < other ? -1 : 1));

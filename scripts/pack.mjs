@@ -2,8 +2,8 @@
  * Packs packages as publishing would, for every script and test that needs a tarball.
  *
  * `pnpm pack:all [express postgres …]` installs, builds and packs the named packages and their
- * dependencies into tarballs/, and prints the lines that install them into an app. Without a name, it
- * packs all packages, and prints the lines for each host.
+ * dependencies into tarballs/, and prints the lines that install them into an app. Without a name,
+ * it packs all packages, and prints the lines for each host.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -27,7 +27,8 @@ export function publishedPackages() {
 }
 
 /**
- * Packs the packages into a folder, as publishing would, and gives the path of each tarball by the package's name.
+ * Packs the packages into a folder, as publishing would, and gives the path of each tarball by the
+ * package's name.
  *
  * @param {string} destination
  * @param {readonly string[]} [names] all by default
@@ -93,7 +94,8 @@ export function installLines(names, tarballs) {
   const development = withItsOwn(names).filter((name) => !runtime.includes(name));
   const add = (command, list) =>
     list.length === 0 ? [] : [[command, ...list.map((name) => tarballs[name])].join(' ')];
-  // pnpm looks for the dependencies of a tarball in the registry, unless an override says where they are.
+  // pnpm looks for the dependencies of a tarball in the registry, unless an override says where
+  // they are.
   const overrides = JSON.stringify(
     Object.fromEntries(withItsOwn(names).map((name) => [name, `file:${tarballs[name]}`])),
   );

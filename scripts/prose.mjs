@@ -1,7 +1,7 @@
 /**
- * `pnpm prose [--all]`: textlint over the English documents, and over the comments and messages of the
- * packages. Exits with 1 if a group is over a budget, or if a sentence of a document breaks a rule.
- * `--all` also lists the sentences of sources, which only count towards the budgets.
+ * `pnpm prose [--all]`: textlint over the English documents, and over the comments and messages of
+ * the packages. Exits with 1 if a group is over a budget, or if a sentence of a document breaks a
+ * rule. `--all` also lists the sentences of sources, which only count towards the budgets.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,9 @@ const RULES = [
 
 const sentencesOf = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** The text that a reader sees. Each name in code stands for one word, and HTML ends a paragraph. */
+/**
+ * The text that a reader sees. Each name in code stands for one word, and HTML ends a paragraph.
+ */
 function textOf({ type, value, children }) {
   if (type === 'Code') return 'Code';
   if (type === 'Html') return '\u2029';

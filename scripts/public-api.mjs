@@ -1,7 +1,7 @@
 /**
- * `pnpm api` lists every public name: the exports of each door, their members, and the strings that a
- * type allows, such as error codes. It fails if a name of public-api.txt is gone. `--update` writes the
- * names of today.
+ * `pnpm api` lists every public name: the exports of each door, their members, and the strings that
+ * a type allows, such as error codes. It fails if a name of public-api.txt is gone. `--update`
+ * writes the names of today.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Publishes the packages, as the release workflow does. Makes the links of their READMEs absolute first,
- * because relative links lead nowhere on a registry's page.
+ * Publishes the packages, as the release workflow does. Makes the links of their READMEs absolute
+ * first, because relative links lead nowhere on a registry's page.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';

@@ -1,4 +1,7 @@
-/** `npm start`: from a fresh checkout to the running demo. It runs on the sources, so nothing is built. */
+/**
+ * `npm start`: from a fresh checkout to the running demo. It runs on the sources, so nothing is
+ * built.
+ */
 import { install, ROOT, run } from './bootstrap.mjs';
 
 try {

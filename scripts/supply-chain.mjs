@@ -1,6 +1,7 @@
 /**
- * Installs every package as a user would, from tarballs, and looks at what came with them: no install script, each dependency
- * signed by the registry, and, with `--sbom <file>`, a list of all of them in CycloneDX. Build first.
+ * Installs every package as a user would, from tarballs, and looks at what came with them: no
+ * install script, each dependency signed by the registry, and, with `--sbom <file>`, a list of all
+ * of them in CycloneDX. Build first.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +35,8 @@ try {
   const dependencies = Object.fromEntries(
     Object.entries(packAll(folder)).map(([name, path]) => [name, `file:${path}`]),
   );
-  // Overrides too: before a release the registry has no such version of what our packages need of each other.
+  // Overrides too: before a release the registry has no such version of what our packages need of
+  // each other.
   const manifest = {
     name: 'paylink',
     version: '0.0.0',

@@ -1,7 +1,8 @@
 /**
- * Prints which attack is tried on which host, from the reports of `npm test` and `npm test -- --long`.
- * Fails if a row of the table of attacks has no test that passed, or if an entry of test/attacks.json
- * matches no test. The titles of the attack kit begin with their row, so that file does not list them.
+ * Prints which attack is tried on which host, from the reports of `npm test` and
+ * `npm test -- --long`. Fails if a row of the table of attacks has no test that passed, or if an
+ * entry of test/attacks.json matches no test. The titles of the attack kit begin with their row, so
+ * that file does not list them.
  */
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';

@@ -36,7 +36,9 @@ export function signatureOf(body: Buffer): string {
   return createHmac('sha256', SECRET).update(body).digest('hex');
 }
 
-/** Headers as `req.headers` has them behind a proxy: lower-case, and ours neither first nor last. */
+/**
+ * Headers as `req.headers` has them behind a proxy: lower-case, and ours neither first nor last.
+ */
 export function nodeHeaders(body: Buffer): Record<string, string> {
   return {
     host: 'shop.example',

@@ -1,4 +1,7 @@
-/** A flood of requests that are not the ones that are measured: replays, or requests with a bad signature. */
+/**
+ * A flood of requests that are not the ones that are measured: replays, or requests with a bad
+ * signature.
+ */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 

@@ -1,4 +1,7 @@
-/** How long genuine requests take beside a flood of forged ones, to how long they take beside as many bare 401s. */
+/**
+ * How long genuine requests take beside a flood of forged ones, to how long they take beside as
+ * many bare 401s.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';

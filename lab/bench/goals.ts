@@ -1,6 +1,7 @@
 /**
- * The floors of the bench: the ratios in docs/performance.md. A miss is reported. With `--check`, a miss
- * by a third fails. Being faster than a floor is no goal: clear code is worth 5 % of a request.
+ * The floors of the bench: the ratios in docs/performance.md. A miss is reported. With `--check`, a
+ * miss by a third fails. Being faster than a floor is no goal: clear code is worth 5 % of a
+ * request.
  */
 import type { HostName } from './hosts/index.js';
 import type { Goal, Section } from './report.js';

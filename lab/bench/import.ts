@@ -1,6 +1,7 @@
 /**
- * How long `import '@paylink/express'` takes over `import 'express'` alone, in fresh processes that take turns. `--rounds 21`: how
- * many of each, at least 7; `--all`: on each Node that the packages are tested on, in place of this one; `--json`: for machines.
+ * How long `import '@paylink/express'` takes over `import 'express'` alone, in fresh processes that
+ * take turns. `--rounds 21`: how many of each, at least 7; `--all`: on each Node that the packages
+ * are tested on, in place of this one; `--json`: for machines.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';

@@ -1,6 +1,7 @@
 /**
- * A load generator that costs a fraction of what it loads: raw sockets with one request under way on each, a prepared
- * request, and replies that are counted by their length instead of being parsed.
+ * A load generator that costs a fraction of what it loads: raw sockets with one request under way
+ * on each, a prepared request, and replies that are counted by their length instead of being
+ * parsed.
  */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -38,8 +39,8 @@ export async function connectLoad(port: number, body: Buffer): Promise<Load> {
 }
 
 /**
- * Keeps this process awake. Otherwise each reply of a slow server wakes a sleeping client, which costs
- * that server up to 20 µs a request on a virtual machine, and a fast server nothing.
+ * Keeps this process awake. Otherwise each reply of a slow server wakes a sleeping client, which
+ * costs that server up to 20 µs a request on a virtual machine, and a fast server nothing.
  */
 function spin(): () => void {
   let turn = setImmediate(again);
@@ -58,7 +59,8 @@ interface Client {
 async function connectClient(port: number, request: Buffer): Promise<Client> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
-  // Every reply of a server has the length of its first: the same headers, and a Date of fixed width.
+  // Every reply of a server has the length of its first: the same headers, and a Date of fixed
+  // width.
   const replyLength = await lengthOfReply(socket, request);
   return {
     repeat: (until) => repeatRequest(socket, request, replyLength, until),

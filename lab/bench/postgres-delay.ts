@@ -1,6 +1,7 @@
 /**
- * A network between a server and its database: `postgres-delay.ts <port of the database>`, forked by postgres.ts. Sent a number of
- * milliseconds, answers with a port on which each round trip takes that much longer.
+ * A network between a server and its database: `postgres-delay.ts <port of the database>`, forked
+ * by postgres.ts. Sent a number of milliseconds, answers with a port on which each round trip takes
+ * that much longer.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -12,7 +13,8 @@ interface Packet {
   readonly bytes: Buffer;
 }
 
-// Timers are too coarse for half a millisecond: while packets are under way, each turn of the event loop looks.
+// Timers are too coarse for half a millisecond: while packets are under way, each turn of the event
+// loop looks.
 const underWay: Packet[] = [];
 let looking = false;
 function look(): void {

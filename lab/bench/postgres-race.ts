@@ -7,7 +7,10 @@ import { openPool, type Pool } from './postgres-pool.js';
 
 const CONNECTIONS = 24;
 const SECONDS = 0.8;
-/** Of load before it counts: V8 compiles what runs often meanwhile, and a server that has just started is slower. */
+/**
+ * Of load before it counts: V8 compiles what runs often meanwhile, and a server that has just
+ * started is slower.
+ */
 const WARM_UP = 5;
 
 export interface Sample {
@@ -122,7 +125,10 @@ function requestFor(reference: string): Buffer {
   return requestOf(body);
 }
 
-/** Takes requests from the common heap until it is empty, one under way at a time. Gives how long each took. */
+/**
+ * Takes requests from the common heap until it is empty, one under way at a time. Gives how long
+ * each took.
+ */
 function sendInTurn(socket: Socket, heap: Buffer[]): Promise<number[]> {
   return new Promise((resolve, reject) => {
     const latencies: number[] = [];

@@ -1,4 +1,7 @@
-/** One of the two in a process of its own: `postgres-server.ts <contestant> <database> <pool size>`, forked by postgres-race.ts. */
+/**
+ * One of the two in a process of its own: `postgres-server.ts <contestant> <database> <pool size>`,
+ * forked by postgres-race.ts.
+ */
 import type { AddressInfo } from 'node:net';
 import { CONTESTANTS, type Contestant } from './postgres-contestants.js';
 import { openPool } from './postgres-pool.js';

@@ -1,9 +1,9 @@
 /**
- * What the mark costs: Express with postgresStore, and with createPayments, beside a mark and a credit
- * in a transaction by hand, over networks of three lengths and pools of two sizes. Then what a flood of
- * replays costs new orders. All take turns in one run, and each request has an order of its own.
- * PostgreSQL does not wait for the disk, because that wait is the same for all and would hide the
- * difference.
+ * What the mark costs: Express with postgresStore, and with createPayments, beside a mark and a
+ * credit in a transaction by hand, over networks of three lengths and pools of two sizes. Then what
+ * a flood of replays costs new orders. All take turns in one run, and each request has an order of
+ * its own. PostgreSQL does not wait for the disk, because that wait is the same for all and would
+ * hide the difference.
  *
  * `pnpm lab bench-postgres [rounds] [--json]`
  */
@@ -24,7 +24,9 @@ const { values: flags, positionals } = parseArgs({
 });
 const ROUNDS = Number(positionals[0] ?? 7);
 const POOLS = [2, 10];
-/** Milliseconds of a round trip to the database, and the least share of by hand's requests a second. */
+/**
+ * Milliseconds of a round trip to the database, and the least share of by hand's requests a second.
+ */
 const NETWORKS = [
   { roundTrip: 0, goal: 1 },
   { roundTrip: 0.5, goal: 1 },
@@ -131,7 +133,8 @@ await replays.run(1_000, async () => {
   for (let seconds = 0; seconds < 4; seconds += 1) await pause();
 });
 const most = (await bad.run(1e6, async () => pause().then(pause))).perSecond;
-// Beside new orders fewer of them come through than are sent, since each needs a connection of its own: both floods are as many.
+// Beside new orders fewer of them come through than are sent, since each needs a connection of its
+// own: both floods are as many.
 const asMany = (await bad.run(most * FLOOD, () => race.slice().then(() => race.slice()))).perSecond;
 const beside = (flood: Flood) => async (): Promise<number> =>
   (await flood.run(asMany, () => race.slice())).value.requestsPerSecond;

@@ -9,7 +9,9 @@ import { startServer, type ServerProcess } from './server-process.js';
 import { median, medianRatio, middleHalf } from './statistics.js';
 
 export interface RacePlan {
-  /** How long each server is loaded before it counts: an engine that still compiles says nothing. */
+  /**
+   * How long each server is loaded before it counts: an engine that still compiles says nothing.
+   */
   readonly warmUpMs: number;
   readonly sliceMs: number;
   readonly rounds: number;

@@ -1,6 +1,7 @@
 /**
- * How long `reconcile` takes: `pnpm lab bench-reconcile [references] [concurrency] [milliseconds of a read]`. The service is a server
- * of this process that answers each read after the given time.
+ * How long `reconcile` takes:
+ * `pnpm lab bench-reconcile [references] [concurrency] [milliseconds of a read]`. The service is a
+ * server of this process that answers each read after the given time.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,6 +1,7 @@
 /**
- * What a server bears: the memory of a thousand slow senders, and genuine requests beside a flood of forged ones. `--quick`: shorter and less
- * sure; `--host <name>`: that host alone; `--json`: for machines.
+ * What a server bears: the memory of a thousand slow senders, and genuine requests beside a flood
+ * of forged ones. `--quick`: shorter and less sure; `--host <name>`: that host alone; `--json`: for
+ * machines.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,7 @@
 /**
- * What a bundle of core is made of, minified and gzipped: how much of it sentences are, for errors and the log, and how many bytes
- * each file has in it. `pnpm exec size-limit` holds the built packages against their limits.
+ * What a bundle of core is made of, minified and gzipped: how much of it sentences are, for errors
+ * and the log, and how many bytes each file has in it. `pnpm exec size-limit` holds the built
+ * packages against their limits.
  */
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';

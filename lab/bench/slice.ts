@@ -1,6 +1,9 @@
 const BATCH_MS = 1;
 
-/** Makes the slice of a call: runs it for so many milliseconds, and gives the microseconds that one took. */
+/**
+ * Makes the slice of a call: runs it for so many milliseconds, and gives the microseconds that one
+ * took.
+ */
 export async function createSlice(
   call: () => unknown,
   milliseconds: number,

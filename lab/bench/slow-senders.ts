@@ -1,4 +1,7 @@
-/** What a server holds of senders that have sent nearly all of a body, piece by piece, and do not end it. */
+/**
+ * What a server holds of senders that have sent nearly all of a body, piece by piece, and do not
+ * end it.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,7 +16,9 @@ const PIECE = 1_024;
 
 const CONTESTANTS = { 'by hand': 'byHand', least: 'least', paylink: 'paylink' } as const;
 
-/** @returns a row for each, with what a server holds for each sender, in kilobytes of 1,000 bytes */
+/**
+ * @returns a row for each, with what a server holds for each sender, in kilobytes of 1,000 bytes
+ */
 export async function measureSlowSenders(host: HostName): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [contestant, name] of Object.entries(CONTESTANTS)) {
@@ -43,7 +48,10 @@ function kilobytesEach(bytes: number): number {
   return bytes / 1_000 / SENDERS;
 }
 
-/** All but the last byte of the body, in turn with all the others. @throws Error where a server answers before it is measured */
+/**
+ * All but the last byte of the body, in turn with all the others. @throws Error where a server
+ * answers before it is measured
+ */
 async function openSenders(port: number, count: number): Promise<Socket[]> {
   const sockets = Array.from({ length: count }, () =>
     connect({ port, host: '127.0.0.1', noDelay: true }),

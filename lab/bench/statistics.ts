@@ -14,7 +14,10 @@ export function middleHalf(
   return [sorted[quarter]!, sorted.at(-1 - quarter)!];
 }
 
-/** The median of each round's own ratio: what disturbs the machine for longer than a round falls out of it. */
+/**
+ * The median of each round's own ratio: what disturbs the machine for longer than a round falls out
+ * of it.
+ */
 export function medianRatio(values: readonly number[], base: readonly number[]): number {
   return median(values.map((value, round) => value / base[round]!));
 }

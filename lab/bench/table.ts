@@ -37,7 +37,10 @@ function formatGoals(goals: readonly Goal[]): string {
   );
 }
 
-/** All hosts at a glance: by the CPU time of a request, which other work on the machine disturbs least. */
+/**
+ * All hosts at a glance: by the CPU time of a request, which other work on the machine disturbs
+ * least.
+ */
 function formatHosts(sections: readonly Section[], goals: readonly Goal[]): string {
   const cells = sections.flatMap(({ title, rows }) =>
     rows

@@ -17,7 +17,8 @@ export interface Verdict {
   readonly early: number;
 }
 
-// `credits` has no unique constraint, so that a double is seen and not refused: what is tried is the design in front of it.
+// `credits` has no unique constraint, so that a double is seen and not refused: what is tried is
+// the design in front of it.
 const TABLES = `
   CREATE TABLE orders (reference text PRIMARY KEY, amount bigint NOT NULL, currency text NOT NULL DEFAULT 'XOF', paid_at timestamptz);
   CREATE TABLE credits (reference text NOT NULL, amount bigint NOT NULL);
@@ -36,7 +37,10 @@ const VERDICT = `
          (count(*) FILTER (WHERE NOT told.credited))::int AS early
   FROM paid FULL JOIN told USING (reference)`;
 
-/** The merchant's orders and credits, and what senders were told: a database of its own on the server. */
+/**
+ * The merchant's orders and credits, and what senders were told: a database of its own on the
+ * server.
+ */
 export class Book {
   readonly url: string;
   readonly #pool: pg.Pool;
@@ -78,7 +82,10 @@ export class Book {
     return Array.from({ length: count }, (_, index) => `order-${first + index}`);
   }
 
-  /** Writes down that a sender was just told 2xx, and whether the credit is there to be seen at this moment. */
+  /**
+   * Writes down that a sender was just told 2xx, and whether the credit is there to be seen at this
+   * moment.
+   */
   async acknowledge(reference: string): Promise<void> {
     await this.query(
       'INSERT INTO acknowledged SELECT $1, EXISTS (SELECT FROM credits WHERE reference = $1)',

@@ -13,12 +13,18 @@ export class Unreachable extends Error {
   override name = 'Unreachable';
 }
 
-/** A sender's connections, kept alive: one request at a time on each, and nothing is resent behind our back. */
+/**
+ * A sender's connections, kept alive: one request at a time on each, and nothing is resent behind
+ * our back.
+ */
 export class Connections {
   /** Idle ones by port. */
   readonly #idle = new Map<number, Wire[]>();
 
-  /** Sends a request over an idle connection or a new one, and gives the status. @throws ConnectionCut, Unreachable */
+  /**
+   * Sends a request over an idle connection or a new one, and gives the status. @throws
+   * ConnectionCut, Unreachable
+   */
   async send(port: number, request: Buffer): Promise<number> {
     const wire = this.#take(port) ?? (await open(port));
     await wire.write(request, REPLY_TIMEOUT);
@@ -34,7 +40,10 @@ export class Connections {
     return answer.status;
   }
 
-  /** Sends the first bytes of a request over a new connection, and goes away when they are out. @throws Unreachable */
+  /**
+   * Sends the first bytes of a request over a new connection, and goes away when they are out.
+   * @throws Unreachable
+   */
   async abandon(port: number, bytes: Buffer): Promise<void> {
     const wire = await open(port);
     await wire.write(bytes);

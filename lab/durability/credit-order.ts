@@ -22,7 +22,10 @@ export const insertCredit: Credit = async (db, { reference, amount }) => {
   return rowCount;
 };
 
-/** Credits the order in the statement that marks it as paid, and so once, however often it is called. */
+/**
+ * Credits the order in the statement that marks it as paid, and so once, however often it is
+ * called.
+ */
 export const creditWithOrder: Credit = async (db, { reference, amount }) => {
   const { rowCount } = await db.query(
     `WITH paid AS (UPDATE orders SET paid_at = now() WHERE reference = $1 AND paid_at IS NULL RETURNING reference)
@@ -40,8 +43,8 @@ export const creditByRecipe: Credit = async (db, payment) => {
 };
 
 /**
- * The merchant's credit, the same under every design: looks for the order, credits it, and has other work before and after that,
- * as a real shop has a stock to count and a mail to send.
+ * The merchant's credit, the same under every design: looks for the order, credits it, and has
+ * other work before and after that, as a real shop has a stock to count and a mail to send.
  *
  * @param workMs how long each of the two pieces of other work takes at most, 0 for none
  */

@@ -1,4 +1,7 @@
-/** Kills receivers at random moments while orders are paid, and asks the database what became of the money. */
+/**
+ * Kills receivers at random moments while orders are paid, and asks the database what became of the
+ * money.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresServer } from '../../test/servers/postgres.js';
 import { Book, type Verdict } from './book.js';
@@ -13,7 +16,10 @@ export interface KillPlan {
   /** URL of a Redis, for the designs that need one. */
   readonly redis?: string | undefined;
   readonly kills: number;
-  /** Repeats which receiver is killed after which wait, and which order is sent how often and whereto. */
+  /**
+   * Repeats which receiver is killed after which wait, and which order is sent how often and
+   * whereto.
+   */
   readonly seed: number;
   /** The executable of the Node that the receivers run on. */
   readonly node?: string | undefined;
@@ -34,7 +40,10 @@ export interface KillReport extends Verdict {
 }
 
 const LONGEST_WAIT_MS = 40;
-/** How often one of them is stopped before the kill, and goes on when others may have taken its work over. */
+/**
+ * How often one of them is stopped before the kill, and goes on when others may have taken its work
+ * over.
+ */
 const FROZEN = 0.1;
 const LONGEST_FREEZE_MS = 100;
 const DUPLICATED = 0.3;
@@ -87,7 +96,10 @@ async function killAtRandom(
   }
 }
 
-/** Pays orders in so many lanes, each one after another, and some of them by two notifications at once. */
+/**
+ * Pays orders in so many lanes, each one after another, and some of them by two notifications at
+ * once.
+ */
 async function payOrders(
   book: Book,
   sender: Sender,

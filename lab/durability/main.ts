@@ -1,5 +1,6 @@
 /**
- * The proof at full length: `durability [kills|duplicates|million] [--kills N] [--orders N] [--count N] [--seed N] [--design NAME]`.
+ * The proof at full length:
+ * `durability [kills|duplicates|million] [--kills N] [--orders N] [--count N] [--seed N] [--design NAME]`.
  * The tests beside this file run the same code, shorter.
  */
 import { readOptions } from '../options.js';

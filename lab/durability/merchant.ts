@@ -46,7 +46,8 @@ export async function openMerchant({
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-      // Not awaited: a connection that a handler still holds would never come back, and the test has looked for that.
+      // Not awaited: a connection that a handler still holds would never come back, and the test
+      // has looked for that.
       void pool.end();
     },
   };

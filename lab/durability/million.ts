@@ -1,4 +1,7 @@
-/** Very many deliveries, good and bad, and whether exactly the good ones are credited while the memory stays flat. */
+/**
+ * Very many deliveries, good and bad, and whether exactly the good ones are credited while the
+ * memory stays flat.
+ */
 import type { PostgresServer } from '../../test/servers/postgres.js';
 import { Book, type Verdict } from './book.js';
 import { forged, genuine } from './delivery.js';
@@ -73,7 +76,10 @@ export async function runMillion(
   }
 }
 
-/** What each receiver may hold more at the end than after the first tenth: garbage is collected before, and compiled code is not. */
+/**
+ * What each receiver may hold more at the end than after the first tenth: garbage is collected
+ * before, and compiled code is not.
+ */
 const GROWTH = 5_000_000;
 
 /** Whether no receiver held on to what it was sent. */
@@ -93,7 +99,10 @@ async function inLanes(count: number, step: () => Promise<void>): Promise<void> 
   await Promise.all(Array.from({ length: LANES }, lane));
 }
 
-/** Draws what is sent next, and keeps account of it. Every one has an order that waits for its money, a forged one too. */
+/**
+ * Draws what is sent next, and keeps account of it. Every one has an order that waits for its
+ * money, a forged one too.
+ */
 class Deliveries {
   readonly sent: Record<Kind, number> = { first: 0, duplicate: 0, forged: 0, cutOff: 0 };
   readonly #book: Book;

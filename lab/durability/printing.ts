@@ -18,7 +18,10 @@ export function columns(
 
 const EVERY_MS = 5_000;
 
-/** Gives a function to call after each step: it prints how far along it is, and how long it will take, every five seconds. */
+/**
+ * Gives a function to call after each step: it prints how far along it is, and how long it will
+ * take, every five seconds.
+ */
 export function progress(what: string, total: number): (done: number) => void {
   const started = performance.now();
   let printed = started;

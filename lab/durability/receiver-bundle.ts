@@ -11,7 +11,10 @@ export interface Bundle {
   remove(): Promise<void>;
 }
 
-/** receiver-process.ts and all that it needs in one file: a process starts in a third of the time, and more can be killed. */
+/**
+ * receiver-process.ts and all that it needs in one file: a process starts in a third of the time,
+ * and more can be killed.
+ */
 export async function bundleReceiver(): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-durability-'));
   const path = join(folder, 'receiver.mjs');

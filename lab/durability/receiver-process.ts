@@ -1,4 +1,7 @@
-/** A merchant's server as a process of its own, so that it can be killed. Started by receivers.ts, and told to listen by it. */
+/**
+ * A merchant's server as a process of its own, so that it can be killed. Started by receivers.ts,
+ * and told to listen by it.
+ */
 import type { AddressInfo } from 'node:net';
 import { paymentWebhook } from '@paylink/express';
 import { createPayments } from '@paylink/payments';

@@ -22,7 +22,9 @@ export interface ReceiverSettings {
 /** In bytes, after a collection of garbage. */
 export interface Memory {
   readonly rss: number;
-  /** The heap and the buffers beside it: what is held, without what the allocator keeps for later. */
+  /**
+   * The heap and the buffers beside it: what is held, without what the allocator keeps for later.
+   */
   readonly live: number;
 }
 
@@ -73,7 +75,10 @@ class ReceiverProcess {
     return memory;
   }
 
-  /** SIGKILL; resolves when the kernel has taken its sockets away. @throws when it had already ended: a crash is a fault. */
+  /**
+   * SIGKILL; resolves when the kernel has taken its sockets away. @throws when it had already
+   * ended: a crash is a fault.
+   */
   async kill(): Promise<void> {
     const { exitCode, signalCode } = this.#process;
     if (exitCode !== null || signalCode !== null) {
@@ -86,7 +91,10 @@ class ReceiverProcess {
     await ended;
   }
 
-  /** Stops it in the middle of whatever it does, as a host that is out of memory would, and lets it go on later. */
+  /**
+   * Stops it in the middle of whatever it does, as a host that is out of memory would, and lets it
+   * go on later.
+   */
   async freeze(milliseconds: number): Promise<void> {
     this.#process.kill('SIGSTOP');
     await pause(milliseconds);
@@ -109,7 +117,10 @@ class ReceiverProcess {
   }
 }
 
-/** The merchant's servers, each on a port of its own, with spares that are started already and take over from the dead. */
+/**
+ * The merchant's servers, each on a port of its own, with spares that are started already and take
+ * over from the dead.
+ */
 export class Receivers {
   readonly #bundle: Bundle;
   readonly #settings: ReceiverSettings;

@@ -15,7 +15,10 @@ export interface Attempts {
   unreachable: number;
 }
 
-/** How long a sender waits before it retries. The service's own way is not shown; a short wait makes for more attempts. */
+/**
+ * How long a sender waits before it retries. The service's own way is not shown; a short wait makes
+ * for more attempts.
+ */
 const RETRY_MS = 20;
 /** A delivery that is not acknowledged for so long never will be. */
 const PATIENCE_MS = 120_000;
@@ -32,7 +35,10 @@ export class Sender {
     this.#random = random;
   }
 
-  /** Resolves with the statuses of all attempts, the last of them 2xx. @throws when that takes minutes. */
+  /**
+   * Resolves with the statuses of all attempts, the last of them 2xx. @throws when that takes
+   * minutes.
+   */
   async untilAcknowledged(reference: string): Promise<number[]> {
     const request = genuine(reference);
     const statuses: number[] = [];

@@ -1,4 +1,7 @@
-/** A service on which every order is paid, over its own amount: the tests of this folder are about the database. */
+/**
+ * A service on which every order is paid, over its own amount: the tests of this folder are about
+ * the database.
+ */
 import type { PaymentClient, ServicePayment } from '@paylink/payments';
 
 export interface OrderPayment extends ServicePayment {

@@ -1,4 +1,7 @@
-/** A merchant's server, its book and who pays, with a proxy in front of the database: what a test of faults needs. */
+/**
+ * A merchant's server, its book and who pays, with a proxy in front of the database: what a test of
+ * faults needs.
+ */
 import { expect, vi } from 'vitest';
 import type { ExpressMiddleware } from '@paylink/express';
 import type { Pool } from 'pg';
@@ -48,7 +51,10 @@ export class Shop {
     return (await this.book.addOrders(1))[0]!;
   }
 
-  /** Sends one notification. Gives its status, and fails on a 2xx for an order that is not credited at that moment. */
+  /**
+   * Sends one notification. Gives its status, and fails on a 2xx for an order that is not credited
+   * at that moment.
+   */
   async notify(reference: string): Promise<number> {
     const status = await this.sender.attempt(genuine(reference));
     if (status === undefined) throw new Error('the connection was cut');

@@ -143,7 +143,8 @@ describe('a store that fails at one statement, each in turn', () => {
 
   it('acknowledges nothing but what is done when the connection ends with the answer', async () => {
     const results = await strikeEach({ kind: 'end-after' });
-    // COMMIT has been answered, and the look for the mark stands alone. All that is between them is lost with the connection.
+    // COMMIT has been answered, and the look for the mark stands alone. All that is between them is
+    // lost with the connection.
     for (const [number, { sql, status }] of results.entries())
       expect(isAcknowledged(status), sql).toBe(number === 0 || commits(sql));
   });
@@ -282,7 +283,8 @@ describe('transactions that really lock each other out', () => {
     const both = new Promise<void>((resolve) => (bothHold = resolve));
     let notified: Promise<number>[] = [];
     besides = async (tx, reference) => {
-      // The one that the server failed runs again once the other is done: before that it could come between its locks once more.
+      // The one that the server failed runs again once the other is done: before that it could come
+      // between its locks once more.
       if (holding === 2) {
         await Promise.race(notified);
         return;

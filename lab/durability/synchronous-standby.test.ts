@@ -1,4 +1,7 @@
-/** A commit that waits for a synchronous standby: it is there for others only once the standby has it. */
+/**
+ * A commit that waits for a synchronous standby: it is there for others only once the standby has
+ * it.
+ */
 import { postgresStore } from '@paylink/postgres';
 import { Pool } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -28,7 +31,8 @@ async function startWithoutStandby() {
       .toEqual([{ synchronous_standby_names: standbys }]);
   };
   await waitFor('standby');
-  // Another process of the server makes commits wait, a moment after the setting shows: until one of them does.
+  // Another process of the server makes commits wait, a moment after the setting shows: until one
+  // of them does.
   const commits = (): Promise<boolean> =>
     pool.query('INSERT INTO credits VALUES (NULL)').then(
       () => true,

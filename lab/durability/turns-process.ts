@@ -1,6 +1,6 @@
 /**
- * A process of turns.test.ts: `turns-process.ts <URL of the database>`. Is sent events, runs all of them at once, each until it is
- * done, and answers with what it saw.
+ * A process of turns.test.ts: `turns-process.ts <URL of the database>`. Is sent events, runs all of
+ * them at once, each until it is done, and answers with what it saw.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { identify } from '@paylink/payments';

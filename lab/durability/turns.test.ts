@@ -33,7 +33,10 @@ async function start(book: Book): Promise<ChildProcess> {
   return child;
 }
 
-/** Sends all events to each process at the same time, to the second in reverse, and gives what each saw. */
+/**
+ * Sends all events to each process at the same time, to the second in reverse, and gives what each
+ * saw.
+ */
 async function runIn(
   processes: readonly ChildProcess[],
   events: readonly Event[],

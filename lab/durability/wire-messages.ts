@@ -1,4 +1,7 @@
-/** Messages of PostgreSQL's protocol, version 3: a type byte, then a length that counts itself (PostgreSQL 18, section 54.7). */
+/**
+ * Messages of PostgreSQL's protocol, version 3: a type byte, then a length that counts itself
+ * (PostgreSQL 18, section 54.7).
+ */
 
 export interface Message {
   /** One letter; empty for the first message of a connection, which has no type. */
@@ -20,7 +23,10 @@ export class MessageReader {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
   }
 
-  /** The next whole message, if it has come. One at a time, since the first decides what the following look like. */
+  /**
+   * The next whole message, if it has come. One at a time, since the first decides what the
+   * following look like.
+   */
   next(): Message | undefined {
     const head = this.typed ? 1 : 0;
     if (this.#rest.length < head + 4) return undefined;

@@ -12,27 +12,39 @@ export type Fault =
   | { readonly kind: 'silent-before' }
   /** No answer ever, though the server has done it. */
   | { readonly kind: 'silent-after' }
-  /** The host of the receiver is lost: no answer ever, and the server is not told and waits for more. */
+  /**
+   * The host of the receiver is lost: no answer ever, and the server is not told and waits for
+   * more.
+   */
   | { readonly kind: 'lost-after' }
   /** It is answered, and the server ends the connection in the very packet of the answer. */
   | { readonly kind: 'end-after' }
   | { readonly kind: 'slow'; readonly milliseconds: number }
-  /** The server itself fails, with this SQLSTATE (53100 is a full disk), at the first or the last statement of the message. */
+  /**
+   * The server itself fails, with this SQLSTATE (53100 is a full disk), at the first or the last
+   * statement of the message.
+   */
   | { readonly kind: 'error'; readonly code: string; readonly at: 'first' | 'last' };
 
 /**
- * What the store sends after a connection was lost, to end its session on the server. It comes at a time of its own, maybe during the
- * next delivery, so it belongs to none.
+ * What the store sends after a connection was lost, to end its session on the server. It comes at a
+ * time of its own, maybe during the next delivery, so it belongs to none.
  */
 const CLEAN_UP = 'pg_terminate_backend';
 
-/** Stands between a receiver and PostgreSQL, knows where a statement begins and ends, and applies faults to statements. */
+/**
+ * Stands between a receiver and PostgreSQL, knows where a statement begins and ends, and applies
+ * faults to statements.
+ */
 export class WireProxy {
   /** The SQL of all statements of deliveries that came by. */
   readonly statements: string[] = [];
   /** Asked for each statement of a delivery. */
   fault: (sql: string) => Fault | undefined = () => undefined;
-  /** What happens to a new connection. `ending`: the server ends the connection in the very packet that says that it is ready. */
+  /**
+   * What happens to a new connection. `ending`: the server ends the connection in the very packet
+   * that says that it is ready.
+   */
   door: 'open' | 'refusing' | 'silent' | 'ending' = 'open';
   readonly #server: Server;
   readonly #links = new Set<Link>();
@@ -62,7 +74,10 @@ export class WireProxy {
     return url.href;
   }
 
-  /** Applies the fault once, to the n-th statement from now, counted from 0. Gives where to read which one it was. */
+  /**
+   * Applies the fault once, to the n-th statement from now, counted from 0. Gives where to read
+   * which one it was.
+   */
   strike(n: number, fault: Fault): { readonly sql: string | undefined } {
     const struck: { sql: string | undefined } = { sql: undefined };
     let number = 0;
@@ -246,7 +261,8 @@ class Link {
       this.#onReady = undefined;
     }
     if (message.type === 'E') this.#dropUntilError = false;
-    // `cut` or `silent` may have been set just now. What comes before the answer's end is held back with it.
+    // `cut` or `silent` may have been set just now. What comes before the answer's end is held back
+    // with it.
     const heldBack = this.silent || this.#dropUntilError || this.#onReady !== undefined;
     if (!heldBack) this.#client.write(message.bytes);
   }
@@ -257,11 +273,15 @@ export function commits(sql: string): boolean {
   return /\b(commit|end)\s*;?\s*$/i.test(sql);
 }
 
-/** SQL that fails on the real server, so that its transaction is in the state that a real failure leaves. */
+/**
+ * SQL that fails on the real server, so that its transaction is in the state that a real failure
+ * leaves.
+ */
 function failing(sql: string, code: string, at: 'first' | 'last'): string {
   const failure = `DO $$ BEGIN RAISE EXCEPTION 'a fault of the test' USING ERRCODE = '${code}'; END $$`;
   if (at === 'first') return failure;
-  // A COMMIT that fails has ended the transaction; a statement after BEGIN leaves it open and failed.
+  // A COMMIT that fails has ended the transaction; a statement after BEGIN leaves it open and
+  // failed.
   if (commits(sql)) return `ROLLBACK; ${failure}`;
   return /^\s*(begin|start)\b.*;/is.test(sql) ? `BEGIN; ${failure}` : failure;
 }

@@ -28,7 +28,8 @@ export class BadReceiver {
 
   constructor(random: Random) {
     const payments = createPayments({
-      // The emulator is another process, which tells the truth: every payment of a notification succeeded.
+      // The emulator is another process, which tells the truth: every payment of a notification
+      // succeeded.
       client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
       store: memoryStore(),
       credit: ({ reference }) => {

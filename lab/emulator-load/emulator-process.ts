@@ -1,6 +1,6 @@
 /**
- * An emulator in a process of its own, so that what it holds can be measured without the receiver's. Run with --expose-gc;
- * asked over IPC, one question at a time.
+ * An emulator in a process of its own, so that what it holds can be measured without the
+ * receiver's. Run with --expose-gc; asked over IPC, one question at a time.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -10,7 +10,8 @@ import type { Answer, Question } from './emulator-child.js';
 let emulator: Emulator;
 let paid = 0;
 
-// Counted here: what the receiver still counts may have been given up already, where either process was kept from running.
+// Counted here: what the receiver still counts may have been given up already, where either process
+// was kept from running.
 const sockets = new Set<Socket>();
 let peak = 0;
 subscribe('net.client.socket', (message) => {

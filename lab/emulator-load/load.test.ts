@@ -8,12 +8,13 @@ const SEED = 20_251_121;
 const MEBIBYTE = 2 ** 20;
 
 /**
- * Bytes that 7,000 more payments may leave behind. What a heap holds after a collection goes up and down by some MiB; links that are
- * never forgotten would be 11 of them, deliveries 19.
+ * Bytes that 7,000 more payments may leave behind. What a heap holds after a collection goes up and
+ * down by some MiB; links that are never forgotten would be 11 of them, deliveries 19.
  */
 const ALLOWED = 8 * MEBIBYTE;
 
-// Longer than any machine needs, also one on which much else runs: only what never comes runs into it.
+// Longer than any machine needs, also one on which much else runs: only what never comes runs into
+// it.
 const PATIENCE = 600_000;
 
 let emulator: EmulatorChild;
@@ -53,7 +54,8 @@ async function allAreDelivered(): Promise<void> {
 it(
   'delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory',
   async ({ annotate }) => {
-    // Hanging requests are given up soon, and retries come soon, so that hours of trouble fit into seconds.
+    // Hanging requests are given up soon, and retries come soon, so that hours of trouble fit into
+    // seconds.
     await start({
       linksKept: 500,
       deliveriesKept: 500,

@@ -89,7 +89,10 @@ function openReceiver(database: string): Promise<Merchant> {
 
 const silent = { warn: () => undefined, error: () => undefined };
 
-/** A pooler that gives each statement another connection: no order may be acknowledged, and none credited. */
+/**
+ * A pooler that gives each statement another connection: no order may be acknowledged, and none
+ * credited.
+ */
 export async function failsSafe(server: PostgresServer, pooled: PostgresServer): Promise<Found> {
   const shop = await Shop.open(server, 'statement_mode', ({ url }) => {
     const through = new URL(url);
@@ -159,7 +162,8 @@ export async function fullDisk(): Promise<Found | { readonly missing: string }> 
       if (refused >= 50) break;
     }
     await rm(filler);
-    // A full disk may have ended the server: it recovers on its own, or is started again as by its supervisor.
+    // A full disk may have ended the server: it recovers on its own, or is started again as by its
+    // supervisor.
     await untilUp(shop.book.url, server);
     const early = await shop.wrong(acknowledged);
     for (const reference of references) await shop.sender.untilAcknowledged(reference);
@@ -226,7 +230,10 @@ const FAKETIME = ['x86_64', 'aarch64']
 const DAY = 86_400_000;
 const JUMPS = [0, -2, 400, -400, 1, 0];
 
-/** The clocks of the server and of the receiver jump by days: every order is credited once, whatever time it is. */
+/**
+ * The clocks of the server and of the receiver jump by days: every order is credited once, whatever
+ * time it is.
+ */
 export async function clockJumps(): Promise<Found | { readonly missing: string }> {
   if (FAKETIME === undefined) return { missing: 'libfaketime is not installed (Debian: faketime)' };
   const folder = await mkdtemp(join(tmpdir(), 'paylink-clock-'));
@@ -256,7 +263,8 @@ export async function clockJumps(): Promise<Found | { readonly missing: string }
       const off = Math.round((row!.off - realNow()) / DAY);
       if (off !== days) faults.push(`the server's clock is off by ${off} days and not by ${days}`);
       await shop.restart();
-      // The new orders, and a replay of every one of before: first answered by its mark, then from the receiver's memory.
+      // The new orders, and a replay of every one of before: first answered by its mark, then from
+      // the receiver's memory.
       for (const reference of references.slice(0, 20 * (index + 1))) {
         for (const from of ['mark', 'memory'])
           if (!(await shop.deliver(reference)))

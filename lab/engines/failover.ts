@@ -1,4 +1,7 @@
-/** A cluster that loses a master while orders are credited: its replica takes over, and may not have the last marks. */
+/**
+ * A cluster that loses a master while orders are credited: its replica takes over, and may not have
+ * the last marks.
+ */
 import { paymentWebhook } from '@paylink/express';
 import { createPayments } from '@paylink/payments';
 import { redisStore } from '@paylink/redis';
@@ -19,7 +22,10 @@ const SENDERS = 6;
 /** Orders that are acknowledged before the master ends. */
 const BEFORE = 100;
 
-/** Every order is credited once, by a credit as the documentation of `redisStore` asks for, and none is acknowledged before. */
+/**
+ * Every order is credited once, by a credit as the documentation of `redisStore` asks for, and none
+ * is acknowledged before.
+ */
 export async function failover(server: PostgresServer): Promise<Found> {
   const redis = await startRedisCluster({ replicas: 1, nodeTimeout: 1_000 });
   const client = new Cluster(redis.ports.map((port) => ({ host: '127.0.0.1', port })));

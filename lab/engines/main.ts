@@ -1,6 +1,7 @@
 /**
- * The money path on every engine that can be had here: `pnpm lab engines [--only NAME]… [--kills N] [--orders N] [--seed N]`. Ends with a
- * table, and with 1 where there is a fault. What could not be had is said, and is no fault.
+ * The money path on every engine that can be had here:
+ * `pnpm lab engines [--only NAME]… [--kills N] [--orders N] [--seed N]`. Ends with a table, and
+ * with 1 where there is a fault. What could not be had is said, and is no fault.
  */
 import { spawnSync } from 'node:child_process';
 import { PGlite } from '@electric-sql/pglite';

@@ -12,7 +12,10 @@ export interface PgBouncer {
   close(): Promise<void>;
 }
 
-/** A PgBouncer in front of a server, with fewer connections to it than its clients have to the pooler. */
+/**
+ * A PgBouncer in front of a server, with fewer connections to it than its clients have to the
+ * pooler.
+ */
 export async function startPgBouncer(
   server: PostgresServer,
   mode: 'transaction' | 'statement',

@@ -28,7 +28,8 @@ export async function startRedisCluster({
 }: ClusterShape = {}): Promise<RedisCluster> {
   const nodes: RedisServer[] = [];
   for (let number = 0; number < MASTERS * (1 + replicas); number++) {
-    // The bus has a port of its own, by default the port plus 10,000, which may be over the last one.
+    // The bus has a port of its own, by default the port plus 10,000, which may be over the last
+    // one.
     const bus = await freePort();
     nodes.push(
       await startRedis([
@@ -58,7 +59,8 @@ export async function startRedisCluster({
     await close();
     throw new Error(`redis-cli: ${stdout}${stderr}`);
   }
-  // Each has to hear of the slots of the others, and answers CLUSTERDOWN until then; a replica that has no copy yet does not take over.
+  // Each has to hear of the slots of the others, and answers CLUSTERDOWN until then; a replica that
+  // has no copy yet does not take over.
   for (const { port } of nodes) await untilSaid(port, 'cluster info', 'cluster_state:ok');
   for (const { port } of nodes.slice(MASTERS))
     await untilSaid(port, 'info replication', 'master_link_status:up');

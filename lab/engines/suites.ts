@@ -1,4 +1,7 @@
-/** What each engine is put through: the contract of a store, kills, duplicates; short forms of what `pnpm lab kills --long` runs. */
+/**
+ * What each engine is put through: the contract of a store, kills, duplicates; short forms of what
+ * `pnpm lab kills --long` runs.
+ */
 import { testPaymentStore, type CreatedStore, type StoreCapability } from '@paylink/testing';
 import { runDuplicates } from '../durability/duplicates.js';
 import { isAsKnown, runKills } from '../durability/kills.js';

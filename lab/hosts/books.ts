@@ -1,4 +1,7 @@
-/** The merchant's database as a server of its own: what a host credits is seen from outside, whatever it runs on. */
+/**
+ * The merchant's database as a server of its own: what a host credits is seen from outside,
+ * whatever it runs on.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

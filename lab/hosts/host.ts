@@ -1,4 +1,6 @@
-/** What is said of a host: what it needs, how it is built and served, and what it makes impossible. */
+/**
+ * What is said of a host: what it needs, how it is built and served, and what it makes impossible.
+ */
 import type { Versioned } from './versions.js';
 
 export interface Exception {

@@ -1,4 +1,7 @@
-/** Every host that is built and attacked. Its versions are in versions.ts, its project is the folder of its id in `projects`. */
+/**
+ * Every host that is built and attacked. Its versions are in versions.ts, its project is the folder
+ * of its id in `projects`.
+ */
 import type { Exception, Host } from './host.js';
 
 const BUN = 'node_modules/@oven/bun-linux-x64/bin/bun';

@@ -1,6 +1,7 @@
 /**
- * `pnpm lab hosts [--only a,b] [--json] [--write]`: builds each host's example by the host's own tool, serves it, and attacks it. Ends with
- * `N hosts, M faults`, and with 1 when there is a fault. `--write` puts the table into docs/hosts.md.
+ * `pnpm lab hosts [--only a,b] [--json] [--write]`: builds each host's example by the host's own
+ * tool, serves it, and attacks it. Ends with `N hosts, M faults`, and with 1 when there is a fault.
+ * `--write` puts the table into docs/hosts.md.
  */
 import { basename } from 'node:path';
 import { readOptions } from '../options.js';

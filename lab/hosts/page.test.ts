@@ -1,4 +1,7 @@
-/** docs/hosts.md shows the projects that `pnpm lab hosts` builds, and the versions that it was last run with. */
+/**
+ * docs/hosts.md shows the projects that `pnpm lab hosts` builds, and the versions that it was last
+ * run with.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** docs/hosts.md: the tables of the last run between two marks, row by row, so that one host can be run alone. */
+/**
+ * docs/hosts.md: the tables of the last run between two marks, row by row, so that one host can be
+ * run alone.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -19,7 +22,10 @@ export function betweenMarks(page: string, name: string): string {
   return lines;
 }
 
-/** Puts the rows of these hosts in place of their old ones, and leaves those of other hosts as they are. */
+/**
+ * Puts the rows of these hosts in place of their old ones, and leaves those of other hosts as they
+ * are.
+ */
 export async function writeTable(reports: readonly HostReport[]): Promise<void> {
   let page = await readFile(PAGE, 'utf8');
   page = replaceRows(page, 'tried', HEAD, reports, reports.map(rowOf));
@@ -49,7 +55,10 @@ export function sections(): string {
     .join('\n\n');
 }
 
-/** With its name behind the language: these imports are the project's, so the documents' own compiler leaves the block alone. */
+/**
+ * With its name behind the language: these imports are the project's, so the documents' own
+ * compiler leaves the block alone.
+ */
 function block(path: string): string {
   return `\`\`\`ts ${path}\n${readFileSync(at(`projects/${path}`), 'utf8')}\`\`\``;
 }

@@ -1,4 +1,7 @@
-/** What every host is tried with beside the audit: the reply to the letter, when it comes, and what became of the money. */
+/**
+ * What every host is tried with beside the audit: the reply to the letter, when it comes, and what
+ * became of the money.
+ */
 import { signedDelivery, type SignedDelivery } from '@paylink/testing';
 import {
   begin,

@@ -1,4 +1,7 @@
-/** The project of a host, as its users have one: outside of the workspace, with Paylink's tarballs, built by the host's own tool. */
+/**
+ * The project of a host, as its users have one: outside of the workspace, with Paylink's tarballs,
+ * built by the host's own tool.
+ */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -19,7 +22,10 @@ const INSTALLED = '.installed.json';
 /** Of a project: kept from run to run. */
 const KEPT = ['node_modules', INSTALLED];
 
-/** The tarballs by name, each named after its content: npm would not notice another content under the same name. */
+/**
+ * The tarballs by name, each named after its content: npm would not notice another content under
+ * the same name.
+ */
 export async function packedTarballs(): Promise<Record<string, string>> {
   const folder = join(CACHE, 'tarballs');
   await rm(folder, { recursive: true, force: true });
@@ -73,7 +79,10 @@ export async function environmentOf(
   };
 }
 
-/** Writes the project, installs what it needs unless it lies there already, and builds it. Gives its folder. */
+/**
+ * Writes the project, installs what it needs unless it lies there already, and builds it. Gives its
+ * folder.
+ */
 export async function buildProject(
   host: Host,
   tarballs: Readonly<Record<string, string>>,
@@ -135,7 +144,10 @@ async function withDependencies(names: readonly string[]): Promise<string[]> {
   return [...all].sort();
 }
 
-/** Runs a command. @throws Error with the end of what it said, when it does not end with 0 within ten minutes. */
+/**
+ * Runs a command. @throws Error with the end of what it said, when it does not end with 0 within
+ * ten minutes.
+ */
 async function run(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   const child = spawn(command, {
     cwd,

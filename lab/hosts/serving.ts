@@ -30,8 +30,8 @@ export class ServedHost {
   }
 
   /**
-   * Resolves when the host has answered a request: some compile at the first one. @throws Error with what it said, when it ends or does not
-   * answer for a minute.
+   * Resolves when the host has answered a request: some compile at the first one. @throws Error
+   * with what it said, when it ends or does not answer for a minute.
    */
   static async start(command: string, { cwd, env, url }: Start): Promise<ServedHost> {
     const port = Number(url.port);

@@ -1,4 +1,7 @@
-/** Sets what an attack found on a host apart into faults, and exceptions that are known and explained. */
+/**
+ * Sets what an attack found on a host apart into faults, and exceptions that are known and
+ * explained.
+ */
 import type { Tried } from './attack.js';
 import type { Host } from './host.js';
 
@@ -16,7 +19,10 @@ export interface Verdict {
   readonly exceptions: readonly SeenException[];
 }
 
-/** Every finding is a fault that no exception of the host explains; so is an exception that was not seen. */
+/**
+ * Every finding is a fault that no exception of the host explains; so is an exception that was not
+ * seen.
+ */
 export function verdictOf(
   { exceptions = [] }: Pick<Host, 'exceptions'>,
   tried: readonly Tried[],

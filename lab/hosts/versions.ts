@@ -1,6 +1,6 @@
 /**
- * Every version of every host, and of what builds it. To try a new version of a host, change its line and run
- * `pnpm lab hosts --only <host> --write`.
+ * Every version of every host, and of what builds it. To try a new version of a host, change its
+ * line and run `pnpm lab hosts --only <host> --write`.
  */
 export const versions = {
   // What runs the hosts of Node, and what compiles each project.

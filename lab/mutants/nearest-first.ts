@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Runs the tests that are named as the mutated file first: the first test that fails ends the run of a mutant. */
+/**
+ * Runs the tests that are named as the mutated file first: the first test that fails ends the run
+ * of a mutant.
+ */
 export class NearestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // Set by Stryker's runner before each run.

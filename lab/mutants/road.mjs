@@ -1,6 +1,7 @@
 /**
- * Breaks core in four places, one after the other, and counts the packages whose tests fail: `node lab/mutants/road.mjs`.
- * Fails where a fault is found by fewer than six. The files are put back afterwards.
+ * Breaks core in four places, one after the other, and counts the packages whose tests fail:
+ * `node lab/mutants/road.mjs`. Fails where a fault is found by fewer than six. The files are put
+ * back afterwards.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

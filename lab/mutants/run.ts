@@ -69,7 +69,8 @@ export async function runStryker(
     coverageAnalysis: 'perTest',
     concurrency,
     disableTypeChecks: false,
-    // A test that waits for what never comes ends by its own limit: what takes so long is a loop without end.
+    // A test that waits for what never comes ends by its own limit: what takes so long is a loop
+    // without end.
     timeoutMS: 20_000,
     incremental: true,
     incrementalFile,

@@ -1,6 +1,8 @@
 import type { Mutant, Report } from './run.js';
 
-/** Why one mutant need not be noticed. It is found by the text of its line, so that code may move. */
+/**
+ * Why one mutant need not be noticed. It is found by the text of its line, so that code may move.
+ */
 export interface Justification {
   readonly line: string;
   readonly from: string;
@@ -57,7 +59,10 @@ export function lostEntries(
   });
 }
 
-/** What a run of Vitest ends with 1 for: a test that fails or hangs, or an error outside of the tests. */
+/**
+ * What a run of Vitest ends with 1 for: a test that fails or hangs, or an error outside of the
+ * tests.
+ */
 function isNoticed({ status, statusReason }: Mutant): boolean {
   return (
     status === 'Killed' ||

@@ -1,17 +1,25 @@
-/** What is mutated, and by which tests a mutant is to be noticed: those of the package that the rule belongs to. */
+/**
+ * What is mutated, and by which tests a mutant is to be noticed: those of the package that the rule
+ * belongs to.
+ */
 export interface Target {
   readonly name: string;
   /** A folder, from the root of the repository. */
   readonly sources: string;
   /** Globs. */
   readonly tests: readonly string[];
-  /** Hosts by their names: what `tests` do not notice, the suite of the adapters is asked for on these. */
+  /**
+   * Hosts by their names: what `tests` do not notice, the suite of the adapters is asked for on
+   * these.
+   */
   readonly hosts?: readonly string[];
   /** Tests that run once more on WebCrypto, as a Worker does. */
   readonly onWebCrypto?: readonly string[];
   /** Whether the tests share one PostgreSQL, each on databases of its own. */
   readonly onPostgres?: boolean;
-  /** The least percentage of mutants that are noticed. Without it: all but those of survivors.json. */
+  /**
+   * The least percentage of mutants that are noticed. Without it: all but those of survivors.json.
+   */
   readonly least?: number;
 }
 
@@ -19,7 +27,10 @@ function ofPackage(name: string): Target {
   return { name, sources: `packages/${name}/src/`, tests: [`packages/${name}/test/**/*.test.ts`] };
 }
 
-/** An adapter is a page on `node` or `fetch`, and what it promises is said by the suite of all hosts, over real sockets. */
+/**
+ * An adapter is a page on `node` or `fetch`, and what it promises is said by the suite of all
+ * hosts, over real sockets.
+ */
 function ofHosts(name: string, ...hosts: string[]): Target {
   return { ...ofPackage(name), hosts };
 }

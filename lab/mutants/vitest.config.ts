@@ -15,8 +15,8 @@ function project(
   const resolve = {
     conditions: ['@paylink/source', ...conditions, 'node', 'development|production'],
   };
-  // These read the sources as text, where every mutant stands at once, find by chance what a stated case is to find, build, or take
-  // many seconds by design, which each survivor would take again.
+  // These read the sources as text, where every mutant stands at once, find by chance what a stated
+  // case is to find, build, or take many seconds by design, which each survivor would take again.
   const names = ['sources', 'fuzz', 'network-faults', 'next-15', 'limited-server'];
   const exclude = ['**/node_modules/**', ...names.map((name) => `**/${name}.test.ts`)];
   return { resolve, ssr: { resolve }, test: { name, include, exclude, testTimeout: 8_000 } };

@@ -60,7 +60,10 @@ const deliveries = fc.record({
   spelling: spellings,
 });
 
-/** Accepted if and only if it is, character for character, the MAC under one of the secrets; else `invalid_signature`. */
+/**
+ * Accepted if and only if it is, character for character, the MAC under one of the secrets; else
+ * `invalid_signature`.
+ */
 export function exactSignature(verify: Verify = verifySignature) {
   return fc.asyncProperty(deliveries, async ({ body, secrets, signer, algorithm, spelling }) => {
     const secret =

@@ -1,11 +1,17 @@
-/** Histories of a store, made by several clients at once and checked against a model that does one thing after the other. */
+/**
+ * Histories of a store, made by several clients at once and checked against a model that does one
+ * thing after the other.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import type { PaymentStore } from '@paylink/payments';
 import fc from 'fast-check';
 
 /** A store with what the property must know of its engine. */
 export interface StoreUnderTest<Tx = undefined> {
-  /** The clients take one after the other: of one engine, and each on connections of its own, as in several processes. */
+  /**
+   * The clients take one after the other: of one engine, and each on connections of its own, as in
+   * several processes.
+   */
   readonly stores: readonly PaymentStore<Tx>[];
   /** Waits for a while that the engine notices. */
   readonly pause: (steps: number) => Promise<void>;
@@ -45,7 +51,10 @@ interface Event {
 
 class WorkFailed extends Error {}
 
-/** Whether some order of the operations, which keeps what really was before what, is one of the sequential model. */
+/**
+ * Whether some order of the operations, which keeps what really was before what, is one of the
+ * sequential model.
+ */
 export function isLinearizable(
   events: readonly Event[],
   done: ReadonlySet<number> = new Set(),
@@ -71,7 +80,10 @@ export function isLinearizable(
   });
 }
 
-/** Linearizable; one effect for each key that is done and none for others; and runs of one turn never at once. */
+/**
+ * Linearizable; one effect for each key that is done and none for others; and runs of one turn
+ * never at once.
+ */
 export function linearizableStore<Tx>({ stores, pause, ledger }: StoreUnderTest<Tx>) {
   return fc.asyncProperty(histories, async (clients) => {
     const history = randomUUID();
@@ -140,7 +152,8 @@ export function linearizableStore<Tx>({ stores, pause, ledger }: StoreUnderTest<
           other.begin < end &&
           other.end > begin,
       );
-    // A store may take a key that its own process runs for one that is not done yet, whatever another process has done.
+    // A store may take a key that its own process runs for one that is not done yet, whatever
+    // another process has done.
     for (const event of events) {
       const isOwn = (other: Event): boolean =>
         other.store === event.store && other.key === event.key && other.does !== 'ask';

@@ -1,6 +1,7 @@
 /**
- * Properties of the whole, tried on generated cases. Prints how many ran; a failure prints the smallest case and its seed. Ends with
- * 1 where a property falls, with 2 where an option makes no sense.
+ * Properties of the whole, tried on generated cases. Prints how many ran; a failure prints the
+ * smallest case and its seed. Ends with 1 where a property falls, with 2 where an option makes no
+ * sense.
  *
  *     pnpm lab properties --runs 10000000 [--seed S] [--only NAME]
  */

@@ -19,7 +19,10 @@ interface Sent {
   readonly body: string;
 }
 
-/** A service that follows Idempotency-Key: one link for each key, and every request with a fate of its own. */
+/**
+ * A service that follows Idempotency-Key: one link for each key, and every request with a fate of
+ * its own.
+ */
 async function startService() {
   const links = new Map<string, { readonly token: string; readonly body: string }>();
   const sent: Sent[] = [];
@@ -91,8 +94,8 @@ const ourClient: CreateClient = (baseUrl) =>
   createClient({ baseUrl, apiKey: 'sk_live_properties.a-key-of-no-service' });
 
 /**
- * However requests and answers are lost, one call makes one link at most, sends one key and the same bytes on every try, and what it
- * resolves with is the link that was made.
+ * However requests and answers are lost, one call makes one link at most, sends one key and the
+ * same bytes on every try, and what it resolves with is the link that was made.
  */
 export async function oneLink(create: CreateClient = ourClient) {
   const service = await startService();

@@ -75,7 +75,10 @@ interface Answer {
 class Pair {
   real: Answer | undefined = {};
   model: Answer | undefined = {};
-  /** Rows are locked in one order, so that no history has a deadlock: whom the real server ends is a matter of its timers. */
+  /**
+   * Rows are locked in one order, so that no history has a deadlock: whom the real server ends is a
+   * matter of its timers.
+   */
   highest = -1;
   inTransaction = false;
   #transactions = { real: '', model: '' };
@@ -173,7 +176,10 @@ function drawClaim(random: Random): string {
   return statementsFor(KEYS[random.below(3)]!).claim;
 }
 
-/** The last message of a run, by the transaction that this session claimed with last: it may have ended. */
+/**
+ * The last message of a run, by the transaction that this session claimed with last: it may have
+ * ended.
+ */
 function drawFinish(random: Random, pair: Pair): (transaction: string) => string {
   const { finish } = statementsFor(drawKey(random, pair, 20));
   const commits = pair.inTransaction && random.chance(0.7);

@@ -1,6 +1,7 @@
 /**
- * A model of PostgreSQL as far as the money path uses it: sessions, transactions at READ COMMITTED, row locks with deadlock
- * detection, unique keys, advisory locks, sessions that are ended. database.test.ts holds it against the real one.
+ * A model of PostgreSQL as far as the money path uses it: sessions, transactions at READ COMMITTED,
+ * row locks with deadlock detection, unique keys, advisory locks, sessions that are ended.
+ * database.test.ts holds it against the real one.
  */
 import { statementOf, type Statement } from './statements.js';
 
@@ -32,7 +33,9 @@ export class Transaction {
   /** Given at the first write, as the real one does. */
   id: number | undefined;
   failed = false;
-  /** Rows as this transaction sees them: by table, by key; `undefined` for a row that it deleted. */
+  /**
+   * Rows as this transaction sees them: by table, by key; `undefined` for a row that it deleted.
+   */
   readonly written = new Map<string, Map<string, Values | undefined>>();
   readonly locks = new Set<string>();
   readonly advisory = new Set<string>();
@@ -54,8 +57,8 @@ export class Database {
 
   /**
    * @param onIdle called each time a session in a transaction begins to wait for its client
-   * @param looksTooEarly whether the next look for a mark misses it, as the snapshot of a statement does that began before the
-   * COMMIT of another session and took the advisory lock after it
+   * @param looksTooEarly whether the next look for a mark misses it, as the snapshot of a statement
+   *   does that began before the COMMIT of another session and took the advisory lock after it
    */
   constructor(
     readonly onIdle: (session: Session, timeout: number) => void = () => undefined,
@@ -138,7 +141,10 @@ export class Database {
 
   // Locks.
 
-  /** Whether the session has the row now; else it waits for its turn. @throws SqlError 40P01 where that would be for ever. */
+  /**
+   * Whether the session has the row now; else it waits for its turn. @throws SqlError 40P01 where
+   * that would be for ever.
+   */
   takeRow(session: Session, row: string): boolean {
     const transaction = session.transaction!;
     const lock = this.#locks.get(row);
@@ -240,7 +246,9 @@ export class Session {
     return this.#message !== undefined;
   }
 
-  /** Takes one message; `answer` is called once, at once or when the locks that it needs are free. */
+  /**
+   * Takes one message; `answer` is called once, at once or when the locks that it needs are free.
+   */
   send(text: string, values: readonly unknown[], answer: Answer): void {
     if (this.closed) return;
     const statements = text
@@ -336,7 +344,10 @@ export class Session {
     };
   }
 
-  /** The server undoes a failed transaction at once, its locks too, and only then waits for its ROLLBACK. */
+  /**
+   * The server undoes a failed transaction at once, its locks too, and only then waits for its
+   * ROLLBACK.
+   */
   #fail(transaction: Transaction): void {
     if (transaction.failed) return;
     transaction.failed = true;

@@ -1,6 +1,9 @@
 import type { Random } from '../durability/random.js';
 
-/** How bad the weather is in one history: probabilities for each message, and how long a message takes. */
+/**
+ * How bad the weather is in one history: probabilities for each message, and how long a message
+ * takes.
+ */
 export interface Weather {
   readonly latency: number;
   readonly slow: number;

@@ -14,9 +14,14 @@ export interface Violation {
   readonly text: string;
 }
 
-/** Milliseconds of its own time in which a receiver replies: `handlerTimeout` is 25 seconds by default. */
+/**
+ * Milliseconds of its own time in which a receiver replies: `handlerTimeout` is 25 seconds by
+ * default.
+ */
 const LONGEST_ANSWER = 25_000;
-/** The same for `settle`: 25 seconds each for the look into the store, the question and the credit. */
+/**
+ * The same for `settle`: 25 seconds each for the look into the store, the question and the credit.
+ */
 const LONGEST_SETTLE = 75_000;
 
 /** What must hold in every history, asked of what is committed. */
@@ -37,7 +42,10 @@ export class Invariants {
     this.world.timeline.tell('VIOLATED', `${invariant}: ${text}`);
   }
 
-  /** A receiver is about to reply: a 2xx means that the effect is durable, or was knowingly left out. */
+  /**
+   * A receiver is about to reply: a 2xx means that the effect is durable, or was knowingly left
+   * out.
+   */
   onReply(
     { tenant, reference, kind, signedFor }: Notification,
     status: number,

@@ -86,7 +86,10 @@ export class Merchant {
     });
   }
 
-  /** Takes a request in the life of now. `run` gives the reply, which is told how long this life took. */
+  /**
+   * Takes a request in the life of now. `run` gives the reply, which is told how long this life
+   * took.
+   */
   #serve(run: (running: Running) => Promise<(took: number) => void>): void {
     const life = this.#life;
     if (!life.alive) return;
@@ -178,7 +181,10 @@ export class Merchant {
   }
 }
 
-/** An order whose link has another amount is refused on purpose, and stays open for a person to look at. */
+/**
+ * An order whose link has another amount is refused on purpose, and stays open for a person to look
+ * at.
+ */
 function isComplete({ errors, inProgress, notAsked }: ReconcileReport): boolean {
   return (
     inProgress.length === 0 &&

@@ -1,6 +1,7 @@
 /**
- * The statements that the model understands: those of the store, and those of the simulated merchant. A statement that it does
- * not know throws, so that a change of the store's SQL is noticed here and not passed over.
+ * The statements that the model understands: those of the store, and those of the simulated
+ * merchant. A statement that it does not know throws, so that a change of the store's SQL is
+ * noticed here and not passed over.
  */
 import {
   SqlError,
@@ -198,7 +199,10 @@ function* payOrder(
   return result('UPDATE', [], 1);
 }
 
-/** Locks a row that is there, and gives it as it is then: another transaction may have changed it while this one waited. */
+/**
+ * Locks a row that is there, and gives it as it is then: another transaction may have changed it
+ * while this one waited.
+ */
 function* lockRow(
   database: Database,
   transaction: Transaction,

@@ -280,7 +280,8 @@ describe.each(hosts)('$name', (host) => {
 
   it('quotes a body that is not JSON neither in the reply nor in the log', async () => {
     const serving = await serve(host);
-    // V8 quotes some ten characters around the fault: shorter than the body, so watched for by themselves.
+    // V8 quotes some ten characters around the fault: shorter than the body, so watched for by
+    // themselves.
     mustStaySecret('xq7-zz41-kk9');
     const { body } = await exchange(serving.port, post('{"reference":xq7-zz41-kk9}'));
     expect(body).toBe('{"error":"invalid_payload"}');

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 /** In bytes, after a collection of garbage. */
 export interface Memory {
   readonly rss: number;
-  /** The heap, and the buffers beside it: what is held, without what the allocator keeps for later. */
+  /**
+   * The heap, and the buffers beside it: what is held, without what the allocator keeps for later.
+   */
   readonly live: number;
 }
 

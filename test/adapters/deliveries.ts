@@ -9,7 +9,10 @@ export const PATH = '/webhooks/payments';
 export const REFERENCE = 'order-42';
 export const BODY = Buffer.from(`{"reference":"${REFERENCE}"}`);
 
-/** Header lines in the order of the wire. Characters above 0xFF cannot be sent as such: give them as latin1 of their bytes. */
+/**
+ * Header lines in the order of the wire. Characters above 0xFF cannot be sent as such: give them as
+ * latin1 of their bytes.
+ */
 export type HeaderLines = readonly (readonly [name: string, value: string])[];
 
 export interface Message {

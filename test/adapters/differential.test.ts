@@ -1,6 +1,7 @@
 /**
- * The same bytes to every host: status and body must agree. `PAYLINK_DIFFERENTIAL=10000` for the long run, and
- * `PAYLINK_SEED=…` to send again what failed. Next.js is sent them where it is built: in examples/next.
+ * The same bytes to every host: status and body must agree. `PAYLINK_DIFFERENTIAL=10000` for the
+ * long run, and `PAYLINK_SEED=…` to send again what failed. Next.js is sent them where it is built:
+ * in examples/next.
  */
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
@@ -15,7 +16,9 @@ import { exchange } from './wire.js';
 const runs = Number(process.env['PAYLINK_DIFFERENTIAL'] ?? 400);
 const seed = Number(process.env['PAYLINK_SEED'] ?? randomInt(2 ** 31));
 
-/** What docs/errors.md lists for hosts that have the whole body before the adapter sees the request. */
+/**
+ * What docs/errors.md lists for hosts that have the whole body before the adapter sees the request.
+ */
 function isHostsOwn(request: GeneratedRequest, { host, status, body }: Reply): boolean {
   const isNest = host.startsWith('NestJS');
   if (!isNest && host !== lambda.name) return false;

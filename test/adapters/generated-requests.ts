@@ -1,4 +1,7 @@
-/** Requests that are valid, or damaged in header, body or framing: what the differential tests send to every host. */
+/**
+ * Requests that are valid, or damaged in header, body or framing: what the differential tests send
+ * to every host.
+ */
 import fc from 'fast-check';
 import { BODY, bodyOf, chunked, head, mac, PATH, type HeaderLines } from './deliveries.js';
 

@@ -1,4 +1,7 @@
-/** Limits that pass when a test says so: on a busy machine one would strike before what it is to limit has begun. */
+/**
+ * Limits that pass when a test says so: on a busy machine one would strike before what it is to
+ * limit has begun.
+ */
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 

@@ -23,7 +23,8 @@ const FORGED = mac(BODY, 'another secret');
 describe.each(hosts)('$name', (host) => {
   it('never mistakes bytes of a refused body for a request', async () => {
     const serving = await serve(host);
-    // A genuine delivery that the attacker has recorded, where the rest of an over-long or wrongly signed body is expected.
+    // A genuine delivery that the attacker has recorded, where the rest of an over-long or wrongly
+    // signed body is expected.
     const inside = genuine('order-inside');
     const refusals: readonly (readonly [Buffer, Buffer | string])[] = [
       [head(BODY, { framing: 70_000 }), inside],
@@ -96,7 +97,8 @@ describe.each(hosts)('$name', (host) => {
 
   it('verifies each of many concurrent deliveries against its own body', async () => {
     const serving = await serve(host);
-    // The bodies come interleaved, a byte at a time, and every other signature is that of the neighbour.
+    // The bodies come interleaved, a byte at a time, and every other signature is that of the
+    // neighbour.
     const orders = Array.from({ length: 40 }, (_, index) =>
       Buffer.from(`{"reference":"order-${index + 100}"}`),
     );
@@ -295,7 +297,8 @@ describe.each(hosts)('$name', (host) => {
   });
 
   it('prints neither the secret, the signature nor the body for any outcome', async () => {
-    // Every test looks at what went through the console and into replies; this one also at what did not.
+    // Every test looks at what went through the console and into replies; this one also at what did
+    // not.
     let written = '';
     for (const stream of [process.stdout, process.stderr]) {
       vi.spyOn(stream, 'write').mockImplementation((text) => {

@@ -29,7 +29,9 @@ const cases = (chosen: readonly Surroundings[]) =>
       .map((one) => [one.name, surroundings, one.host] as const),
   );
 
-/** In one piece, and so that the body comes after the headers: the two ways in which a body is read. */
+/**
+ * In one piece, and so that the body comes after the headers: the two ways in which a body is read.
+ */
 const ways = (body: Buffer, request = post(body)): Buffer[][] => [
   [request],
   [request.subarray(0, request.length - 9), request.subarray(-9)],
@@ -53,7 +55,8 @@ describe('if middleware handles the body first', () => {
     '%s behind %s does not verify a rebuilt body',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings, afterwards: 500 });
-      // What JSON.stringify(req.body) gives, and its signature: a middleware that repaired the body would find it genuine.
+      // What JSON.stringify(req.body) gives, and its signature: a middleware that repaired the body
+      // would find it genuine.
       const spaced = '{ "reference" : "order-42" }';
       for (const body of [JSON.stringify(JSON.parse(spaced)), spaced]) {
         const { status } = await exchange(serving.port, post(spaced, { signature: mac(body) }));
@@ -190,7 +193,8 @@ describe('if middleware handles the body first', () => {
   it.each(cases(consumed))(
     '%s behind %s does not hang on an empty body',
     async (_name, surroundings, host) => {
-      // Parsers read to the end before us, so their time limit is the host's; without a body to wait for there is ours.
+      // Parsers read to the end before us, so their time limit is the host's; without a body to
+      // wait for there is ours.
       const serving = await serve(host, { surroundings, afterwards: 500 });
       const wire = await begin(serving.port, head('', { framing: 0 }));
       const { status } = await wire.reply();
@@ -240,7 +244,8 @@ describe('if the webhook is mounted twice', () => {
   it.each(cases(['another webhook at once']))(
     '%s with %s credits once and sends one reply',
     async (_name, surroundings, host) => {
-      // Whichever answers first: the second finds nothing to verify, and does not run the handler again.
+      // Whichever answers first: the second finds nothing to verify, and does not run the handler
+      // again.
       let working = 0;
       const handler = async (): Promise<void> => {
         working += 1;

@@ -1,6 +1,6 @@
 /**
- * `payments` as the handlers of every adapter, as merchants write it: one merchant, and several merchants
- * by the path. This file also shows that each call compiles.
+ * `payments` as the handlers of every adapter, as merchants write it: one merchant, and several
+ * merchants by the path. This file also shows that each call compiles.
  */
 import 'reflect-metadata';
 import { once } from 'node:events';
@@ -212,7 +212,8 @@ describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
   it('credit one order number of two merchants once each, with the client of each merchant', async () => {
     const send = await listen(paymentsOf());
     const [acme, bolt] = [deliveryOf('acme', 'order-1'), deliveryOf('bolt', 'order-1')];
-    // Paid at one merchant alone: the payment of the other merchant is pending, though its number is the same.
+    // Paid at one merchant alone: the payment of the other merchant is pending, though its number
+    // is the same.
     statuses = new Map([
       ['acme order-1', 'success'],
       ['bolt order-1', 'pending'],
@@ -224,7 +225,8 @@ describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
     expect(credited).toEqual(['acme order-1', 'bolt order-1']);
     expect(asked).toEqual(['acme order-1', 'bolt order-1', 'bolt order-1']);
 
-    // Replays, another spelling of the path, and the delivery of one merchant at the path of the other.
+    // Replays, another spelling of the path, and the delivery of one merchant at the path of the
+    // other.
     expect(await send('/acme/webhook', acme)).toBe(200);
     expect(await send('/Acme/webhook', acme)).toBe(200);
     expect(await send('/bolt/webhook', bolt)).toBe(200);

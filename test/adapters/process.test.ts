@@ -67,7 +67,8 @@ describe.each(readers)('$name', (host) => {
     for (const wire of opening) expect((await wire.reply()).status).toBe(100);
     const before = await child.memory();
     const piece = Buffer.alloc(PIECE, ' ');
-    // One piece less than announced, so that every one of them stays open; and each read before the next is sent.
+    // One piece less than announced, so that every one of them stays open; and each read before the
+    // next is sent.
     for (let sent = PIECE; sent < LIMIT; sent += PIECE) {
       for (const wire of opening) void wire.write(piece);
       await child.turn();
@@ -81,7 +82,8 @@ describe.each(readers)('$name', (host) => {
     await annotate(
       `for each byte of ${bytes}: ${live.toFixed(1)} bytes live; for each sender ${(resident / 1_000).toFixed(0)} kB resident`,
     );
-    // With a Buffer kept for each piece it is two and a half; in one buffer that grows with what came, one.
+    // With a Buffer kept for each piece it is two and a half; in one buffer that grows with what
+    // came, one.
     expect(live).toBeLessThan(1.8);
     // What the allocator keeps for later is in it too, and differs from run to run.
     expect(resident).toBeLessThan(75_000);

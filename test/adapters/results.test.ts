@@ -1,4 +1,6 @@
-/** Every value that a handler returns or throws by habit, on every host: none of them acknowledges. */
+/**
+ * Every value that a handler returns or throws by habit, on every host: none of them acknowledges.
+ */
 import { createRequire } from 'node:module';
 import { isWebhookError, WebhookError } from '@paylink/core';
 import { paymentWebhook as fetchWebhook } from '@paylink/fetch';

@@ -1,4 +1,6 @@
-/** A host in a process of its own, for what needs one: memory, signals, a crash. Forked by child.ts. */
+/**
+ * A host in a process of its own, for what needs one: memory, signals, a crash. Forked by child.ts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRET } from './deliveries.js';
 import { hosts } from './hosts/index.js';
@@ -47,7 +49,8 @@ process.on('message', (asked) => {
     return;
   }
   void (async () => {
-    // Buffers are let go of on another thread, which a busy machine makes wait: until a round frees nothing more.
+    // Buffers are let go of on another thread, which a busy machine makes wait: until a round frees
+    // nothing more.
     for (let [least, round] = [Infinity, 0]; round < 40; round++) {
       globalThis.gc!();
       await sleep(50);

@@ -40,7 +40,10 @@ const running = new Set<{
   readonly afterwards: readonly number[];
 }>();
 
-/** Starts the host. After the test it must still serve a genuine delivery, and then close with no connection left behind. */
+/**
+ * Starts the host. After the test it must still serve a genuine delivery, and then close with no
+ * connection left behind.
+ */
 export async function serve(
   host: Host,
   { options, surroundings, handler, afterwards = 200 }: Circumstances = {},

@@ -21,7 +21,9 @@ const fullWidth = VALID.replace(/[0-9a-f]/g, (digit) =>
   String.fromCodePoint(digit.codePointAt(0)! + 0xfee0),
 );
 
-/** As a client sends a text that is not ASCII: each byte of its UTF-8 is a character on the wire. */
+/**
+ * As a client sends a text that is not ASCII: each byte of its UTF-8 is a character on the wire.
+ */
 function utf8(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -326,7 +328,8 @@ describe('the verification API', () => {
     ['rejects a NUL after the right MAC', `${VALID}\0`],
     ['rejects a line break after the right MAC', `${VALID}\n`],
     ['rejects a control character instead of a digit', `\x01${VALID.slice(1)}`],
-    // U+0130 is one character whose lower case is two; U+FF10 and the like have the same low byte as a control character.
+    // U+0130 is one character whose lower case is two; U+FF10 and the like have the same low byte
+    // as a control character.
     [
       'rejects wide characters whose low bytes are the right digits',
       Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x100)).join(''),
@@ -358,7 +361,8 @@ describe('the verification API', () => {
     const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
     expect((await verifier.verify(BODY, headers)).reference).toBe(REFERENCE);
     await expect(verifySignature(BODY, VALID, SECRET)).resolves.toBeUndefined();
-    // Not awaited, a refusal is an unhandled rejection, which ends the process: never a silent success.
+    // Not awaited, a refusal is an unhandled rejection, which ends the process: never a silent
+    // success.
     await expect(
       verifier.verify(BODY, { ...headers, 'x-service-signature': FORGED }),
     ).rejects.toMatchObject({

@@ -1,8 +1,12 @@
-/** The exceptions that this thread throws, those that are caught too: each costs as much as verifying a signature. */
+/**
+ * The exceptions that this thread throws, those that are caught too: each costs as much as
+ * verifying a signature.
+ */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-// In plain JavaScript, since a worker does not go through tsx. A debugger must be on another thread than what it stops.
+// In plain JavaScript, since a worker does not go through tsx. A debugger must be on another thread
+// than what it stops.
 const DEBUGGER = `
 const { Session } = require('node:inspector');
 const { parentPort } = require('node:worker_threads');

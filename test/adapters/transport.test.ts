@@ -176,11 +176,13 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
     wire.hold();
-    // How long a receiver and Hono's server read on: a busy core can keep them from reading for as long.
+    // How long a receiver and Hono's server read on: a busy core can keep them from reading for as
+    // long.
     const readsOn = [1_000, 500];
     using limits = holdLimits(...readsOn);
-    // More than the buffers of both sides hold: a server that reads nothing more would end this by a reset, and the reply with it.
-    // It may take as long as the test may. The last byte is never sent: Hono's server keeps a connection whose body it has read whole.
+    // More than the buffers of both sides hold: a server that reads nothing more would end this by
+    // a reset, and the reply with it. It may take as long as the test may. The last byte is never
+    // sent: Hono's server keeps a connection whose body it has read whole.
     await wire.write(
       Buffer.concat([head(BODY, { framing: 8_000_001 }), Buffer.alloc(8_000_000)]),
       60_000,

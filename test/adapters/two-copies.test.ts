@@ -84,7 +84,8 @@ describe('two copies of the packages in one process', () => {
       method: 'POST',
       headers: { ...headers, 'content-length': rawBody.length },
     });
-    // One refuses at once. The other may have the body, but not the response: it finds one begun, and breaks it off if it fails.
+    // One refuses at once. The other may have the body, but not the response: it finds one begun,
+    // and breaks it off if it fails.
     const answered = once(request, 'response').then(
       ([response]) => (response as IncomingMessage).statusCode,
       () => 'broken off',

@@ -1,4 +1,7 @@
-/** What must hold in every test: nothing uncaught, nothing secret in any output, nothing changed for the whole process. */
+/**
+ * What must hold in every test: nothing uncaught, nothing secret in any output, nothing changed for
+ * the whole process.
+ */
 import { format } from 'node:util';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
 import { forgetSecrets, secretIn } from './secrets.js';

@@ -1,4 +1,7 @@
-/** The attack kit as a merchant's own tests use it: supertest, Fastify's inject, a Fetch handler. Each status to the letter. */
+/**
+ * The attack kit as a merchant's own tests use it: supertest, Fastify's inject, a Fetch handler.
+ * Each status to the letter.
+ */
 import { paymentWebhook as onExpress } from '@paylink/express';
 import { paymentWebhook as onFastify } from '@paylink/fastify';
 import { paymentWebhook as onFetch } from '@paylink/fetch';

@@ -1,4 +1,7 @@
-/** What a server may do with requests whose length is said twice, and under which Host the audit asks. */
+/**
+ * What a server may do with requests whose length is said twice, and under which Host the audit
+ * asks.
+ */
 import { ServerResponse, type RequestListener } from 'node:http';
 import { auditReceiver, type AuditResult } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';

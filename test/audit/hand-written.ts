@@ -1,4 +1,7 @@
-/** A receiver as a careful merchant writes one by hand, without Paylink, and the habits that a careless one changes. */
+/**
+ * A receiver as a careful merchant writes one by hand, without Paylink, and the habits that a
+ * careless one changes.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -88,10 +91,16 @@ export async function listen(
 }
 
 const BODY_TIMEOUT = 1_500;
-/** More than the slow bodies of an audit, and less than its long ones, which take a busy machine as long as they take. */
+/**
+ * More than the slow bodies of an audit, and less than its long ones, which take a busy machine as
+ * long as they take.
+ */
 const SLOW_BODY = 40_000;
 
-/** Answers 408 to a body that is slow; not to one that is there and unread, nor to one that keeps coming. */
+/**
+ * Answers 408 to a body that is slow; not to one that is there and unread, nor to one that keeps
+ * coming.
+ */
 function limitTime(req: IncomingMessage, res: ServerResponse): void {
   const { socket } = req;
   const before = socket.bytesRead;

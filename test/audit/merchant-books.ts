@@ -29,8 +29,8 @@ const isPaid = ({ kind, status }: ProvenEvent): boolean =>
   kind === 'payment.succeeded' && (status === undefined || status === 'success');
 
 /**
- * A moment, and then turns of the event loop: where the machine kept it from running, the timer's end comes before what had arrived
- * meanwhile.
+ * A moment, and then turns of the event loop: where the machine kept it from running, the timer's
+ * end comes before what had arrived meanwhile.
  */
 async function pause(milliseconds: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -51,7 +51,10 @@ export const careful = books((event, count, done) => {
   return 200;
 });
 
-/** Acknowledges at once and credits from a queue: an order when its credits have been asked for so often. */
+/**
+ * Acknowledges at once and credits from a queue: an order when its credits have been asked for so
+ * often.
+ */
 export function queueing(questions: number): MerchantBooks {
   const { credits, credit } = careful();
   const queue = new Map<string, { readonly event: ProvenEvent; left: number }>();

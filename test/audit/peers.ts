@@ -1,4 +1,7 @@
-/** The packages of the field, as their documentation shows them, each with the signatures of its own service. */
+/**
+ * The packages of the field, as their documentation shows them, each with the signatures of its own
+ * service.
+ */
 import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
@@ -72,7 +75,9 @@ function onExpress(...handlers: RequestHandler[]): RequestListener {
   return express().post('/hook', ...handlers) as RequestListener;
 }
 
-/** As the documentation of each asks for it: the body as it came, verified, 400 where that throws. */
+/**
+ * As the documentation of each asks for it: the body as it came, verified, 400 where that throws.
+ */
 function verifying(verify: (req: Parameters<RequestHandler>[0]) => unknown): RequestListener {
   return onExpress(express.raw({ type: '*/*' }), (req, res) => {
     try {
@@ -171,7 +176,8 @@ export const peers: readonly Peer[] = [
       onExpress(
         express.json(),
         (req, res, next) => {
-          // A verified body that is not one of Polar's events fails in its schema, after what is judged here.
+          // A verified body that is not one of Polar's events fails in its schema, after what is
+          // judged here.
           const status = res.status.bind(res);
           res.status = (code) => status(code === 500 && req.body !== undefined ? 200 : code);
           next();

@@ -1,4 +1,7 @@
-/** Receivers that are wrong in one way each, or right; and the causes that an audit must name, and no other. */
+/**
+ * Receivers that are wrong in one way each, or right; and the causes that an audit must name, and
+ * no other.
+ */
 import { createHmac } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -34,7 +37,10 @@ const anyText: Partial<Habits> = {
   equal: (given, expected) => given === expected,
 };
 
-/** As typed parsers and careful merchants are: whole amounts, each key once, and the kind that the header says. */
+/**
+ * As typed parsers and careful merchants are: whole amounts, each key once, and the kind that the
+ * header says.
+ */
 function parseStrictly(raw: Buffer): unknown {
   const text = raw.toString();
   const parsed = SOUND.parse(raw) as { readonly event?: unknown } | null;

@@ -45,7 +45,8 @@ describe.each(hosts)('$name', (host) => {
       expect(report.notes.map(({ note }) => note)).toEqual([]);
       expect(report.passed).toBe(true);
       expect(report.results.length).toBeGreaterThan(180);
-      // Every genuine delivery is of the audit's own order, or of one whose reference tells where it comes from.
+      // Every genuine delivery is of the audit's own order, or of one whose reference tells where
+      // it comes from.
       expect(references.length).toBeGreaterThan(0);
       expect(references.filter((reference) => !reference.includes('paylink-audit'))).toEqual([]);
       if (!host.capabilities.gate)

@@ -3,7 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { auditReceiver, type AuditOptions, type AuditReport } from '@paylink/testing';
 import { vi } from 'vitest';
 
-/** Lets time pass by the turns of the event loop, of which a busy machine takes no more than an idle one. */
+/**
+ * Lets time pass by the turns of the event loop, of which a busy machine takes no more than an idle
+ * one.
+ */
 export async function auditInVirtualTime(options: AuditOptions): Promise<AuditReport> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {

@@ -9,7 +9,10 @@ interface WithAxe {
   readonly axe?: { run(options: RunOptions): Promise<AxeResults> };
 }
 
-/** Each rule that is broken, with the elements that break it. Run from outside, so that the page's policy stays as it is. */
+/**
+ * Each rule that is broken, with the elements that break it. Run from outside, so that the page's
+ * policy stays as it is.
+ */
 export async function findings(
   page: Page,
   options: RunOptions = {},

@@ -18,7 +18,10 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Describes what a real Chromium is needed for: where there is none it fails in CI, and elsewhere is skipped, aloud. */
+/**
+ * Describes what a real Chromium is needed for: where there is none it fails in CI, and elsewhere
+ * is skipped, aloud.
+ */
 export function describeInChromium(title: string, body: () => void): void {
   const isThere = existsSync(EXECUTABLE);
   if (!isThere && process.env['CI'] !== undefined)

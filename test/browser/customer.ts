@@ -10,7 +10,10 @@ import type { PageGlobals } from './in-page.js';
 /** A customer with a browser of their own: cookies, language and screen. */
 export interface Customer {
   readonly page: Page;
-  /** What no page may do: break its own policy, ask another machine for something, log an error, open a dialog, throw. */
+  /**
+   * What no page may do: break its own policy, ask another machine for something, log an error,
+   * open a dialog, throw.
+   */
   readonly complaints: readonly string[];
   /** How often a form was sent to an address that ends so. */
   sent(ending: string): number;
@@ -73,7 +76,8 @@ async function watch(context: BrowserContext, complaints: string[]): Promise<voi
 }
 
 function isFault(message: ConsoleMessage): boolean {
-  // Chromium says this of every page that is answered with such a status, which a refused amount rightly is.
+  // Chromium says this of every page that is answered with such a status, which a refused amount
+  // rightly is.
   return (
     message.type() === 'error' &&
     !/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text())

@@ -52,7 +52,9 @@ describeInChromium('the dashboard in Chromium', () => {
     page = customer.page;
   }
 
-  /** The newest delivery: a payment without a notification has left one before it that was dropped. */
+  /**
+   * The newest delivery: a payment without a notification has left one before it that was dropped.
+   */
   function newestOf(reference: string): EmulatorDelivery | undefined {
     return shop.emulator.deliveries().findLast((delivery) => delivery.reference === reference);
   }

@@ -138,7 +138,10 @@ describeInChromium('a hostile text', () => {
   );
 });
 
-/** The text is on the page as text, no script ran, no element came of it, and everything is within the screen. */
+/**
+ * The text is on the page as text, no script ran, no element came of it, and everything is within
+ * the screen.
+ */
 async function expectUnharmed(page: Page, text: string): Promise<void> {
   expect(await page.evaluate(() => 'harmed' in globalThis)).toBe(false);
   expect(await page.title()).not.toBe('harmed');
@@ -149,7 +152,10 @@ async function expectUnharmed(page: Page, text: string): Promise<void> {
   expect(await readsBackwards(page)).toBe(false);
 }
 
-/** Buttons, fields and links that are not all within the width of the screen, or too low for a thumb. */
+/**
+ * Buttons, fields and links that are not all within the width of the screen, or too low for a
+ * thumb.
+ */
 async function beyondTheScreen(page: Page): Promise<string[]> {
   const { width } = page.viewportSize()!;
   const names = [];

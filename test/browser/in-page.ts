@@ -1,6 +1,6 @@
 /**
- * The little of the DOM that these tests touch from within a page. Not the compiler's own library of it: that would reach every
- * package, and let code for servers use what only browsers have.
+ * The little of the DOM that these tests touch from within a page. Not the compiler's own library
+ * of it: that would reach every package, and let code for servers use what only browsers have.
  */
 export interface PageGlobals {
   readonly navigator: { readonly clipboard: { readText(): Promise<string> } };

@@ -1,7 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement, PageGlobals } from './in-page.js';
 
-/** The parts of the hosted page as a customer finds them: by what they are and say, in French or English. */
+/**
+ * The parts of the hosted page as a customer finds them: by what they are and say, in French or
+ * English.
+ */
 export const payButton = (page: Page): Locator =>
   page.getByRole('button', { name: /^(Pay|Payer)(\s|$)/ });
 export const cancelButton = (page: Page): Locator =>

@@ -271,7 +271,9 @@ function inFrancs(amount: number, language: string): string {
   return new Intl.NumberFormat(language, { style: 'currency', currency: 'XOF' }).format(amount);
 }
 
-/** Presses Tab until an element of this name has the focus, and expects that to be visible on each. */
+/**
+ * Presses Tab until an element of this name has the focus, and expects that to be visible on each.
+ */
 async function tabTo({ page }: Customer, name: string): Promise<void> {
   for (let presses = 0; presses < 10; presses++) {
     await page.keyboard.press('Tab');

@@ -7,22 +7,29 @@ import { createPayments, memoryStore } from '@paylink/payments';
 import express from 'express';
 import { vi } from 'vitest';
 
-/** A merchant on Express, with Paylink's middleware, and the emulated service that sends its customers back. */
+/**
+ * A merchant on Express, with Paylink's middleware, and the emulated service that sends its
+ * customers back.
+ */
 export interface Shop {
   readonly emulator: Emulator;
   readonly thanks: string;
   readonly basket: string;
   /** The references of the notifications that reached the merchant's handler, in their order. */
   readonly credited: readonly string[];
-  /** Creates a link as the merchant's server does, and gives the address of its page. Fields that are undefined are left out. */
+  /**
+   * Creates a link as the merchant's server does, and gives the address of its page. Fields that
+   * are undefined are left out.
+   */
   createLink(fields?: Readonly<Record<string, unknown>>): Promise<string>;
   /** What the API answers to a link of these fields. */
   tryLink(fields: Readonly<Record<string, unknown>>): Promise<number>;
   /** What the API reads of a payment. */
   readPayment(reference: string): Promise<ApiPayment>;
   /**
-   * How often the merchant was notified of a payment, once everything that was under way has come. For that it pays another
-   * link, and waits for its notification and for all of the service's deliveries.
+   * How often the merchant was notified of a payment, once everything that was under way has come.
+   * For that it pays another link, and waits for its notification and for all of the service's
+   * deliveries.
    */
   timesCredited(reference: string): Promise<number>;
   close(): Promise<void>;
@@ -37,7 +44,10 @@ interface ApiPayment {
 const SECRET = 'the secret of a shop that only a test has';
 
 export interface ShopOptions extends Pick<EmulatorOptions, 'assumed'> {
-  /** Credits each order once, and only what the API confirms, as a shop should. Default false: then every notification shows. */
+  /**
+   * Credits each order once, and only what the API confirms, as a shop should. Default false: then
+   * every notification shows.
+   */
   readonly isCareful?: boolean;
 }
 

@@ -9,18 +9,26 @@ export interface Answer {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Small, since the amounts end up in real books: in the smallest unit of XOF, which is the franc. */
+/**
+ * Small, since the amounts end up in real books: in the smallest unit of XOF, which is the franc.
+ */
 const AMOUNT = 100;
 
 // For a service that never answers; a real one may be far away.
 const PATIENCE = 15_000;
 
-/** A reference that is used nowhere else, and that shows a merchant who finds it where it comes from. */
+/**
+ * A reference that is used nowhere else, and that shows a merchant who finds it where it comes
+ * from.
+ */
 export function newReference(): string {
   return `paylink-contract-suite-${randomUUID()}`;
 }
 
-/** A request as the contract's example of a fixed amount has it, with every field that the example gives. */
+/**
+ * A request as the contract's example of a fixed amount has it, with every field that the example
+ * gives.
+ */
 export function fixedLink(changes: Fields = {}) {
   return {
     amount: AMOUNT,
@@ -72,7 +80,10 @@ export function readPayment(
   return ask(`${service.baseUrl}/v1/payments/${encodeURIComponent(reference)}`, { headers });
 }
 
-/** Sends a request as it is. A redirect is an answer like any other: the API key must not follow it to another host. */
+/**
+ * Sends a request as it is. A redirect is an answer like any other: the API key must not follow it
+ * to another host.
+ */
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, {
     ...init,

@@ -11,7 +11,10 @@ export interface Service {
 /** The real service, where the environment names one. */
 const REAL = readEnvironment();
 
-/** Whether the suite talks to a service of another operator: there nothing is paid, and no webhook URL can be set. */
+/**
+ * Whether the suite talks to a service of another operator: there nothing is paid, and no webhook
+ * URL can be set.
+ */
 export const isReal = REAL !== undefined;
 
 /** Gives the service that the environment names, else a new emulator. */
@@ -20,7 +23,9 @@ export async function openService(): Promise<Service> {
   return startEmulator();
 }
 
-/** For what only an emulator can be asked: to pay, and to send notifications to an address of ours. */
+/**
+ * For what only an emulator can be asked: to pay, and to send notifications to an address of ours.
+ */
 export async function openEmulator(webhookUrl?: string): Promise<Emulator> {
   return startEmulator(webhookUrl === undefined ? {} : { webhook: { url: webhookUrl } });
 }
@@ -33,7 +38,8 @@ export function announceLeftOut(what: string): void {
 function readEnvironment(): { readonly baseUrl: string; readonly apiKey: string } | undefined {
   const { PAYLINK_BASE_URL: baseUrl, PAYLINK_API_KEY: apiKey } = process.env;
   if (baseUrl === undefined || baseUrl === '') return undefined;
-  // A shell that is set up for the real service must not make every run of all tests create links there.
+  // A shell that is set up for the real service must not make every run of all tests create links
+  // there.
   if (process.env['npm_lifecycle_event'] === 'test') {
     console.warn(
       '[contract] PAYLINK_BASE_URL is not looked at by the run of all tests. For the real service: npm test -- test/contract',

@@ -1,4 +1,7 @@
-/** What a stranger's bodies cost the genuine ones, where a mismatch is diagnosed: outside of production. */
+/**
+ * What a stranger's bodies cost the genuine ones, where a mismatch is diagnosed: outside of
+ * production.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedDelivery } from '@paylink/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -49,8 +52,8 @@ describe('forged bodies that are expensive to diagnose', () => {
       const ratios: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         const times = receivers.map((): Promise<number>[] => []);
-        // One every few milliseconds whatever becomes of those before, so that a server that stands still delays many. To all of
-        // them in turns, so that they meet the same noise.
+        // One every few milliseconds whatever becomes of those before, so that a server that stands
+        // still delays many. To all of them in turns, so that they meet the same noise.
         for (let request = 0; request < REQUESTS; request++) {
           for (const [index, receiver] of receivers.entries())
             times[index]!.push(answerTime(receiver));

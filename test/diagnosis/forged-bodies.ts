@@ -1,4 +1,7 @@
-/** What a stranger sends to make a receiver work: bodies that are cheap to send and dear to write again in other ways. */
+/**
+ * What a stranger sends to make a receiver work: bodies that are cheap to send and dear to write
+ * again in other ways.
+ */
 
 const LARGE = 64_000;
 // The longest body that a receiver's diagnosis parses.

@@ -9,7 +9,8 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** A receiver in another process, and a merchant's service and a stranger as its clients. */
 export class ReceiverProcess {
   readonly #process: ChildProcess;
-  // Lets an idle connection go long before the server does, after 5 s: a request that is sent at that moment gets no reply.
+  // Lets an idle connection go long before the server does, after 5 s: a request that is sent at
+  // that moment gets no reply.
   readonly #agent = new http.Agent({ keepAlive: true, timeout: 1_000 });
   readonly #port: Promise<number>;
   #fire: Promise<void> | undefined;
@@ -61,7 +62,10 @@ export class ReceiverProcess {
     return rss;
   }
 
-  /** Sends the bodies in turn with a signature of the right shape, one every `pause` milliseconds, until it is told to cease. */
+  /**
+   * Sends the bodies in turn with a signature of the right shape, one every `pause` milliseconds,
+   * until it is told to cease.
+   */
   openFire(bodies: readonly Buffer[], pause: number): void {
     this.#firing = true;
     this.#fire = (async () => {

@@ -1,6 +1,7 @@
 /**
- * Prints what each forged body costs a receiver's diagnosis. In a process of its own, with V8 on a single thread and without its
- * compiler: processor time is then the time for which the event loop stands still at worst, however busy the machine is.
+ * Prints what each forged body costs a receiver's diagnosis. In a process of its own, with V8 on a
+ * single thread and without its compiler: processor time is then the time for which the event loop
+ * stands still at worst, however busy the machine is.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { diagnoseMismatch } from '../../packages/core/src/diagnosis/automatic.js';

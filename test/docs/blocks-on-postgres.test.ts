@@ -212,7 +212,8 @@ describe('a code block on PostgreSQL', () => {
     expect(await deliver('Acme', merchants.acme.webhookSecret)).toBe(200);
     expect(await deliver('nobody', merchants.acme.webhookSecret)).toBe(404);
     expect(await deliver('globex', merchants.acme.webhookSecret)).toBe(401);
-    expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(503); // Globex is not paid yet.
+    // Globex is not paid yet.
+    expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(503);
     await second.pay('the-same');
     expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(200);
     const { rows } = await pool.query('SELECT merchant, credits FROM orders_of ORDER BY merchant');

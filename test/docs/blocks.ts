@@ -10,7 +10,9 @@ import { onTestFinished, vi } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 
-/** The one block of a page that contains a text. @throws Error where there is none, or more than one */
+/**
+ * The one block of a page that contains a text. @throws Error where there is none, or more than one
+ */
 export async function blockOf(page: string, containing: string): Promise<string> {
   const markdown = await readFile(new URL(page, root), 'utf8');
   const blocks = Array.from(markdown.matchAll(/^```\w[^\n]*\n(.*?)^```$/gms), ([, code]) => code!);
@@ -36,7 +38,9 @@ export interface Surroundings {
   readonly locals?: readonly string[];
 }
 
-/** Runs a block as a module of its own, for as long as the test lasts, and gives what it exports. */
+/**
+ * Runs a block as a module of its own, for as long as the test lasts, and gives what it exports.
+ */
 export async function runBlock(
   code: string,
   { declared = {}, files = {}, env = {}, locals = [] }: Surroundings = {},
@@ -64,7 +68,10 @@ export async function serve(
   return urlOf(createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1'));
 }
 
-/** Runs a block that listens itself, on a free port in place of its own, until the test ends; gives the URL of its webhook. */
+/**
+ * Runs a block that listens itself, on a free port in place of its own, until the test ends; gives
+ * the URL of its webhook.
+ */
 export async function runServer(code: string, surroundings: Surroundings = {}): Promise<string> {
   const servers: Server[] = [];
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called on the server below

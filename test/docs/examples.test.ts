@@ -26,7 +26,10 @@ function proseOf(path: string): string {
   return readFileSync(path, 'utf8').replace(/^```.*?^```/gms, '');
 }
 
-/** The files of `examples` that a document shows, each in a block whose first line is a comment with its path. */
+/**
+ * The files of `examples` that a document shows, each in a block whose first line is a comment with
+ * its path.
+ */
 function shownFiles(path: string): [string, string][] {
   const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n\/\/ (examples\/\S+)\n(.*?)^```/gms);
   return Array.from(blocks, ([, file, code]) => [file!, code!]);
@@ -54,7 +57,9 @@ function examples(path: string): [string, string][] {
 const besides = (containing: string, text: string): string =>
   join(dirname(containing), text).replace(/\.[jt]s$/, '');
 
-/** Compiles the examples as a reader's own project would see them, and gives what the compiler says. */
+/**
+ * Compiles the examples as a reader's own project would see them, and gives what the compiler says.
+ */
 function compile(files: ReadonlyMap<string, string>): string[] {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) =>
     ts.sys.readFile(path),
@@ -67,7 +72,8 @@ function compile(files: ReadonlyMap<string, string>): string[] {
   options.noEmit = true;
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
-  // Imports resolve as from the tests' own folder, where every framework is installed; the recipe of the credit is the shop's.
+  // Imports resolve as from the tests' own folder, where every framework is installed; the recipe
+  // of the credit is the shop's.
   const elsewhere = join(root, 'test', 'docs', 'examples.test.ts');
   const shop = join(dirname(RECIPE), 'shop.ts');
   host.fileExists = (path) => files.has(path) || fileExists.call(host, path);

@@ -18,8 +18,9 @@ const TITLE = /^(?:\/\/|#) ((?:[\w[\].-]+\/)*[\w[\].-]*\.[\w.]+)$/;
 const OWN_TERMINAL = '# another terminal';
 
 /**
- * Reads a quick start: `sh` is run, in a terminal of its own where its first line says so; `text` is what a command then shows,
- * `…` standing for what differs; every other block is a file that its first line names.
+ * Reads a quick start: `sh` is run, in a terminal of its own where its first line says so; `text`
+ * is what a command then shows, `…` standing for what differs; every other block is a file that its
+ * first line names.
  *
  * @throws Error for a block without a title
  */
@@ -116,7 +117,10 @@ function withPorts(text: string, ports: ReadonlyMap<string, number>): string {
   return text.replace(/\b(?:3000|4010)\b/g, (port) => `${ports.get(port)!}`);
 }
 
-/** `npm install` of a package of ours, with those that it depends on and the page does not name, from tarballs. */
+/**
+ * `npm install` of a package of ours, with those that it depends on and the page does not name,
+ * from tarballs.
+ */
 function fromTarballs(command: string, tarballs: Readonly<Record<string, string>>): string {
   const named = new Set(command.match(/@paylink\/[a-z]+/g) ?? []);
   return command.replace(/^npm install .*$/gm, (line) => {

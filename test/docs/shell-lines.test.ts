@@ -14,7 +14,10 @@ import { run, start } from './shell.js';
 
 const SECRET = 'the secret of the portal';
 
-/** A merchant's shop, its service, and the folder that its developer works in. Default: an order that is paid. */
+/**
+ * A merchant's shop, its service, and the folder that its developer works in. Default: an order
+ * that is paid.
+ */
 async function openShop({ order = 'paid' }: { order?: 'paid' | 'pending' | 'none' } = {}) {
   const emulator = await startEmulator();
   onTestFinished(() => emulator.close());
@@ -100,7 +103,10 @@ async function sessionWith(command: string): Promise<{ line: string; shown: stri
     .map((part) => ({ line: part.split('\n', 1)[0]!, shown: part.slice(part.indexOf('\n') + 1) }));
 }
 
-/** What a session shows, but for what is different in each run: times, addresses, tokens and secrets. */
+/**
+ * What a session shows, but for what is different in each run: times, addresses, tokens and
+ * secrets.
+ */
 function like(shown: string): RegExp {
   const pattern = shown
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -1,4 +1,7 @@
-/** Lines of the shell that the pages show, run as they stand there: `npx paylink` is the command from its sources. */
+/**
+ * Lines of the shell that the pages show, run as they stand there: `npx paylink` is the command
+ * from its sources.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

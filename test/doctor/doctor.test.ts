@@ -1,4 +1,7 @@
-/** `paylink doctor` against a running app of every framework, and what each of its sentences says there. */
+/**
+ * `paylink doctor` against a running app of every framework, and what each of its sentences says
+ * there.
+ */
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -24,7 +27,10 @@ async function start(host: Host, circumstances?: Circumstances) {
   return { ...serving, url: `http://127.0.0.1:${serving.port}${PATH}` };
 }
 
-/** Runs the command in this process, which many of them would take too long to start: packages/cli/test has it as it is started. */
+/**
+ * Runs the command in this process, which many of them would take too long to start:
+ * packages/cli/test has it as it is started.
+ */
 async function doctor(
   url: string,
   args: readonly string[] = [],

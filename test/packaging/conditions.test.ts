@@ -6,7 +6,10 @@ import { signedDelivery } from '@paylink/testing';
 
 const secret = 'a-secret-of-the-portal';
 
-/** Bundles core as a bundler with these conditions does, into a script that leaves its exports in `core`. */
+/**
+ * Bundles core as a bundler with these conditions does, into a script that leaves its exports in
+ * `core`.
+ */
 async function bundle(conditions: string[]): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: ['@paylink/core'],

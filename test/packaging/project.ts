@@ -20,17 +20,24 @@ export const TYPESCRIPT = { '@types/node': '^20.19.0', typescript: '5.9.3' };
 /** A project outside of the workspace, as a merchant's is. */
 export interface Project {
   readonly folder: string;
-  /** Runs a command in it and gives its stdout. @throws Error with all that it said, when it does not end with 0. */
+  /**
+   * Runs a command in it and gives its stdout. @throws Error with all that it said, when it does
+   * not end with 0.
+   */
   run(command: string, ...args: string[]): string;
   /** A manifest, or any other JSON, by its path in the project. */
   json(path: string): unknown;
-  /** Compiles its .mts files, once as they are and once as .cts. @throws Error with what the compiler said. */
+  /**
+   * Compiles its .mts files, once as they are and once as .cts. @throws Error with what the
+   * compiler said.
+   */
   compile(compiler: string, moduleResolution: 'node16' | 'bundler'): void;
   remove(): void;
 }
 
 /**
- * Makes a project of a folder of `consumer`, and installs packages of ours, as they would be published, and others by npm.
+ * Makes a project of a folder of `consumer`, and installs packages of ours, as they would be
+ * published, and others by npm.
  *
  * @param ours the names of the packages
  * @param others ranges by name

@@ -62,7 +62,10 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     await db.close();
   });
 
-  /** Credits by the first process, which is killed before its mark, by a retry, and by a delivery after FLUSHDB. */
+  /**
+   * Credits by the first process, which is killed before its mark, by a retry, and by a delivery
+   * after FLUSHDB.
+   */
   async function crashRetryAndForget(
     credit: (scope: Pick<RedisScope, 'fencingToken'>) => Promise<unknown>,
   ): Promise<number> {

@@ -9,7 +9,10 @@ interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
-/** What a user gets with each package that is not ours, all the way down. A new one is a decision: it is written here. */
+/**
+ * What a user gets with each package that is not ours, all the way down. A new one is a decision:
+ * it is written here.
+ */
 const THEIRS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     '@hono/node-server',

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 export const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
-/** The names of the folders that hold a package; a checkout of another branch may leave others behind. */
+/**
+ * The names of the folders that hold a package; a checkout of another branch may leave others
+ * behind.
+ */
 export const packageFolders = readdirSync(PACKAGES).filter((name) =>
   existsSync(join(PACKAGES, name, 'package.json')),
 );

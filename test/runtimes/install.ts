@@ -32,7 +32,10 @@ export async function install(release: Release): Promise<Installed> {
   }
 }
 
-/** Installs a package that is too heavy for the lockfile, in the same way. Gives the path of its folder. */
+/**
+ * Installs a package that is too heavy for the lockfile, in the same way. Gives the path of its
+ * folder.
+ */
 export async function installPackage(release: Package): Promise<string> {
   const folder = folderOf(release);
   if (!existsSync(folder)) await fetchInto(folder, release);
@@ -43,7 +46,10 @@ function folderOf(release: Package): string {
   return join(CACHE, `${release.package.replace('/', '+')}@${release.version}`);
 }
 
-/** Installs beside the folder and renames, so that a run that was stopped leaves no half of a runtime. */
+/**
+ * Installs beside the folder and renames, so that a run that was stopped leaves no half of a
+ * runtime.
+ */
 async function fetchInto(folder: string, release: Package): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const fresh = await mkdtemp(join(CACHE, 'installing-'));

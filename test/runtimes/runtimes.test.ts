@@ -217,7 +217,8 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           }
         });
 
-        // Several pieces lie in the stream's buffer then, of which Node 26's `read()` gives the first alone.
+        // Several pieces lie in the stream's buffer then, of which Node 26's `read()` gives the
+        // first alone.
         it('accepts a chunked body that comes in one packet with its head', async () => {
           const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }), {
             pieces: 3,
@@ -248,8 +249,8 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           expect([status, body]).toEqual([408, '{"error":"body_timeout"}']);
         });
 
-        // Elsewhere a Response cannot close its connection: Deno leaves that of a refused sender open, Bun's server without our knowing
-        // of it for ten seconds.
+        // Elsewhere a Response cannot close its connection: Deno leaves that of a refused sender
+        // open, Bun's server without our knowing of it for ten seconds.
         if (name === bun.name && (host === 'fetch' || host === 'fetch, by a route')) {
           it('releases the sockets and memory of 1,000 slow senders after their 408', async () => {
             const { head, pieces } = partsOf(deliveryOfSize(64_000), { path: '/impatient' });

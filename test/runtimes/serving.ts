@@ -56,7 +56,8 @@ export class Serving {
 
   /** The lines on stderr, but those that are no complaint. */
   complaints(): string[] {
-    // Refusals and their reasons outside of production, and Deno's warning about listeners on `request.signal` (denoland/deno#35733).
+    // Refusals and their reasons outside of production, and Deno's warning about listeners on
+    // `request.signal` (denoland/deno#35733).
     return this.#stderr
       .split('\n')
       .filter(

@@ -1,6 +1,7 @@
 /**
- * The runtimes that the packages are tested on beside the Node that runs the tests: packages of the npm registry with one
- * binary each. In no lockfile, because their `node` would shadow the user's: install.ts fetches them.
+ * The runtimes that the packages are tested on beside the Node that runs the tests: packages of the
+ * npm registry with one binary each. In no lockfile, because their `node` would shadow the user's:
+ * install.ts fetches them.
  */
 export interface Release {
   readonly name: string;
@@ -17,7 +18,10 @@ const node = (version: string): Release => ({
   binary: 'bin/node',
 });
 
-/** The oldest that `engines` allows, which is also one before the security releases of March 2026; then each newest. */
+/**
+ * The oldest that `engines` allows, which is also one before the security releases of March 2026;
+ * then each newest.
+ */
 export const nodes: readonly Release[] = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'].map(node);
 
 export const bun: Release = {

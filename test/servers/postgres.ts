@@ -100,7 +100,8 @@ export async function startPostgres(
     await untilReady('PostgreSQL', server, server.stderr!);
   };
   const start = async (): Promise<void> => {
-    // Backends have sessions of their own: a SIGKILL does not reach them, and each takes a moment to see that it is alone.
+    // Backends have sessions of their own: a SIGKILL does not reach them, and each takes a moment
+    // to see that it is alone.
     for (let tries = 1; ; tries += 1) {
       try {
         await startOnce();
@@ -140,8 +141,9 @@ async function runToEnd(command: string, args: string[]): Promise<void> {
 }
 
 /**
- * A copy of the package's binaries that any user can run, with the links that its install script would have made: that one
- * never runs here, and a user who is not root may not be able to reach node_modules.
+ * A copy of the package's binaries that any user can run, with the links that its install script
+ * would have made: that one never runs here, and a user who is not root may not be able to reach
+ * node_modules.
  */
 async function unpackedBinaries(source: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {

@@ -9,7 +9,9 @@ import { freePort, untilReady } from './starting.js';
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** Stops it as an operator would: connections are closed, and what persistence it has is written. */
+  /**
+   * Stops it as an operator would: connections are closed, and what persistence it has is written.
+   */
   stop(): Promise<void>;
   /** SIGKILL, as a power cut would. */
   kill(): Promise<void>;
@@ -26,7 +28,8 @@ export interface RedisServer {
 export const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 /**
- * Whether the tests on Redis have to be left out, for `describe.skipIf`: said aloud on a developer's machine.
+ * Whether the tests on Redis have to be left out, for `describe.skipIf`: said aloud on a
+ * developer's machine.
  *
  * @throws under CI, where what is not tested must not look tested
  */

@@ -6,7 +6,10 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-/** Resolves when the process says on `output` that it is ready. @throws with its last lines when it ends before. */
+/**
+ * Resolves when the process says on `output` that it is ready. @throws with its last lines when it
+ * ends before.
+ */
 export async function untilReady(
   name: string,
   server: ChildProcess,
@@ -27,9 +30,10 @@ export async function untilReady(
 }
 
 /**
- * A port that was free a moment ago, for a server that cannot tell which one it chose, or that ends and starts again on it. It is
- * below those that an operating system gives away (from 32768 on Linux, from 49152 elsewhere): a connection of another test that
- * was given such a port in between keeps the server from it, for a minute after its end too.
+ * A port that was free a moment ago, for a server that cannot tell which one it chose, or that ends
+ * and starts again on it. It is below those that an operating system gives away (from 32768 on
+ * Linux, from 49152 elsewhere): a connection of another test that was given such a port in between
+ * keeps the server from it, for a minute after its end too.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 1; ; tries += 1) {

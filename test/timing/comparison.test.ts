@@ -1,6 +1,7 @@
 /**
- * Whether the time of a check tells how much of a signature was right. `TIMING_SAMPLES=2000000 npx vitest run test/timing` takes
- * more samples; by default it takes as many as find any leak of the usual kinds, in seconds.
+ * Whether the time of a check tells how much of a signature was right.
+ * `TIMING_SAMPLES=2000000 npx vitest run test/timing` takes more samples; by default it takes as
+ * many as find any leak of the usual kinds, in seconds.
  */
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
@@ -11,14 +12,20 @@ import { welch, type Subject } from './welch.js';
 /** Above this the times are said to differ (Goodwill et al., TVLA). */
 const THRESHOLD = 4.5;
 const SAMPLES = Number(process.env['TIMING_SAMPLES'] ?? 100_000);
-/** What another process does to the clock differs from round to round: it may show a leak in one, or hide one. */
+/**
+ * What another process does to the clock differs from round to round: it may show a leak in one, or
+ * hide one.
+ */
 const ROUNDS = 4;
 
 const body = Buffer.from('{"reference":"order-42"}');
 const secrets = Array.from({ length: 8 }, (_, index) => Buffer.from(`secret-number-${index}`));
 const mac = (key: Uint8Array): Buffer => createHmac('sha256', key).update(body).digest();
 
-/** The right signature with one byte changed. Made anew, so that no input is another kind of string to the engine. */
+/**
+ * The right signature with one byte changed. Made anew, so that no input is another kind of string
+ * to the engine.
+ */
 function wrongAt(byte: number): string {
   const bytes = mac(secrets[0]!);
   bytes[byte]! ^= 0x5a;
@@ -111,7 +118,8 @@ describe('the timing test', () => {
   const expected = mac(secrets[0]!).toString('hex');
   const [onNode] = ways as [(typeof ways)[0]];
 
-  // Behind WebCrypto’s promises so little cannot be seen, and the other side of a network sees no more.
+  // Behind WebCrypto’s promises so little cannot be seen, and the other side of a network sees no
+  // more.
   it('detects a check whose comparison stops at the first difference', async () => {
     const subject = {
       run: onNode.leaky(secrets.slice(0, 1)),

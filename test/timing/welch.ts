@@ -11,7 +11,10 @@ export interface Subject {
 
 /** Samples of both kinds that are dropped, since code is not compiled yet. */
 const WARM_UP = 4_000;
-/** What takes longer than these of all samples was interrupted: by the collector, or by another process. */
+/**
+ * What takes longer than these of all samples was interrupted: by the collector, or by another
+ * process.
+ */
 const KEPT = 0.8;
 
 /** Welch's t of the times of the two inputs; `samples` of both together. */
@@ -21,7 +24,8 @@ export async function welch({ run, inputs, batch }: Subject, samples: number): P
   for (let sample = 0; sample < order.length; sample++) {
     // At random, so that whatever else happens to the machine happens to both alike.
     const kind = (order[sample]! & 1) as 0 | 1;
-    // Written anew for each sample: beside a loaded core the place of a string in memory takes its own time, in each round alike.
+    // Written anew for each sample: beside a loaded core the place of a string in memory takes its
+    // own time, in each round alike.
     const input = Buffer.from(inputs[kind], 'latin1').toString('latin1');
     const started = performance.now();
     for (let time = 0; time < batch; time++) {

@@ -1,4 +1,7 @@
-/** What merchants write, for the types that an editor shows of it, in hover.test.ts. Checked by `pnpm types`, never run. */
+/**
+ * What merchants write, for the types that an editor shows of it, in hover.test.ts. Checked by
+ * `pnpm types`, never run.
+ */
 import { createClient } from '@paylink/client';
 import { createReceiver } from '@paylink/core';
 import * as express from '@paylink/express';

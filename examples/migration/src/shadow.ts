@@ -3,7 +3,10 @@ import { isWebhookError, type WebhookHeaders } from '@paylink/core';
 /** What the receiver in charge made of the signature. */
 export type Verdict = 'accepted' | 'refused';
 
-/** `shadow` is `accepted`, a code of Paylink, `error` or `skipped`: a fixed set, so both fit the labels of a metric. */
+/**
+ * `shadow` is `accepted`, a code of Paylink, `error` or `skipped`: a fixed set, so both fit the
+ * labels of a metric.
+ */
 export type Count = (old: Verdict, shadow: string) => unknown;
 
 /** What `createVerifier` makes, as far as it is used. */
@@ -11,14 +14,18 @@ interface Verifier {
   verify(rawBody: Uint8Array, headers: WebhookHeaders): Promise<unknown>;
 }
 
-/** The most deliveries whose check may be under way. A check that never ends must not fill the memory. */
+/**
+ * The most deliveries whose check may be under way. A check that never ends must not fill the
+ * memory.
+ */
 const AT_ONCE = 100;
 
 /**
- * Makes a function that verifies beside the receiver in charge and counts both verdicts. It returns at once and never throws,
- * so that it cannot change an answer.
+ * Makes a function that verifies beside the receiver in charge and counts both verdicts. It returns
+ * at once and never throws, so that it cannot change an answer.
  *
- * @param makeVerifier called at the first delivery: a secret that Paylink refuses must not keep the old receiver from starting
+ * @param makeVerifier called at the first delivery: a secret that Paylink refuses must not keep the
+ *   old receiver from starting
  */
 export function createShadow(makeVerifier: () => Verifier, count: Count) {
   let verifier: Verifier | undefined;

@@ -169,7 +169,8 @@ describe('the example on Cloudflare Queues', () => {
     await worker.kill();
     await pool.query('UPDATE interruptions SET done = true');
     worker = await startWorker();
-    // Cloudflare's queue delivers again. Miniflare's was in the process that was killed, so the test takes its part.
+    // Cloudflare's queue delivers again. Miniflare's was in the process that was killed, so the
+    // test takes its part.
     expect(await send('cf-interrupted-2')).toBe(200);
     await credited('cf-interrupted-2');
     expect([await creditsOf('cf-interrupted-2'), await creditsOf('cf-interrupted-3')]).toEqual([

@@ -69,7 +69,10 @@ async function creditsOf(reference: string): Promise<number> {
   return rows[0]!.credits;
 }
 
-/** Starts a worker in a process of its own, and kills it in the middle of the first job that it gets. */
+/**
+ * Starts a worker in a process of its own, and kills it in the middle of the first job that it
+ * gets.
+ */
 async function killWorkerAtWork(
   queue: string,
   redisPort: number,

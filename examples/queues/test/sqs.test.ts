@@ -114,7 +114,10 @@ async function invoked(
   }, PATIENCE);
 }
 
-/** Invokes the worker, again and again, until the order is credited. Gives how many of the messages failed. */
+/**
+ * Invokes the worker, again and again, until the order is credited. Gives how many of the messages
+ * failed.
+ */
 async function invokedUntilCredited(reference: string): Promise<{ readonly failed: number }> {
   let failed = 0;
   await vi.waitUntil(async () => {

@@ -7,8 +7,8 @@ export interface Webhook {
 }
 
 /**
- * Sends the failed deliveries to the shop's own webhook again, and gives the statuses of the answers.
- * On a PostgreSQL server, `paylink inbox replay` does this.
+ * Sends the failed deliveries to the shop's own webhook again, and gives the statuses of the
+ * answers. On a PostgreSQL server, `paylink inbox replay` does this.
  */
 export async function replayInbox(inbox: Inbox, { url, secret }: Webhook): Promise<number[]> {
   const statuses: number[] = [];

@@ -1,6 +1,9 @@
 import type { Server } from 'node:http';
 
-/** A web framework, with the servers that are held against each other. Each listens on the port that it is given. */
+/**
+ * A web framework, with the servers that are held against each other. Each listens on the port that
+ * it is given.
+ */
 export interface Host {
   /** Reads the body to its end and replies, and nothing else: what the host itself costs. */
   bare(): Server | Promise<Server>;
@@ -9,7 +12,10 @@ export interface Host {
   /** Only what must be done, by code that no one would keep: what the host could reach at most. */
   least(): Server | Promise<Server>;
   paylink(): Server | Promise<Server>;
-  /** Paylink; and on `REFUSED_PATH` a bare 401, to what was read to its end, that closes the connection as Paylink's does. */
+  /**
+   * Paylink; and on `REFUSED_PATH` a bare 401, to what was read to its end, that closes the
+   * connection as Paylink's does.
+   */
   besieged(): Server | Promise<Server>;
 }
 

@@ -5,7 +5,10 @@ interface HostEntry {
   load(): Promise<Host>;
 }
 
-/** The hosts that are measured, each loaded by its own servers only. Another one is a file beside this, and a line here. */
+/**
+ * The hosts that are measured, each loaded by its own servers only. Another one is a file beside
+ * this, and a line here.
+ */
 export const HOSTS = {
   node: { title: 'node:http', load: async () => (await import('./node.js')).host },
   express: { title: 'Express 5', load: async () => (await import('./express.js')).host },

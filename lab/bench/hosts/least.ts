@@ -1,4 +1,7 @@
-/** Only what must be done: read, two hashes, JSON, reply. No limit, no time, no faults: what a host could reach at most. */
+/**
+ * Only what must be done: read, two hashes, JSON, reply. No limit, no time, no faults: what a host
+ * could reach at most.
+ */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SECRET } from '../delivery.js';

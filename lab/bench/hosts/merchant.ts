@@ -13,7 +13,10 @@ export const handlers = {
   'payment.succeeded': ({ reference }: { readonly reference: string }) => credit(reference),
 };
 
-/** The check that users write themselves, once they have the bytes. Gives whether the notification was good. */
+/**
+ * The check that users write themselves, once they have the bytes. Gives whether the notification
+ * was good.
+ */
 export function receiveByHand(body: Buffer, signature = '', kind?: string): boolean {
   if (!isSigned(body, signature, SECRET)) return false;
   const payload = JSON.parse(body.toString()) as { reference: string };

@@ -2,7 +2,10 @@ import { WebhookVerificationService } from '@hookflo/tern';
 import { SECRET, signatureOf } from '../delivery.js';
 import type { Library } from './library.js';
 
-/** It takes a Fetch `Request`, so making one belongs to the call. The scheme of GitHub is nearest to ours. */
+/**
+ * It takes a Fetch `Request`, so making one belongs to the call. The scheme of GitHub is nearest to
+ * ours.
+ */
 export const tern: Library = {
   name: '@hookflo/tern',
   prepare(body) {

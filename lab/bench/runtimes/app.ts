@@ -28,7 +28,10 @@ const paylink = paymentWebhook(
   { 'payment.succeeded': ({ reference }) => credit(reference) },
 );
 
-/** As by hand, but reads within a limit and a time limit: what a receiver that is safe to leave open could reach at most. */
+/**
+ * As by hand, but reads within a limit and a time limit: what a receiver that is safe to leave open
+ * could reach at most.
+ */
 const least: Handler = async (c) => {
   const bytes = await (isBounded(c)
     ? readDeclared(c.req.raw, 10_000)
@@ -67,7 +70,10 @@ interface BunServer {
   requestIP?(request: Request): unknown;
 }
 
-/** Whether it came over a socket of Bun's server, which ends a body at its declared length; a Request that other code made does not. */
+/**
+ * Whether it came over a socket of Bun's server, which ends a body at its declared length; a
+ * Request that other code made does not.
+ */
 function isBounded({ env, req }: Context): boolean {
   return 'Bun' in globalThis && (env as BunServer).requestIP?.(req.raw) != null;
 }

@@ -1,6 +1,7 @@
 /**
- * `pnpm lab bench-runtimes [--rounds 7] [--only bun,deno,workerd] [--json]`: Hono on other runtimes than Node, bare, by hand, by hand
- * within limits, and with paylink, each a process of its own, loaded in turn.
+ * `pnpm lab bench-runtimes [--rounds 7] [--only bun,deno,workerd] [--json]`: Hono on other runtimes
+ * than Node, bare, by hand, by hand within limits, and with paylink, each a process of its own,
+ * loaded in turn.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

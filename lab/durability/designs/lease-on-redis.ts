@@ -18,7 +18,9 @@ const store: Design['store'] = ({ pool, redis }) => {
 /** `redisStore` with a credit that relies on the store alone, against its documentation. */
 export const leaseOnRedis: Design = { store, needsRedis: true, loses: false, doubles: true };
 
-/** `redisStore` as its documentation asks for: the order is marked in the statement that credits it. */
+/**
+ * `redisStore` as its documentation asks for: the order is marked in the statement that credits it.
+ */
 export const leaseAndPaidAt: Design = {
   store,
   credit: creditWithOrder,

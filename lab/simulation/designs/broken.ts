@@ -1,4 +1,7 @@
-/** Thirteen ways in which people do lose money. Each changes one part of `paylink.ts`, and the simulation has to find it. */
+/**
+ * Thirteen ways in which people do lose money. Each changes one part of `paylink.ts`, and the
+ * simulation has to find it.
+ */
 import { createHash } from 'node:crypto';
 import { createReceiver, verifySignature, type WebhookEvent } from '@paylink/core';
 import { identify, memoryStore, WebhookError } from '@paylink/payments';
@@ -111,7 +114,10 @@ const leaseAlone = (surroundings: Surroundings): Store => {
   };
 };
 
-/** A lease, and a mark that commits with the credit, but nothing that stops a run whose lease has ended meanwhile. */
+/**
+ * A lease, and a mark that commits with the credit, but nothing that stops a run whose lease has
+ * ended meanwhile.
+ */
 const noFence = (surroundings: Surroundings): Store => {
   const { world, life } = surroundings;
   const redis = world.redis.clientFor(life);
@@ -201,7 +207,10 @@ const ownKey: KeyOf = async ({ tenant, reference }) =>
   (await identify({ tenant, kind: 'payment.succeeded', reference })).key;
 const keyOfBody: KeyOf = ({ rawBody }) => createHash('sha256').update(rawBody).digest('hex');
 
-/** The proof of Paylink, and a handler with a money half of its own, that may ask the service before it credits. */
+/**
+ * The proof of Paylink, and a handler with a money half of its own, that may ask the service before
+ * it credits.
+ */
 function handleByHand({ asks, keyOf }: { readonly asks: boolean; readonly keyOf: KeyOf }) {
   return (surroundings: Surroundings, credit: Credit): Pick<Running, 'receive'> => {
     const { world, log } = surroundings;
@@ -246,7 +255,10 @@ function handleByHand({ asks, keyOf }: { readonly asks: boolean; readonly keyOf:
   };
 }
 
-/** Looks whether the order is paid, asks the service, and credits: in a transaction, and without a mark. */
+/**
+ * Looks whether the order is paid, asks the service, and credits: in a transaction, and without a
+ * mark.
+ */
 function creditOnReturn(surroundings: Surroundings, credit: Credit): Pick<Running, 'settle'> {
   const { query, transaction } = overPool(surroundings);
   const clients = clientsOf(surroundings);

@@ -1,4 +1,7 @@
-/** A merchant's server as the documentation builds it, with the real packages. The broken designs change one part of it. */
+/**
+ * A merchant's server as the documentation builds it, with the real packages. The broken designs
+ * change one part of it.
+ */
 import { createClient, type PaylinkClient } from '@paylink/client';
 import { createReceiver } from '@paylink/core';
 import {
@@ -34,7 +37,10 @@ export interface Paid {
 
 export type Credit = (tx: Queryable, paid: Paid) => Promise<CreditResult>;
 
-/** The recipe: lock the order, refuse one that is unknown or has another amount, leave one that is paid, else credit. */
+/**
+ * The recipe: lock the order, refuse one that is unknown or has another amount, leave one that is
+ * paid, else credit.
+ */
 export const recipe: Credit = async (tx, { tenant, reference, amount }) => {
   const { rows } = await tx.query(SQL.lockOrder, [tenant, reference]);
   const [order] = rows;

@@ -16,14 +16,18 @@ export interface Run<Flags> {
   readonly output: Output;
 }
 
-/** Gives a command the common options, and runs it with an output that keeps to them. The number that it gives is the exit code. */
+/**
+ * Gives a command the common options, and runs it with an output that keeps to them. The number
+ * that it gives is the exit code.
+ */
 export function runs<Flags extends CommonFlags>(
   command: Command,
   work: (run: Run<Flags>) => Promise<number>,
 ): Command {
   return (
     command
-      // Not --env-file: Node 20 takes that for itself, wherever it stands, and obeys all of the file.
+      // Not --env-file: Node 20 takes that for itself, wherever it stands, and obeys all of the
+      // file.
       .option(
         '--dotenv <path>',
         'take the variables below from a .env file, where they are not set (default: .env, where there is one)',

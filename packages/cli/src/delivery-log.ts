@@ -20,7 +20,10 @@ export interface LoggedAttempt {
   readonly durationMs: number;
   readonly acknowledged: boolean;
   readonly retryInMs?: number;
-  /** The next step. Once for a delivery and not for each retry. A server rightly refuses a fault of the dashboard. */
+  /**
+   * The next step. Once for a delivery and not for each retry. A server rightly refuses a fault of
+   * the dashboard.
+   */
   readonly advice?: string;
 }
 
@@ -28,15 +31,16 @@ export interface LoggedAttempt {
 const INTERVAL = 100;
 
 /**
- * Reports each attempt once, in the order of their ends, and none that was begun before `since`, in an earlier run. Returns a function
- * that reports the last ones and stops.
+ * Reports each attempt once, in the order of their ends, and none that was begun before `since`, in
+ * an earlier run. Returns a function that reports the last ones and stops.
  */
 export function watchDeliveries(
   emulator: Pick<Emulator, 'deliveries'>,
   onAttempt: (attempt: LoggedAttempt) => void,
   since = new Date(0),
 ): () => void {
-  // By number and not up to a number: attempts that are under way at the same time end in any order.
+  // By number and not up to a number: attempts that are under way at the same time end in any
+  // order.
   let reported = new Map<string, ReadonlySet<number>>();
   const look = (): void => {
     const deliveries = emulator.deliveries();

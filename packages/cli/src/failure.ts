@@ -31,7 +31,10 @@ export function failure(message: string, ...fixes: (string | undefined)[]): Fail
   return new Failure(EXIT.failed, message, fixes);
 }
 
-/** The set-up mistakes of the packages, by their code, since each could bring a copy of the class of its own. */
+/**
+ * The set-up mistakes of the packages, by their code, since each could bring a copy of the class of
+ * its own.
+ */
 export function isConfigurationError(error: unknown): error is Error & { readonly option: string } {
   return (
     error instanceof Error &&

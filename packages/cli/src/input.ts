@@ -1,4 +1,7 @@
-/** Reads the inputs of a command: files, stdin, numbers, addresses, headers. Each failure names the option. */
+/**
+ * Reads the inputs of a command: files, stdin, numbers, addresses, headers. Each failure names the
+ * option.
+ */
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
@@ -123,7 +126,10 @@ export function readHeaders(values: readonly string[] = []): Record<string, stri
   return Object.fromEntries(headers);
 }
 
-/** The parts of a request that no output may hold: its query and its headers, whole and in the parts that a server may send back alone. */
+/**
+ * The parts of a request that no output may hold: its query and its headers, whole and in the parts
+ * that a server may send back alone.
+ */
 export function secretsOf(
   { search, searchParams }: URL,
   headers: Readonly<Record<string, string>>,

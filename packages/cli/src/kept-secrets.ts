@@ -1,4 +1,7 @@
-/** The secrets that `paylink emulate` makes and keeps in the project's folder, so that a restart does not change them. */
+/**
+ * The secrets that `paylink emulate` makes and keeps in the project's folder, so that a restart
+ * does not change them.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +26,10 @@ export function readKeptSecrets(): KeptSecrets {
   return { apiKey: valueOf(API_KEY_VARIABLE), webhookSecret: valueOf(SECRET_VARIABLE) };
 }
 
-/** Writes both for the owner's eyes only, in a folder that git ignores. @throws Error when the folder cannot be written */
+/**
+ * Writes both for the owner's eyes only, in a folder that git ignores. @throws Error when the
+ * folder cannot be written
+ */
 export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promise<void> {
   await makePrivateFolder(FOLDER);
   writeWhole(
@@ -33,9 +39,11 @@ export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promi
 }
 
 /**
- * Makes a folder of which git ignores everything, this line included. A .gitignore that is there stays as it is.
+ * Makes a folder of which git ignores everything, this line included. A .gitignore that is there
+ * stays as it is.
  *
- * @returns whether the .gitignore of the folder leaves everything out, which the user's own may not do
+ * @returns whether the .gitignore of the folder leaves everything out, which the user's own may not
+ *   do
  */
 export async function makePrivateFolder(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

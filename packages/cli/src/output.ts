@@ -6,7 +6,8 @@ import { safeJson, text, toSafe, type Printable, type SafeText } from './safe-te
 const HIDEABLE = 8;
 
 /**
- * The output of a command: results to stdout, messages to stderr. With --json, stdout holds only JSON.
+ * The output of a command: results to stdout, messages to stderr. With --json, stdout holds only
+ * JSON.
  */
 export class Output {
   readonly paint: Paint;
@@ -19,7 +20,10 @@ export class Output {
     this.#notePaint = createPaint(wantsColor(process.stderr));
   }
 
-  /** Keeps a secret out of everything that is written, also if a server's reply or an error's message quotes it. */
+  /**
+   * Keeps a secret out of everything that is written, also if a server's reply or an error's
+   * message quotes it.
+   */
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret === undefined || secret.length < HIDEABLE) continue;
@@ -47,7 +51,10 @@ export class Output {
     if (this.isJson) process.stdout.write(`${safeJson(this.#redactDeep(value), 2)}\n`);
   }
 
-  /** The one JSON document of a command whose list may be longer than memory: it is written as it comes. */
+  /**
+   * The one JSON document of a command whose list may be longer than memory: it is written as it
+   * comes.
+   */
   async documentWithList(head: object, name: string, list: AsyncIterable<unknown>): Promise<void> {
     if (!this.isJson) return;
     const write = async (part: string): Promise<void> => {

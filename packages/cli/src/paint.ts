@@ -31,7 +31,10 @@ export function createPaint(enabled: boolean): Paint {
   };
 }
 
-/** Colours are for a terminal. NO_COLOR (no-color.org) takes them away, FORCE_COLOR adds them elsewhere. NO_COLOR wins. */
+/**
+ * Colours are for a terminal. NO_COLOR (no-color.org) takes them away, FORCE_COLOR adds them
+ * elsewhere. NO_COLOR wins.
+ */
 export function wantsColor(
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>> = process.env,

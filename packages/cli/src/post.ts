@@ -8,7 +8,10 @@ export interface Answer extends Reply {
 
 const BODY_READ = 16_384;
 
-/** Sends a request and reads its answer. A redirect is an answer: its target was not named. @throws Error when there is none. */
+/**
+ * Sends a request and reads its answer. A redirect is an answer: its target was not named. @throws
+ * Error when there is none.
+ */
 export async function post(request: Request, timeout: number): Promise<Answer> {
   const started = performance.now();
   const response = await fetch(request, {
@@ -24,7 +27,9 @@ export async function post(request: Request, timeout: number): Promise<Answer> {
   };
 }
 
-/** The status has been answered already, so a body that breaks off, or never ends, changes nothing. */
+/**
+ * The status has been answered already, so a body that breaks off, or never ends, changes nothing.
+ */
 async function readStart(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { Failure, INTERRUPTED } from './failure.js';
 
-/** Asks at the terminal, and takes only a yes for one. @throws Failure at Ctrl-C or Ctrl-D in place of an answer. */
+/**
+ * Asks at the terminal, and takes only a yes for one. @throws Failure at Ctrl-C or Ctrl-D in place
+ * of an answer.
+ */
 export async function agreesTo(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // A terminal that is closed gives no answer, and the question would wait for ever.

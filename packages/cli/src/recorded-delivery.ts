@@ -23,8 +23,9 @@ const NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{6}\.json$/;
 export type Recorder = (delivery: RecordedDelivery) => Promise<string | undefined>;
 
 /**
- * Writes each delivery into a private file of the folder. A file holds a genuine signature: keep it private. Nothing is ever deleted:
- * a sender who finds the tunnel's address could push a genuine delivery out by forged ones.
+ * Writes each delivery into a private file of the folder. A file holds a genuine signature: keep it
+ * private. Nothing is ever deleted: a sender who finds the tunnel's address could push a genuine
+ * delivery out by forged ones.
  *
  * @param limit how many bytes of recordings the folder may hold
  */

@@ -1,11 +1,13 @@
 /**
- * Text for a terminal. Text from outside (a reference, a URL, a server's reply) can hold escape sequences, which move the
- * cursor, recolour, or turn the reading direction. A reader would then see a text that was never sent. Here everything is escaped unless this program
- * itself styled it, and the types tell the two apart.
+ * Text for a terminal. Text from outside (a reference, a URL, a server's reply) can hold escape
+ * sequences, which move the cursor, recolour, or turn the reading direction. A reader would then
+ * see a text that was never sent. Here everything is escaped unless this program itself styled it,
+ * and the types tell the two apart.
  */
 import stringWidth from 'string-width';
 
-// Control and format characters with the bidirectional ones, unpaired surrogates, line and paragraph separators.
+// Control and format characters with the bidirectional ones, unpaired surrogates, line and
+// paragraph separators.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Writes characters that a terminal would obey or hide as `\x1b`, `\u202e` or `\u{e0041}`. */
@@ -18,7 +20,10 @@ export function escapeText(text: string): string {
   });
 }
 
-/** JSON whose text is as safe: the same characters stand as JSON's own escapes, so that the value stays the same. */
+/**
+ * JSON whose text is as safe: the same characters stand as JSON's own escapes, so that the value
+ * stays the same.
+ */
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSAFE, (characters) =>
     // JSON.stringify has escaped those within strings: a bare one is its own indentation.

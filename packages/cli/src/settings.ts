@@ -1,4 +1,7 @@
-/** The sources of secrets and addresses, in this order: flag, file, environment, .env file, the emulator's kept secrets. */
+/**
+ * The sources of secrets and addresses, in this order: flag, file, environment, .env file, the
+ * emulator's kept secrets.
+ */
 import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
@@ -8,7 +11,10 @@ import { readText } from './input.js';
 import { KEPT_SECRETS, readKeptSecrets } from './kept-secrets.js';
 import type { Output } from './output.js';
 
-/** The variables that are read. PAYLINK_WEBHOOK_SECRET goes before WEBHOOK_SECRET, the name that a shop's own code reads. */
+/**
+ * The variables that are read. PAYLINK_WEBHOOK_SECRET goes before WEBHOOK_SECRET, the name that a
+ * shop's own code reads.
+ */
 export const SECRET_VARIABLES = ['PAYLINK_WEBHOOK_SECRET', 'WEBHOOK_SECRET'] as const;
 export const API_KEY_VARIABLE = 'PAYLINK_API_KEY';
 export const BASE_URL_VARIABLE = 'PAYLINK_BASE_URL';
@@ -68,8 +74,8 @@ export function isOfProject(source: string): boolean {
 }
 
 /**
- * Takes over the variables of ours from a .env file, if the environment has none: from the one that was named, else from the
- * project's own, if there is one. Nothing else in it has an effect.
+ * Takes over the variables of ours from a .env file, if the environment has none: from the one that
+ * was named, else from the project's own, if there is one. Nothing else in it has an effect.
  */
 export async function loadDotenv(path: string | undefined): Promise<void> {
   if (path === undefined && !existsSync('.env')) return;
@@ -96,7 +102,10 @@ export interface Setting {
   readonly source: string;
 }
 
-/** The webhook secret, hidden from the output from now on. @throws Failure when there is none, or none that could be one. */
+/**
+ * The webhook secret, hidden from the output from now on. @throws Failure when there is none, or
+ * none that could be one.
+ */
 export async function requireSecret(flags: SecretFlags, output: Output): Promise<string> {
   return (await findSecret(flags, output)) ?? failForSecret();
 }
@@ -166,7 +175,9 @@ export async function findGivenApiKey(
   );
 }
 
-/** As `findGivenApiKey`, else the one that the emulator keeps: only for an emulator on this machine. */
+/**
+ * As `findGivenApiKey`, else the one that the emulator keeps: only for an emulator on this machine.
+ */
 export async function findEmulatorApiKey(
   flags: ApiKeyFlags,
   output: Output,

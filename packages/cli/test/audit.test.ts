@@ -22,7 +22,10 @@ interface Report {
   readonly stopped?: { readonly reason: string };
 }
 
-/** A receiver that verifies what its JSON parser made of the body, as many do, and takes any case of hexadecimal. */
+/**
+ * A receiver that verifies what its JSON parser made of the body, as many do, and takes any case of
+ * hexadecimal.
+ */
 async function openCarelessShop(): Promise<string> {
   return serve((req, res) => {
     const chunks: Buffer[] = [];
@@ -150,7 +153,8 @@ describe('paylink audit', () => {
         '--json',
       ];
       const running = start(args, env);
-      // The verdict on credits comes after the first delivery and five replays; the rest of the audit is not awaited.
+      // The verdict on credits comes after the first delivery and five replays; the rest of the
+      // audit is not awaited.
       await vi.waitFor(() => expect(counts.get(reference)).toBeGreaterThan(6), {
         timeout: 60_000,
         interval: 100,

@@ -22,7 +22,10 @@ async function openBehind(...before: express.RequestHandler[]): Promise<string> 
   return `${await serve(app as RequestListener)}/hook`;
 }
 
-/** A proxy in front of the shop that changes bodies; where one becomes undefined, it closes the connection. */
+/**
+ * A proxy in front of the shop that changes bodies; where one becomes undefined, it closes the
+ * connection.
+ */
 function openProxy(shop: string, change: (body: string) => string | undefined): Promise<string> {
   return serve((req, res) => {
     const chunks: Buffer[] = [];

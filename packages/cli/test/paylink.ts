@@ -11,7 +11,10 @@ import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The sources in one file: a process starts in a third of the time that it takes to load them one by one. */
+/**
+ * The sources in one file: a process starts in a third of the time that it takes to load them one
+ * by one.
+ */
 export const COMMAND = at(`../.cache/paylink-${process.pid}.mjs`);
 
 beforeAll(async () => {

@@ -219,7 +219,8 @@ describe('a run that is stopped', () => {
       return undefined;
     });
     const folder = writeOrders(200, 200);
-    // One at a time: those that are under way together arrive in any order, and the thirty that are answered would not be the first.
+    // One at a time: those that are under way together arrive in any order, and the thirty that are
+    // answered would not be the first.
     const args = [
       'prove',
       ...FILES,

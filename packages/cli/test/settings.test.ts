@@ -48,7 +48,8 @@ describe('the settings of the commands', () => {
       code: 0,
       stderr: '',
     });
-    // A server that refuses whatever is sent ends the audit at its first question, which only one with a secret can ask.
+    // A server that refuses whatever is sent ends the audit at its first question, which only one
+    // with a secret can ask.
     const closed = await serve((_req, res) => res.writeHead(401).end());
     expect((await paylink(['audit', '--to', closed], { cwd, env })).stdout).toMatch(/^stopped/m);
   });

@@ -1,4 +1,6 @@
-/** Runs the command in a pseudo-terminal, as a person does. Python has one in its standard library. */
+/**
+ * Runs the command in a pseudo-terminal, as a person does. Python has one in its standard library.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';

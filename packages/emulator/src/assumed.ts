@@ -10,9 +10,10 @@ export interface NotificationSource extends Payment {
 }
 
 /**
- * The answer to an Idempotency-Key that was used before: `same_link` the same 201, `same_link_200` the same with 200, `refuse` 409
- * `idempotency_conflict`, `in_flight` 409 `idempotency_in_flight`, `unprocessable` 422 `idempotency_mismatch`, `fail` 500
- * `replay_failed`, `ignore` as if there were no key.
+ * The answer to an Idempotency-Key that was used before: `same_link` the same 201, `same_link_200`
+ * the same with 200, `refuse` 409 `idempotency_conflict`, `in_flight` 409 `idempotency_in_flight`,
+ * `unprocessable` 422 `idempotency_mismatch`, `fail` 500 `replay_failed`, `ignore` as if there were
+ * no key.
  */
 export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
 
@@ -30,21 +31,28 @@ const REPLAY_ANSWERS = [
 export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
 
 /**
- * Everything that the emulator does and the contract does not show. Each is the emulator's own choice, so your integration must
- * not depend on it: set another value in a test, and check that your code still works.
+ * Everything that the emulator does and the contract does not show. Each is the emulator's own
+ * choice, so your integration must not depend on it: set another value in a test, and check that
+ * your code still works.
  */
 export interface Assumed {
   /** The body of an error. Default `{ error: { code, message } }`. */
   readonly errorBody: (error: { readonly code: string; readonly message: string }) => unknown;
   /** The status of each error; those left out keep their default. */
   readonly errorStatus: Readonly<Record<ServiceErrorCode, number>>;
-  /** An Idempotency-Key is used again with the same body. Default `same_link`: the same 201, byte for byte. */
+  /**
+   * An Idempotency-Key is used again with the same body. Default `same_link`: the same 201, byte
+   * for byte.
+   */
   readonly replayedKey: ReplayAnswer;
-  /** An Idempotency-Key is used again with another body. Default `refuse`: 409 `idempotency_conflict`. */
+  /**
+   * An Idempotency-Key is used again with another body. Default `refuse`: 409
+   * `idempotency_conflict`.
+   */
   readonly replayedKeyOtherBody: ReplayAnswer;
   /**
-   * A second link with the reference of another. Default `refuse`: 409 `reference_taken`. With `allow` the reference reads as
-   * the link that was paid, else as the newest one.
+   * A second link with the reference of another. Default `refuse`: 409 `reference_taken`. With
+   * `allow` the reference reads as the link that was paid, else as the newest one.
    */
   readonly duplicateReference: 'refuse' | 'allow';
   /** Fields of a request that the contract does not list. Default `ignore`. */
@@ -63,35 +71,57 @@ export interface Assumed {
   /** Bytes of a request's body. Default 65,536. */
   readonly requestBytes: number;
   /**
-   * Requests beyond `requests` in `seconds` are answered 429 `rate_limited`, with the seconds that are left in Retry-After. The first
-   * request opens the window. Requests without the right API key do not count. Default `off`.
+   * Requests beyond `requests` in `seconds` are answered 429 `rate_limited`, with the seconds that
+   * are left in Retry-After. The first request opens the window. Requests without the right API key
+   * do not count. Default `off`.
    */
   readonly rateLimit: RateLimit;
   /** Links that are remembered, with their keys. Then the oldest is forgotten. Default 10,000. */
   readonly linksKept: number;
-  /** The amount that a free-amount payment reads as before the customer chose one. `omit` leaves the field out. Default 0. */
+  /**
+   * The amount that a free-amount payment reads as before the customer chose one. `omit` leaves the
+   * field out. Default 0.
+   */
   readonly amountBeforeChoice: number | 'omit';
-  /** Which statuses can follow which. Default: success and cancelled are final, failed can be tried again. */
+  /**
+   * Which statuses can follow which. Default: success and cancelled are final, failed can be tried
+   * again.
+   */
   readonly transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>>;
   /** The body of a notification. Default `{ reference }`, which is all that the contract shows. */
   readonly notificationBody: (payment: NotificationSource) => Readonly<Record<string, unknown>>;
   /** The Content-Type of a notification. Default `application/json`. */
   readonly notificationContentType: string;
-  /** Whether a receiver's status ends the delivery. Otherwise the emulator retries. Default: 200 to 299. */
+  /**
+   * Whether a receiver's status ends the delivery. Otherwise the emulator retries. Default: 200 to
+   * 299.
+   */
   readonly acknowledged: (status: number) => boolean;
   /** Milliseconds for one attempt. Default 10,000. */
   readonly deliveryTimeout: number;
-  /** The longest wait before the first retry, in milliseconds. It doubles with each retry. Default 500. */
+  /**
+   * The longest wait before the first retry, in milliseconds. It doubles with each retry. Default
+   * 500.
+   */
   readonly firstRetryDelay: number;
   /** The most milliseconds between two attempts. Default 30,000. */
   readonly longestRetryDelay: number;
   /** Notifications that are sent at once. The others wait. Default 64. */
   readonly deliveriesAtOnce: number;
-  /** The event that faults use for a kind other than `payment.succeeded`. The contract names no other. Default `payment.failed`. */
+  /**
+   * The event that faults use for a kind other than `payment.succeeded`. The contract names no
+   * other. Default `payment.failed`.
+   */
   readonly otherEvent: string;
-  /** Attempts of one delivery that `deliveries()` still shows: the newest, and fewer if there are very many deliveries. Default 50. */
+  /**
+   * Attempts of one delivery that `deliveries()` still shows: the newest, and fewer if there are
+   * very many deliveries. Default 50.
+   */
   readonly attemptsKept: number;
-  /** Acknowledged deliveries that `deliveries()` still shows. Pending ones are never forgotten. Default 1,000. */
+  /**
+   * Acknowledged deliveries that `deliveries()` still shows. Pending ones are never forgotten.
+   * Default 1,000.
+   */
   readonly deliveriesKept: number;
   /** API requests that `requests()` and the dashboard still show. Default 1,000. */
   readonly requestsKept: number;

@@ -27,7 +27,10 @@ import { listen, type Listening } from './server/server.js';
 import { readTarget } from './server/target.js';
 import { noStore, openStateFile, type Store } from './state/state-file.js';
 
-/** A running emulator of the Payment Link Service. Its methods throw errors with a `code`: see {@link EmulatorError}. */
+/**
+ * A running emulator of the Payment Link Service. Its methods throw errors with a `code`: see
+ * {@link EmulatorError}.
+ */
 export interface Emulator {
   /** The address of the API: endpoints are at `{baseUrl}/v1/…`. */
   readonly baseUrl: string;
@@ -37,70 +40,93 @@ export interface Emulator {
   readonly dashboardUrl: string;
   readonly apiKey: string;
   readonly webhookSecret: string;
-  /** Answers a request without a connection. Its URL must name a loopback host, as `baseUrl` does. */
+  /**
+   * Answers a request without a connection. Its URL must name a loopback host, as `baseUrl` does.
+   */
   fetch(request: Request): Promise<Response>;
   /**
    * Creates a payment link by the rules of the API, without a request to it.
    *
-   * @throws EmulatorError with the code of the API, such as `invalid_request` or `reference_taken`, or `emulator_closed`
+   * @throws EmulatorError with the code of the API, such as `invalid_request` or `reference_taken`,
+   *   or `emulator_closed`
    */
   createLink(link: PaymentLinkFields): Promise<CreatedLink>;
   /**
    * Pays as the customer would on the hosted page, and sends the notification.
    *
    * @param choice the amount for a link with a free amount, default its lower bound
-   * @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `invalid_amount`, `emulator_closed`
+   * @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `invalid_amount`,
+   *   `emulator_closed`
    */
   pay(reference: string, choice?: { readonly amount?: number }): Promise<Payment>;
-  /** Makes the payment fail. @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `emulator_closed` */
+  /**
+   * Makes the payment fail. @throws EmulatorError `payment_not_found`, `transition_not_allowed`,
+   * `emulator_closed`
+   */
   fail(reference: string): Promise<Payment>;
-  /** Cancels as the customer would. @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `emulator_closed` */
+  /**
+   * Cancels as the customer would. @throws EmulatorError `payment_not_found`,
+   * `transition_not_allowed`, `emulator_closed`
+   */
   cancel(reference: string): Promise<Payment>;
   /** Every notification with its attempts, oldest first: a copy of the present state. */
   deliveries(): EmulatorDelivery[];
   /**
-   * Waits until your server has acknowledged a notification of this payment, or answered one with `status`. Resolves at once if
-   * that has already happened, with the newest delivery.
+   * Waits until your server has acknowledged a notification of this payment, or answered one with
+   * `status`. Resolves at once if that has already happened, with the newest delivery.
    *
-   * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms, the message lists the answers), `no_webhook`,
-   * `emulator_reset`, `emulator_closed`, or ConfigurationError for an unknown option
+   * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms, the message lists the
+   *   answers), `no_webhook`, `emulator_reset`, `emulator_closed`, or ConfigurationError for an
+   *   unknown option
    */
   waitForDelivery(awaited: AwaitedDelivery): Promise<EmulatorDelivery>;
   /**
-   * Sends a notification again, also one that was acknowledged or dropped, and gives that attempt with any answer.
+   * Sends a notification again, also one that was acknowledged or dropped, and gives that attempt
+   * with any answer.
    *
-   * @param options `url`: another address than `webhook.url`, on this machine or on one of `allowHosts`. Its answer does not end
-   * the delivery.
-   * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `no_webhook`, `emulator_closed`, or ConfigurationError for the url
+   * @param options `url`: another address than `webhook.url`, on this machine or on one of
+   *   `allowHosts`. Its answer does not end the delivery.
+   * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `no_webhook`,
+   *   `emulator_closed`, or ConfigurationError for the url
    */
   redeliver(id: string, options?: { readonly url?: string | undefined }): Promise<DeliveryAttempt>;
   /**
-   * Sends a faulty notification of a payment, and compares the answers with those of a correct receiver. It is not retried, and
-   * changes nothing of the payment.
+   * Sends a faulty notification of a payment, and compares the answers with those of a correct
+   * receiver. It is not retried, and changes nothing of the payment.
    *
-   * @throws ConfigurationError for an unknown fault or option, EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
+   * @throws ConfigurationError for an unknown fault or option, EmulatorError `payment_not_found`,
+   *   `no_webhook`, `emulator_closed`
    */
   sendFault(reference: string, fault: Fault, options?: FaultOptions): Promise<FaultOutcome>;
   /**
-   * Sends every fault of `FAULTS`, one after the other. The expected answers depend on whether the payment is paid.
+   * Sends every fault of `FAULTS`, one after the other. The expected answers depend on whether the
+   * payment is paid.
    *
    * @throws EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
    */
   sendAllFaults(reference: string): Promise<FaultOutcome[]>;
   /**
-   * Drops, delays or reorders notifications from now on. A dropped one stays among `deliveries()`, and `redeliver` sends it late.
+   * Drops, delays or reorders notifications from now on. A dropped one stays among `deliveries()`,
+   * and `redeliver` sends it late.
    *
    * @returns a function that ends it
    * @throws ConfigurationError for an unknown disturbance, EmulatorError `no_webhook`
    */
   disturb(disturbance: Disturbance): () => void;
-  /** The newest requests to the API, oldest first, refused ones included: `assumed.requestsKept` of them. */
+  /**
+   * The newest requests to the API, oldest first, refused ones included: `assumed.requestsKept` of
+   * them.
+   */
   requests(): ApiRequest[];
-  /** Calls `listener` after each request to the API. Its errors are printed. @returns a function that ends it */
+  /**
+   * Calls `listener` after each request to the API. Its errors are printed. @returns a function
+   * that ends it
+   */
   onRequest(listener: (request: ApiRequest) => void): () => void;
   /**
-   * Forgets every link, payment, notification, request and disturbance, as after a new start: addresses and secrets stay, a `seed`
-   * and `disturb` begin again. Resolves once nothing is being sent any more.
+   * Forgets every link, payment, notification, request and disturbance, as after a new start:
+   * addresses and secrets stay, a `seed` and `disturb` begin again. Resolves once nothing is being
+   * sent any more.
    *
    * @throws EmulatorError `emulator_closed`
    */
@@ -110,7 +136,8 @@ export interface Emulator {
 }
 
 /**
- * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications, and a dashboard.
+ * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications,
+ * and a dashboard.
  *
  * @throws ConfigurationError that names the option, or Error `EADDRINUSE` if the port is taken
  */

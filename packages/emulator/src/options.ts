@@ -12,34 +12,44 @@ export interface EmulatorOptions {
   /** `localhost` or a loopback address, unless `allowRemote`. Default `127.0.0.1`. */
   readonly host?: string | undefined;
   /**
-   * The origin at which browsers reach the pay pages and the dashboard, such as `http://localhost:4010` if a container
-   * publishes the port. Default: the address that it listens on.
+   * The origin at which browsers reach the pay pages and the dashboard, such as
+   * `http://localhost:4010` if a container publishes the port. Default: the address that it listens
+   * on.
    */
   readonly payUrl?: string | undefined;
   /** `sk_live_<id>.<secret>`. Default: a new one, given back as `apiKey`. */
   readonly apiKey?: string | undefined;
   readonly webhook?:
     | {
-        /** The address for notifications: http or https on this machine, or on one of `allowHosts`. Without it none are sent. */
+        /**
+         * The address for notifications: http or https on this machine, or on one of `allowHosts`.
+         * Without it none are sent.
+         */
         readonly url?: string | undefined;
         /** Default: a new one, given back as `webhookSecret`. */
         readonly secret?: string | undefined;
       }
     | undefined;
-  /** Lets it listen at an address that other machines reach: any of them can then mark payments as paid. Default false. */
+  /**
+   * Lets it listen at an address that other machines reach: any of them can then mark payments as
+   * paid. Default false.
+   */
   readonly allowRemote?: boolean | undefined;
   /** Names or addresses of other machines that notifications may go to. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Drops, delays or reorders notifications from the start, as `emulator.disturb` does. Default: none. */
+  /**
+   * Drops, delays or reorders notifications from the start, as `emulator.disturb` does. Default:
+   * none.
+   */
   readonly disturb?: Disturbance | undefined;
   /**
-   * Makes tokens, ids, generated secrets and the waits between retries the same in every run. Secrets made from a seed can be
-   * predicted: for tests only. Default: unpredictable.
+   * Makes tokens, ids, generated secrets and the waits between retries the same in every run.
+   * Secrets made from a seed can be predicted: for tests only. Default: unpredictable.
    */
   readonly seed?: string | number | undefined;
   /**
-   * A file that keeps links, payments and notifications over a restart and a kill. Requests and disturbances are not kept. One
-   * emulator at a time uses it. Default: memory only.
+   * A file that keeps links, payments and notifications over a restart and a kill. Requests and
+   * disturbances are not kept. One emulator at a time uses it. Default: memory only.
    */
   readonly state?: string | undefined;
   /** The open points of the contract: each choice of the emulator is a switch here. */
@@ -75,7 +85,9 @@ const OPTIONS = [
   'assumed',
 ];
 
-/** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
+/**
+ * Checks the options and fills in the defaults. @throws ConfigurationError that names the option.
+ */
 export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   refuseUnknown(options, OPTIONS, '');
   refuseUnknown(options.webhook ?? {}, ['url', 'secret'], 'webhook.');

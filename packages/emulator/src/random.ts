@@ -2,7 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 
 /** The source of tokens, ids and waits: unpredictable, or the same again for the same seed. */
 export interface Random {
-  /** Bytes of a stream. Streams are independent: the bytes of one do not depend on reads of another. */
+  /**
+   * Bytes of a stream. Streams are independent: the bytes of one do not depend on reads of another.
+   */
   bytes(stream: string, length: number): Buffer;
   /** A UUID of version 4. */
   uuid(stream: string): string;
@@ -12,7 +14,10 @@ export interface Random {
   restart(): void;
 }
 
-/** Without a seed, the bytes are those of the system. With one they can be predicted, so they protect nothing. */
+/**
+ * Without a seed, the bytes are those of the system. With one they can be predicted, so they
+ * protect nothing.
+ */
 export function createRandom(seed?: string | number): Random {
   const asked = new Map<string, number>();
   const bytes = (stream: string, length: number): Buffer => {

@@ -1,9 +1,11 @@
 /**
- * Makes text from outside safe to show. A reference or a reply can hold invisible control characters, which move a terminal's cursor
- * or turn a page's direction of writing. A person would then read a text that was never sent.
+ * Makes text from outside safe to show. A reference or a reply can hold invisible control
+ * characters, which move a terminal's cursor or turn a page's direction of writing. A person would
+ * then read a text that was never sent.
  */
 
-// The joiners are part of how Persian, Indic scripts and emoji are written, and affect their neighbours only.
+// The joiners are part of how Persian, Indic scripts and emoji are written, and affect their
+// neighbours only.
 const ACTING = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 export interface Piece {

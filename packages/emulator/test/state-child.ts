@@ -1,4 +1,7 @@
-/** An emulator with a state file that is killed by its test: it says each payment that it has answered. */
+/**
+ * An emulator with a state file that is killed by its test: it says each payment that it has
+ * answered.
+ */
 import { startEmulator } from '../src/index.js';
 
 const emulator = await startEmulator({

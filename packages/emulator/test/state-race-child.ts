@@ -1,4 +1,7 @@
-/** Opens one state file after the other, each at the same moment as another process does, and prints which ones it holds. */
+/**
+ * Opens one state file after the other, each at the same moment as another process does, and prints
+ * which ones it holds.
+ */
 import { join } from 'node:path';
 import { openStateFile } from '../src/state/state-file.js';
 

@@ -52,8 +52,9 @@ function craftFor(reference: string): Craft {
 }
 
 /**
- * Registers the tests that every adapter has to pass: over real sockets, with bytes that an HTTP client would never send. There is one
- * for each row of the table of attacks that an adapter decides on, and some for behaviour that no table can hold.
+ * Registers the tests that every adapter has to pass: over real sockets, with bytes that an HTTP
+ * client would never send. There is one for each row of the table of attacks that an adapter
+ * decides on, and some for behaviour that no table can hold.
  *
  * @param listen starts a server with the adapter, for each test
  * @param runner default: the globals `describe` and `it`

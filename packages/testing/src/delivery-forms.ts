@@ -13,8 +13,8 @@ export interface InjectOptions {
 export interface DeliveryForms {
   readonly headers: Record<string, string>;
   /**
-   * For supertest's `send`: a string if the bytes are UTF-8, else a Buffer, whose content type is then
-   * `application/octet-stream`, since superagent would write a Buffer as JSON.
+   * For supertest's `send`: a string if the bytes are UTF-8, else a Buffer, whose content type is
+   * then `application/octet-stream`, since superagent would write a Buffer as JSON.
    */
   readonly body: string | Buffer;
   /** The bytes of the body. */

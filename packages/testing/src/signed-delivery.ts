@@ -1,4 +1,7 @@
-/** Deliveries as the service sends them. Signed here and not by @paylink/core, so that a fault of core cannot hide. */
+/**
+ * Deliveries as the service sends them. Signed here and not by @paylink/core, so that a fault of
+ * core cannot hide.
+ */
 import { createHmac } from 'node:crypto';
 import {
   contentTypeOf,
@@ -12,7 +15,9 @@ import {
 export const TEST_SECRET = 'paylink-testing-secret-not-for-production';
 
 export interface SignedDeliveryOptions {
-  /** The webhook secret to sign with. A string stands for its UTF-8 bytes. Default `TEST_SECRET`. */
+  /**
+   * The webhook secret to sign with. A string stands for its UTF-8 bytes. Default `TEST_SECRET`.
+   */
   readonly secret?: string | Uint8Array | undefined;
   /** The event kind of the event header. Default `payment.succeeded`. */
   readonly type?: string | undefined;
@@ -20,20 +25,26 @@ export interface SignedDeliveryOptions {
   readonly reference?: string | undefined;
   /** More fields of the body, or another `reference`. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
-  /** The whole body, in place of `reference` and `payload`: any bytes, also ones that are not JSON. */
+  /**
+   * The whole body, in place of `reference` and `payload`: any bytes, also ones that are not JSON.
+   */
   readonly rawBody?: string | Uint8Array | undefined;
   /** Other names of the two headers, as the receiver's option of the same name. */
   readonly headers?: HeaderNameOptions | undefined;
 }
 
-/** A delivery with a signature that fits. Its headers have lower-case names: content type, event, signature. */
+/**
+ * A delivery with a signature that fits. Its headers have lower-case names: content type, event,
+ * signature.
+ */
 export interface SignedDelivery extends DeliveryForms {
   /** The lower-case hex signature alone. */
   readonly signature: string;
 }
 
 /**
- * Makes a genuine delivery of the Payment Link Service (docs/service.md 6) for a test of a receiver.
+ * Makes a genuine delivery of the Payment Link Service (docs/service.md 6) for a test of a
+ * receiver.
  *
  * @throws TypeError when `secret` is empty: nothing genuine is signed with that.
  */

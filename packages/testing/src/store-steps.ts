@@ -18,7 +18,9 @@ export function newKey(): string {
   return createHash('sha256').update(`${session} ${++keys}`).digest('hex');
 }
 
-/** The options of one run of a key, with a signal of its own. The turn is the key's if not given. */
+/**
+ * The options of one run of a key, with a signal of its own. The turn is the key's if not given.
+ */
 export function of(
   key: string,
   { signal, turn }: { [Name in keyof Run]?: Run[Name] | undefined } = {},

@@ -1,4 +1,7 @@
-/** The two functions of a test runner that the suites need. vitest, jest, mocha and node:test all have them. */
+/**
+ * The two functions of a test runner that the suites need. vitest, jest, mocha and node:test all
+ * have them.
+ */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => unknown;
   readonly it: (name: string, body: () => Promise<void>) => unknown;

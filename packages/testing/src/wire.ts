@@ -1,4 +1,7 @@
-/** Exact bytes to a server, over TCP or TLS, because an HTTP client would correct or refuse an attack. */
+/**
+ * Exact bytes to a server, over TCP or TLS, because an HTTP client would correct or refuse an
+ * attack.
+ */
 import { connect, isIP, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
@@ -68,7 +71,10 @@ export class Wire {
     open.add(this);
   }
 
-  /** @throws the socket's error with its code, an Error with the code ETIMEDOUT, or the signal's reason. */
+  /**
+   * @throws the socket's error with its code, an Error with the code ETIMEDOUT, or the signal's
+   *   reason.
+   */
   static async open(
     target: WireTarget,
     { timeout = 5_000, signal }: WireOptions = {},
@@ -97,7 +103,10 @@ export class Wire {
     return new Wire(socket, signal);
   }
 
-  /** Sends the pieces one after the other, with turns of the event loop between them in which the server can read. */
+  /**
+   * Sends the pieces one after the other, with turns of the event loop between them in which the
+   * server can read.
+   */
   async send(...pieces: readonly (Uint8Array | string)[]): Promise<void> {
     for (const piece of pieces) {
       await this.write(piece);
@@ -106,7 +115,10 @@ export class Wire {
     }
   }
 
-  /** Resolves when the bytes are with the kernel, when the connection has ended, or when `timeout` has passed. */
+  /**
+   * Resolves when the bytes are with the kernel, when the connection has ended, or when `timeout`
+   * has passed.
+   */
   write(piece: Uint8Array | string, timeout = 5_000): Promise<void> {
     return new Promise((resolve) => {
       if (this.#socket.destroyed) return resolve();
@@ -147,7 +159,10 @@ export class Wire {
     this.#socket.destroy();
   };
 
-  /** The next reply, also an interim one of 1xx. `to` is the method that it answers: a reply to HEAD has no body. */
+  /**
+   * The next reply, also an interim one of 1xx. `to` is the method that it answers: a reply to HEAD
+   * has no body.
+   */
   async answer(to = 'POST', milliseconds = 4_000): Promise<WireAnswer> {
     let taken: WireReply | undefined;
     const isOver = (): boolean =>
@@ -173,7 +188,10 @@ export class Wire {
     throw new Error(`${what}; received: ${received}`);
   }
 
-  /** Resolves once the server has closed, with no byte after the replies that were read. @throws Error otherwise. */
+  /**
+   * Resolves once the server has closed, with no byte after the replies that were read. @throws
+   * Error otherwise.
+   */
   async closed(milliseconds = 2_000): Promise<Ending> {
     const isInTime = await this.#until(() => this.ending !== undefined, milliseconds);
     if (!isInTime) throw new Error(`the server did not close in ${milliseconds} ms`);
@@ -222,7 +240,10 @@ export async function begin(
   return wire;
 }
 
-/** Sends one request on a connection of its own and gives the reply. @throws Error when none comes in 4 s. */
+/**
+ * Sends one request on a connection of its own and gives the reply. @throws Error when none comes
+ * in 4 s.
+ */
 export async function exchange(
   target: WireTarget,
   ...pieces: readonly (Uint8Array | string)[]
@@ -255,7 +276,10 @@ export function chunked(body: Uint8Array, size = Math.max(1, body.length)): Buff
   return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
 }
 
-/** A limit that strikes only after the received bytes are read: a busy process reads late, and sees its timers first. */
+/**
+ * A limit that strikes only after the received bytes are read: a busy process reads late, and sees
+ * its timers first.
+ */
 function afterwards(milliseconds: number, strike: () => void): NodeJS.Timeout {
   return setTimeout(() => void turn().then(strike), milliseconds);
 }
@@ -277,7 +301,10 @@ function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'sec
   return { socket: connectTls(tls), ready: 'secureConnect' };
 }
 
-/** The first whole reply in the bytes, if it exists. Bytes before the close of the server count as whole. */
+/**
+ * The first whole reply in the bytes, if it exists. Bytes before the close of the server count as
+ * whole.
+ */
 function takeReply(bytes: Buffer, method: string, isClosed: boolean): WireReply | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -3,7 +3,9 @@ import { testPaymentStore, type InboxUnderTest, type StoreUnderTest } from '../s
 
 type Kept = NonNullable<Awaited<ReturnType<InboxUnderTest['get']>>>;
 
-/** A store in memory that keeps the contract of the inbox. The broken ones are this with a fault. */
+/**
+ * A store in memory that keeps the contract of the inbox. The broken ones are this with a fault.
+ */
 function soundStore(fault: (inbox: InboxUnderTest) => Partial<InboxUnderTest> = () => ({})) {
   const done = new Set<string>();
   const kept = new Map<string, Kept>();

@@ -74,7 +74,8 @@ function gated({ options, handler, surroundings }: Setup): Middleware[] {
   const { secret, bodyLimit, bodyTimeout, observe, headers } = options;
   const gate = paymentWebhook({ secret, bodyLimit, bodyTimeout, observe, headers });
   const route = (req: Request, res: Response, next: NextFunction): void => {
-    // As merchants write it who must also serve Express 4, which does not wait for a route's promise.
+    // As merchants write it who must also serve Express 4, which does not wait for a route's
+    // promise.
     const answer = async (): Promise<void> => {
       await handler(webhookEvent(req), {});
       res.status(200).type('application/json').send('{"received":true}');

@@ -32,7 +32,8 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
       closes: true,
       http2: true,
       parserErrors: 'Fastify',
-      // Not every method: the plugin makes one route, for POST, and Fastify's router answers the others with its 404.
+      // Not every method: the plugin makes one route, for POST, and Fastify's router answers the
+      // others with its 404.
       surroundings: [
         'a naive reader',
         'a listener for data',
@@ -85,7 +86,8 @@ async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
   const webhook = paymentWebhook({ ...options, url: rest }, handler);
   await app.register(webhook, { prefix });
   await app.ready();
-  // Its close also ends connections that are idle, as an application that uses Fastify would have it.
+  // Its close also ends connections that are idle, as an application that uses Fastify would have
+  // it.
   return { ...(await listening(app.server)), close: () => app.close() };
 }
 

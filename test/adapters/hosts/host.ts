@@ -1,4 +1,6 @@
-/** What a host has to offer to the suites. A new one is a file beside this, and a line in index.ts. */
+/**
+ * What a host has to offer to the suites. A new one is a file beside this, and a line in index.ts.
+ */
 import type { EventEmitter } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
@@ -79,7 +81,10 @@ export interface Listening {
 }
 
 export interface Capabilities {
-  /** The merchant's code stands behind a gate: the host, not we, deals with what it throws and how long it takes. */
+  /**
+   * The merchant's code stands behind a gate: the host, not we, deals with what it throws and how
+   * long it takes.
+   */
   readonly gate: boolean;
   /** The host matches methods and paths before us. */
   readonly routes: boolean;
@@ -91,9 +96,15 @@ export interface Capabilities {
   readonly context?: readonly string[];
   /** Whether it stands on Fetch's Request and Response, whose URL has no dot segments. */
   readonly fetch: boolean;
-  /** Whether a refusal says `Connection: close`: every one, on Hono's server a 401 alone, on other Fetch hosts none. */
+  /**
+   * Whether a refusal says `Connection: close`: every one, on Hono's server a 401 alone, on other
+   * Fetch hosts none.
+   */
   readonly closes: boolean | 'a 401';
-  /** Who words the refusal of what is no HTTP: Node, with a bare status, or Fastify, in its own form. */
+  /**
+   * Who words the refusal of what is no HTTP: Node, with a bare status, or Fastify, in its own
+   * form.
+   */
   readonly parserErrors: 'Node' | 'Fastify';
   /** Whether it can also serve HTTP/2. */
   readonly http2: boolean;
@@ -113,7 +124,8 @@ export function serverFor(
   { http2: overHttp2 = false }: Setup,
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
 ): Server {
-  // What a listener takes are the classes of node:http; those of the compatibility API have what is used of them.
+  // What a listener takes are the classes of node:http; those of the compatibility API have what is
+  // used of them.
   return overHttp2
     ? http2.createServer(listener as unknown as Http2Listener)
     : http.createServer((req, res) => void listener(req, res));
@@ -145,7 +157,10 @@ export async function listening(server: Server): Promise<Listening> {
   };
 }
 
-/** What an inflating middleware leaves of a compressed request on Node: the inflated bytes, and no word of their encoding. */
+/**
+ * What an inflating middleware leaves of a compressed request on Node: the inflated bytes, and no
+ * word of their encoding.
+ */
 export function inflated(req: IncomingMessage, done: () => void): void {
   if (req.headers['content-encoding'] !== 'gzip') {
     done();

@@ -32,6 +32,9 @@ export const oneOfEach: readonly Host[] = [
   hono,
   fetchOnHono,
 ].filter(isAsked);
-/** Of those, the ones that read bodies in a way of their own. Express and Koa read as node:http does. */
+/**
+ * Of those, the ones that read bodies in a way of their own. Express and Koa read as node:http
+ * does.
+ */
 export const readers: readonly Host[] = [nodeHttp, fastify5, fetchOnHono].filter(isAsked);
 export const gateHosts = hosts.filter(({ capabilities }) => capabilities.gate);

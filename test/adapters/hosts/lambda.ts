@@ -1,4 +1,7 @@
-/** AWS Lambda behind API Gateway v1, played by a server: what it hands to the function, and what it makes of the result. */
+/**
+ * AWS Lambda behind API Gateway v1, played by a server: what it hands to the function, and what it
+ * makes of the result.
+ */
 import { paymentWebhook, type LambdaEvent } from '@paylink/lambda';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listening, serverFor, type Host, type Setup } from './host.js';

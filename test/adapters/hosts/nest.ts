@@ -1,4 +1,7 @@
-/** NestJS on both platforms, as merchants write it: the bytes kept by `rawBody: true`, a guard above the controller's method. */
+/**
+ * NestJS on both platforms, as merchants write it: the bytes kept by `rawBody: true`, a guard above
+ * the controller's method.
+ */
 import 'reflect-metadata';
 import type { Server } from 'node:net';
 import { Controller, Module, Post, type DynamicModule } from '@nestjs/common';

@@ -12,7 +12,10 @@ const pages = new Map(
 const all = (html: string, pattern: RegExp): string[] =>
   Array.from(html.matchAll(pattern), ([, part]) => part!);
 
-/** The levels of the headings of the page itself, in order: those of its menus are before it and the same everywhere. */
+/**
+ * The levels of the headings of the page itself, in order: those of its menus are before it and the
+ * same everywhere.
+ */
 function headingsOf(html: string): number[] {
   const [, main = ''] = /<main\b[^>]*>(.*?)<\/main>/s.exec(html) ?? [];
   return all(main, /<h([1-6])[\s>]/g).map(Number);

@@ -25,7 +25,9 @@ const KINDS = [
 const LOOKED_AT =
   process.env['PAYLINK_SITE'] === 'all' ? ALL : KINDS.filter((path) => ALL.includes(path));
 
-/** Only these rules judge colours; to all others a page is the same in the light and in the dark. */
+/**
+ * Only these rules judge colours; to all others a page is the same in the light and in the dark.
+ */
 const COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
 /** The blocks of code that scroll sideways, by their first line. */

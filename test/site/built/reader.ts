@@ -8,7 +8,10 @@ interface Hydrated {
   readonly document: { querySelector(selector: string): { readonly __vue_app__?: unknown } | null };
 }
 
-/** Opens Chromium and the built site for the tests of a describe. Gives the means to read a page of the site, by its path. */
+/**
+ * Opens Chromium and the built site for the tests of a describe. Gives the means to read a page of
+ * the site, by its path.
+ */
 export function openSite(): (path: string, options?: BrowserContextOptions) => Promise<Customer> {
   let browser: Browser | undefined;
   let site: BuiltSite | undefined;

@@ -1,4 +1,7 @@
-/** How often an order was credited, as the merchant's own side says: from an address, or from a command. */
+/**
+ * How often an order was credited, as the merchant's own side says: from an address, or from a
+ * command.
+ */
 import { execFile } from 'node:child_process';
 import { failure, usageFailure } from '../failure.js';
 
@@ -7,7 +10,9 @@ const TIMEOUT = 10_000;
 
 export type Credits = (reference: string) => Promise<number>;
 
-/** @throws Failure if the value is neither an address nor a command with the place of the reference. */
+/**
+ * @throws Failure if the value is neither an address nor a command with the place of the reference.
+ */
 export function readCredits(value: string): Credits {
   if (!value.includes(PLACE)) {
     throw usageFailure(
@@ -71,8 +76,9 @@ function readNumber(answer: string): number {
 }
 
 /**
- * Words as a shell splits them: by spaces, with quotes and backslashes, and nothing more. Outside quotes a backslash stands for
- * itself unless a quote, a blank or another one follows: `C:\tools\count.exe` is a path.
+ * Words as a shell splits them: by spaces, with quotes and backslashes, and nothing more. Outside
+ * quotes a backslash stands for itself unless a quote, a blank or another one follows:
+ * `C:\tools\count.exe` is a path.
  */
 export function splitWords(line: string): string[] {
   const words: string[] = [];

@@ -1,4 +1,7 @@
-/** A report for people: the attacks that could not be judged, and the causes, at most a screen of both. */
+/**
+ * A report for people: the attacks that could not be judged, and the causes, at most a screen of
+ * both.
+ */
 import type { AuditCause, AuditReport, AuditResult } from '@paylink/testing';
 import type { Output } from '../output.js';
 import { text, type Printable, type SafeText } from '../safe-text.js';

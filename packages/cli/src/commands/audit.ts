@@ -195,7 +195,9 @@ async function write(
   }
 }
 
-/** Before an audit of minutes whose report would be lost. It leaves no file behind. @throws Failure */
+/**
+ * Before an audit of minutes whose report would be lost. It leaves no file behind. @throws Failure
+ */
 async function requireWritable(target: string): Promise<void> {
   try {
     const found = await stat(target).catch(ignoreMissing);

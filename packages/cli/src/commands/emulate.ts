@@ -284,8 +284,8 @@ function introduce(emulator: Emulator, { flags, given, output }: Context): void 
 }
 
 /**
- * A line of a .env. The user's own value is in the environment or in the .env already, so it is not printed. For a flag, a
- * comment says so, so that the lines can be pasted unchanged.
+ * A line of a .env. The user's own value is in the environment or in the .env already, so it is not
+ * printed. For a flag, a comment says so, so that the lines can be pasted unchanged.
  */
 function showVariable(
   name: string,

@@ -241,7 +241,9 @@ async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
   });
 }
 
-/** The .env of a cloned project could name a database whose texts a secret of elsewhere would sign. */
+/**
+ * The .env of a cloned project could name a database whose texts a secret of elsewhere would sign.
+ */
 function refuseStrangersDatabase(flags: ReplayFlags, url: URL): void {
   const { databaseUrl, secret, secretFile } = flags;
   const isOfStranger = databaseUrl === undefined && isOfProject(DATABASE_VARIABLE);

@@ -144,7 +144,9 @@ interface Context {
   readonly output: Output;
 }
 
-/** Records a delivery before it is forwarded, so that none is lost if the merchant's server fails. */
+/**
+ * Records a delivery before it is forwarded, so that none is lost if the merchant's server fails.
+ */
 async function take(
   req: IncomingMessage,
   res: ServerResponse,
@@ -212,7 +214,10 @@ function forward(
   });
 }
 
-/** A line for each delivery, and why its signature does not match. Never the signature, the secret or the body. */
+/**
+ * A line for each delivery, and why its signature does not match. Never the signature, the secret
+ * or the body.
+ */
 async function tell(
   delivery: RecordedDelivery,
   {

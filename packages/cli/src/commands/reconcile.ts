@@ -47,7 +47,9 @@ const CLOSING = 5_000;
 /** A service that is down fails every order: nobody reads ten thousand lines of that. */
 const MOST_ERROR_LINES = 20;
 
-/** `paylink reconcile`: the schedule that credits what neither the webhook nor the page has seen. */
+/**
+ * `paylink reconcile`: the schedule that credits what neither the webhook nor the page has seen.
+ */
 export function reconcileCommand(): Command {
   const command = new Command('reconcile')
     .summary('credit the paid orders whose notification never came: once, or on a schedule')

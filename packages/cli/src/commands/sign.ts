@@ -73,7 +73,10 @@ async function sign({ flags, output }: Run<Flags>): Promise<number> {
   return EXIT.ok;
 }
 
-/** `-g`, since curl would send one request for each name in `{a,b}`. `--data-binary`, since `--data` would drop line breaks. */
+/**
+ * `-g`, since curl would send one request for each name in `{a,b}`. `--data-binary`, since `--data`
+ * would drop line breaks.
+ */
 function curlLine(url: URL, headers: readonly string[], file: string): string {
   const words = headers.flatMap((header) => ['-H', quoteForShell(header)]);
   return [

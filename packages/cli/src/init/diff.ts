@@ -1,4 +1,7 @@
-/** A change as a reader of `diff` expects it: lines that go and lines that come, without what stays the same at both ends. */
+/**
+ * A change as a reader of `diff` expects it: lines that go and lines that come, without what stays
+ * the same at both ends.
+ */
 export function diffLines(
   before: string,
   after: string,

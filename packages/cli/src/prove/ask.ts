@@ -82,7 +82,10 @@ export async function askService(options: AskOptions): Promise<Asked> {
 /** Writes the answers, and now and then a checkpoint. */
 class Answers {
   readonly #writer: LineWriter;
-  /** Of failures that may be those of a service that is away: they are only written when an answer comes after them. */
+  /**
+   * Of failures that may be those of a service that is away: they are only written when an answer
+   * comes after them.
+   */
   readonly #waiting: AnswerLine[] = [];
   readonly #counts: Counts;
   #counted: Counts = {};
@@ -124,7 +127,8 @@ class Answers {
     const { verdict, reason } = judge(books, answer, currency);
     const at = Date.now();
     if (verdict === 'lost') this.#waiting.push({ unsure: 'lost', books, answer, at });
-    // A wrong key or address knows no payment: neither is an order right by that, nor was it credited without payment.
+    // A wrong key or address knows no payment: neither is an order right by that, nor was it
+    // credited without payment.
     else if (this.#read === 0 && 'status' in answer && answer.status === 'none') {
       this.#waiting.push({ unsure: 'no payment', books, answer, at });
     } else {

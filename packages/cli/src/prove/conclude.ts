@@ -71,8 +71,8 @@ export async function conclude(options: ConcludeOptions): Promise<Outcome> {
 }
 
 /**
- * The books were read before the service was asked: an order that was paid in between is credited by now, if all is well. An order that is
- * still not credited is lost.
+ * The books were read before the service was asked: an order that was paid in between is credited
+ * by now, if all is well. An order that is still not credited is lost.
  */
 async function lookAgain(
   batch: readonly Lost[],

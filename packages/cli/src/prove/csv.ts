@@ -1,4 +1,7 @@
-/** Rows of a CSV file, as they are read: RFC 4180, with or without a byte order mark, with any line break. */
+/**
+ * Rows of a CSV file, as they are read: RFC 4180, with or without a byte order mark, with any line
+ * break.
+ */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
@@ -6,7 +9,10 @@ import { usageFailure } from '../failure.js';
 import { takeStdin } from '../input.js';
 import { refuseRepeated } from './rows.js';
 
-/** A cell longer than any reference is a quote that was never closed, and would be read to the end of the file. */
+/**
+ * A cell longer than any reference is a quote that was never closed, and would be read to the end
+ * of the file.
+ */
 const LONGEST_ROW = 1_000_000;
 
 export interface CsvRow<Column extends string> {
@@ -88,7 +94,10 @@ function nameOf(path: string): string {
   return path === '-' ? 'stdin' : path;
 }
 
-/** Text, fatally: a file in another encoding would have other references. Takes the byte order mark away. */
+/**
+ * Text, fatally: a file in another encoding would have other references. Takes the byte order mark
+ * away.
+ */
 async function* decoded(
   bytes: AsyncIterable<Buffer>,
   path: string,

@@ -20,7 +20,8 @@ import type { BookSource } from './settle.js';
 /** Of the event that credits (docs/service.md 6.1). */
 export const PAYMENT_SUCCEEDED = 'payment.succeeded';
 
-// The folder can hold files of the user's, such as with `--state .`, and a folder of this name is deleted.
+// The folder can hold files of the user's, such as with `--state .`, and a folder of this name is
+// deleted.
 const ROWS = '.paylink-prove-rows';
 
 /** A query, or the path of a CSV file. `-` is stdin. */

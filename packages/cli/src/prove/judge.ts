@@ -135,7 +135,10 @@ function judgeUnpaid(books: Books, what: string): Judged {
   return { verdict: 'right', reason: `not credited, ${what}` };
 }
 
-/** The merchant's own two amounts: the credit is of the stored amount, never of another (docs/service.md 6.8). */
+/**
+ * The merchant's own two amounts: the credit is of the stored amount, never of another
+ * (docs/service.md 6.8).
+ */
 function byCreditedAmount({
   expected,
   credited,

@@ -7,8 +7,8 @@ export interface Line {
 }
 
 /**
- * The lines of a file of JSON. Not by readline, which also ends a line at U+2028, and a reference can hold one. A part after the last
- * line break was cut off by a crash, and is left out.
+ * The lines of a file of JSON. Not by readline, which also ends a line at U+2028, and a reference
+ * can hold one. A part after the last line break was cut off by a crash, and is left out.
  */
 export async function* linesOf(path: string, start = 0): AsyncGenerator<Line, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);

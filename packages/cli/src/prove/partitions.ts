@@ -1,7 +1,8 @@
 /**
- * Brings the rows of one reference together, however many there are: by files on the disk, each with the rows whose digest begins
- * alike. SHA-256 spreads references evenly, so that no file is much larger than the others, and one at a time fits into memory. A
- * sort would read and write everything several times, and nothing here needs an order.
+ * Brings the rows of one reference together, however many there are: by files on the disk, each
+ * with the rows whose digest begins alike. SHA-256 spreads references evenly, so that no file is
+ * much larger than the others, and one at a time fits into memory. A sort would read and write
+ * everything several times, and nothing here needs an order.
  */
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

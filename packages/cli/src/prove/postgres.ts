@@ -1,4 +1,7 @@
-/** Books in PostgreSQL: read in one snapshot, as they are at one moment, and written to by nothing here. */
+/**
+ * Books in PostgreSQL: read in one snapshot, as they are at one moment, and written to by nothing
+ * here.
+ */
 import type { Client, QueryArrayResult } from 'pg';
 import { connectDatabase, messageOf, type DatabaseAddress } from '../database.js';
 import { failure, usageFailure } from '../failure.js';
@@ -18,7 +21,10 @@ import {
 } from './rows.js';
 import type { BookSource } from './settle.js';
 
-/** Rows of one answer of the server: large enough that the way does not matter, small beside anything else. */
+/**
+ * Rows of one answer of the server: large enough that the way does not matter, small beside
+ * anything else.
+ */
 const FETCHED = 5_000;
 
 type Column = (typeof ORDER_COLUMNS)[number] | (typeof CREDIT_COLUMNS)[number];

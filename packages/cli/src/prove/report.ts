@@ -78,7 +78,9 @@ function conclusion(proof: Proof, { paint }: Output): Printable {
   return complete ? paint.green(`no finding${rest}`) : paint.yellow(`no finding so far${rest}`);
 }
 
-/** One document, written as it is read from the disk: the findings may be more than fit into memory. */
+/**
+ * One document, written as it is read from the disk: the findings may be more than fit into memory.
+ */
 export async function writeJson(
   proof: Proof,
   findings: () => AsyncIterable<Finding>,

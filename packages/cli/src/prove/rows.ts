@@ -2,7 +2,10 @@
 
 import { usageFailure } from '../failure.js';
 
-/** The amount of an order, or the bounds of the customer's choice. Whole numbers of the smallest unit. */
+/**
+ * The amount of an order, or the bounds of the customer's choice. Whole numbers of the smallest
+ * unit.
+ */
 export type Expected =
   { readonly amount: number } | { readonly least: number; readonly most: number };
 
@@ -120,8 +123,8 @@ function isBlank(cell: Cell): boolean {
 }
 
 /**
- * The contract's amounts are whole numbers of the smallest unit (docs/service.md 2.1.1). `150.00` may be 150 or 15,000 of them, so it
- * is neither.
+ * The contract's amounts are whole numbers of the smallest unit (docs/service.md 2.1.1). `150.00`
+ * may be 150 or 15,000 of them, so it is neither.
  */
 function readAmount(cell: string, column: string): number {
   const amount = /^\d{1,16}$/.test(cell) ? Number(cell) : NaN;

@@ -1,4 +1,7 @@
-/** The first half of a run: reads the books to their end, settles the clear orders, and makes the rest questions. */
+/**
+ * The first half of a run: reads the books to their end, settles the clear orders, and makes the
+ * rest questions.
+ */
 import type { Books } from './books.js';
 import { findingOf, type Finding } from './finding.js';
 import { judgeByBooks, type Ask } from './judge.js';

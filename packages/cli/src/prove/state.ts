@@ -1,9 +1,11 @@
 /**
- * The state of a run in files, so that memory does not grow with the books, and a stopped run continues. The folder is the
- * one that the user named, or one of this run's own that is deleted at its end. A folder that the user named can hold other files,
- * so the name of each begins with `.paylink-prove-`:
+ * The state of a run in files, so that memory does not grow with the books, and a stopped run
+ * continues. The folder is the one that the user named, or one of this run's own that is deleted at
+ * its end. A folder that the user named can hold other files, so the name of each begins with
+ * `.paylink-prove-`:
  *
- * - `books.json`: the time at which the books were read to their end, and the settled orders. Written last, at once.
+ * - `books.json`: the time at which the books were read to their end, and the settled orders.
+ *   Written last, at once.
  * - `questions.jsonl`: the books of each order that the service is asked about.
  * - `settled.jsonl`: the findings of the books alone.
  * - `answers.jsonl`: the findings of the service's answers, and after some of them a checkpoint.
@@ -101,7 +103,10 @@ export class StateFolder {
     }
   }
 
-  /** It appears with its content. A dead lock is moved away and checked again, since another run may start at the same time. */
+  /**
+   * It appears with its content. A dead lock is moved away and checked again, since another run may
+   * start at the same time.
+   */
   async #takeLock(): Promise<void> {
     const path = this.#at('lock');
     const own = this.#at(`lock.${process.pid}`);
@@ -134,7 +139,10 @@ export class StateFolder {
     }
   }
 
-  /** The books of the last run, if it was stopped later. @throws Failure if that run had another command line. */
+  /**
+   * The books of the last run, if it was stopped later. @throws Failure if that run had another
+   * command line.
+   */
   async booksRead(run: string): Promise<BooksRead | undefined> {
     const text = await readFile(this.#at('books.json'), 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
@@ -165,7 +173,10 @@ export class StateFolder {
     return START;
   }
 
-  /** The place of the last checkpoint. Later answers are cut off, since their orders are asked again. */
+  /**
+   * The place of the last checkpoint. Later answers are cut off, since their orders are asked
+   * again.
+   */
   async resume(): Promise<Checkpoint> {
     const path = this.#at('answers.jsonl');
     let last = START;
@@ -260,7 +271,9 @@ export class LineWriter {
   }
 }
 
-/** The same for the same inputs and settings, so that a state is never resumed with other settings. */
+/**
+ * The same for the same inputs and settings, so that a state is never resumed with other settings.
+ */
 export function nameOfRun(settings: unknown): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 }
@@ -271,7 +284,8 @@ async function place(own: string, path: string): Promise<void> {
     await link(own, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
-    // A file system without hard links. A lock that is still empty counts as that of a dead process there.
+    // A file system without hard links. A lock that is still empty counts as that of a dead process
+    // there.
     await writeFile(path, await readFile(own), { flag: 'wx', mode: 0o600 });
   }
 }
@@ -284,7 +298,10 @@ async function holderOf(lock: string): Promise<number | undefined> {
   });
 }
 
-/** A command has one run. In a container its pid is often that of the process that was killed before it. */
+/**
+ * A command has one run. In a container its pid is often that of the process that was killed before
+ * it.
+ */
 function isAtWork(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {

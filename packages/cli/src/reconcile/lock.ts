@@ -9,8 +9,8 @@ import { connectDatabase, type DatabaseAddress } from '../database.js';
 const CLOSING = 2_000;
 
 /**
- * The lock of a transaction and not of a session, which PgBouncer could leave behind on a connection
- * of its own. Limits for silent or long transactions would end it before the run.
+ * The lock of a transaction and not of a session, which PgBouncer could leave behind on a
+ * connection of its own. Limits for silent or long transactions would end it before the run.
  */
 const BEGIN =
   'BEGIN READ ONLY; SELECT set_config(name, $$0$$, true) FROM pg_settings ' +

@@ -9,7 +9,10 @@ export interface Service {
   readonly asked: string[];
 }
 
-/** @param answer the status of the payment; `undefined` where the test has answered itself, or never will */
+/**
+ * @param answer the status of the payment; `undefined` where the test has answered itself, or never
+ *   will
+ */
 export async function startService(
   answer: (
     reference: string,

@@ -1,4 +1,7 @@
-/** A merchant's books and the service's own, made from a number: any order can be made again, and nothing has to be kept. */
+/**
+ * A merchant's books and the service's own, made from a number: any order can be made again, and
+ * nothing has to be kept.
+ */
 import type { Finding } from '../../src/prove/finding.js';
 import type { Verdict } from '../../src/prove/judge.js';
 
@@ -286,7 +289,9 @@ function sound(number: number, amount: number): Parts {
 export interface Expectation {
   readonly orders: number;
   readonly verdicts: Record<Verdict, number>;
-  /** By the name of the finding, its references; of a mark without an order, the one that it is of. */
+  /**
+   * By the name of the finding, its references; of a mark without an order, the one that it is of.
+   */
   readonly findings: ReadonlyMap<Finding['finding'], readonly string[]>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * `pnpm lab prove --long`: 1,000 planted faults among 10,000,000 orders in CSV files, and a payment reader of this process. Fails
- * unless exactly the planted ones are found. `--orders N --faults N --ask all|undecided`.
+ * `pnpm lab prove --long`: 1,000 planted faults among 10,000,000 orders in CSV files, and a payment
+ * reader of this process. Fails unless exactly the planted ones are found.
+ * `--orders N --faults N --ask all|undecided`.
  */
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
@@ -115,7 +116,10 @@ async function run(): Promise<boolean> {
   return missed === 0 && alarms === 0 && sameVerdicts && proof.complete;
 }
 
-/** The orders in their own order, the credits and the marks in another one, as they come from other tables. */
+/**
+ * The orders in their own order, the credits and the marks in another one, as they come from other
+ * tables.
+ */
 async function writeBooks(): Promise<void> {
   const [orders, credits, marks] = ['orders', 'credits', 'marks'].map((name) =>
     createWriteStream(pathOf(name)),

@@ -17,7 +17,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads the body of POST /v1/payment-links. @throws ServiceError `invalid_request` that names the field. */
+/**
+ * Reads the body of POST /v1/payment-links. @throws ServiceError `invalid_request` that names the
+ * field.
+ */
 export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest {
   const fields = parseObject(body);
   if (assumed.unknownFields === 'refuse') {
@@ -106,7 +109,8 @@ function readUrl(fields: Fields, name: string, length: number): string | undefin
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     refuse(`${name} must be an http or https URL`, name);
-  // The hosted page names the host in its Content-Security-Policy, where a ";" would start another directive.
+  // The hosted page names the host in its Content-Security-Policy, where a ";" would start another
+  // directive.
   if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`, name);
   return url.href;
 }

@@ -10,7 +10,10 @@ export class RateLimiter {
     this.#limit = limit;
   }
 
-  /** Takes one of the window's requests. Gives the whole seconds until the next window if none is left. */
+  /**
+   * Takes one of the window's requests. Gives the whole seconds until the next window if none is
+   * left.
+   */
   take(): number | undefined {
     if (this.#limit === 'off') return undefined;
     const { requests, seconds } = this.#limit;

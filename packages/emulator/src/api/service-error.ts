@@ -1,4 +1,7 @@
-/** The errors of the emulated API. The contract shows none of them: each status is a switch, `assumed.errorStatus`. */
+/**
+ * The errors of the emulated API. The contract shows none of them: each status is a switch,
+ * `assumed.errorStatus`.
+ */
 
 export const ERROR_STATUSES = {
   invalid_request: 400,

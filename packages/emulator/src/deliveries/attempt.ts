@@ -29,7 +29,10 @@ export interface DeliveryAttempt {
   readonly error?: string;
 }
 
-/** A notification as it is on the wire, made once so that every attempt of a delivery sends and shows the same. */
+/**
+ * A notification as it is on the wire, made once so that every attempt of a delivery sends and
+ * shows the same.
+ */
 export function toRequest({ url }: Target, { headers, body }: Notification): SentRequest {
   const joined: Record<string, string> = {};
   for (const [name, value] of headers)

@@ -5,7 +5,10 @@ import type { SentRequest } from './attempt.js';
 // curl makes these lines itself, from the URL and the body.
 const MADE_BY_CURL = new Set(['host', 'connection', 'content-length']);
 
-/** A line for a POSIX shell that sends the same request: every header line and every byte of the body. */
+/**
+ * A line for a POSIX shell that sends the same request: every header line and every byte of the
+ * body.
+ */
 export function toCurl({ url, headerLines, rawBody }: SentRequest): string {
   const headers = headerLines
     .filter(([name]) => !MADE_BY_CURL.has(name.toLowerCase()))

@@ -12,8 +12,8 @@ export interface EmulatorDelivery {
   readonly url: string;
   readonly createdAt: Date;
   /**
-   * `pending` until the receiver acknowledges it, then `delivered`. It is retried as long as the emulator runs. `dropped` by a
-   * disturbance, and `sent` after a fault: these are not retried.
+   * `pending` until the receiver acknowledges it, then `delivered`. It is retried as long as the
+   * emulator runs. `dropped` by a disturbance, and `sent` after a fault: these are not retried.
    */
   readonly state: 'pending' | 'delivered' | 'dropped' | 'sent';
   /** The fault of `sendFault`, or the disturbance that it met. */
@@ -37,7 +37,10 @@ export interface FaultOutcome {
   /** The expected answers while the payment has the status `delivery.paymentStatus`. */
   readonly expected: Expectation;
   readonly verdict: Verdict;
-  /** Whether a correct receiver can have answered so: the verdict is not `unexpected`. No answer shows whether the order was credited. */
+  /**
+   * Whether a correct receiver can have answered so: the verdict is not `unexpected`. No answer
+   * shows whether the order was credited.
+   */
   readonly asExpected: boolean;
   /** As in `deliveries()`. */
   readonly delivery: EmulatorDelivery;

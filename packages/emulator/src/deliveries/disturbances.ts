@@ -4,8 +4,8 @@ import { LONGEST_TIMER } from '../longest-timer.js';
 /** Changes to notifications before a receiver sees them. */
 export interface Disturbance {
   /**
-   * `drop`: never sent, and not retried. `delay`: first sent after `delay`. `reorder`: kept back until the next notification is
-   * first answered.
+   * `drop`: never sent, and not retried. `delay`: first sent after `delay`. `reorder`: kept back
+   * until the next notification is first answered.
    */
   readonly kind: 'drop' | 'delay' | 'reorder';
   /** Milliseconds of a `delay`. Default 5,000. */
@@ -29,7 +29,10 @@ export interface Disturbed {
 export class Disturbances {
   readonly #inForce = new Set<{ readonly disturbance: Disturbance; left: number }>();
 
-  /** Puts a disturbance in force, and gives the function that ends it. @throws ConfigurationError that names the option. */
+  /**
+   * Puts a disturbance in force, and gives the function that ends it. @throws ConfigurationError
+   * that names the option.
+   */
   add(disturbance: Disturbance): () => void {
     checkDisturbance(disturbance);
     const entry = { disturbance: { ...disturbance }, left: disturbance.count ?? Infinity };
@@ -43,7 +46,9 @@ export class Disturbances {
     this.#inForce.clear();
   }
 
-  /** The disturbance of a notification that is about to be sent: the oldest that fits. Counts it. */
+  /**
+   * The disturbance of a notification that is about to be sent: the oldest that fits. Counts it.
+   */
   take(reference: string): Disturbed | undefined {
     for (const entry of this.#inForce) {
       const { disturbance } = entry;

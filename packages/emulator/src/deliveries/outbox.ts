@@ -72,10 +72,12 @@ export interface OutboxOptions {
   readonly onChange: () => void;
 }
 
-// Attempts that are kept of all deliveries together: at some kilobytes each, a laptop does not notice them.
+// Attempts that are kept of all deliveries together: at some kilobytes each, a laptop does not
+// notice them.
 const ATTEMPTS_IN_ALL = 20_000;
 
-// The timers are Node's own, also if a test replaces the global ones: retries go on while the test's clock stands still.
+// The timers are Node's own, also if a test replaces the global ones: retries go on while the
+// test's clock stands still.
 
 /** Sends notifications, and repeats each until it is acknowledged. */
 export class Outbox {
@@ -83,7 +85,10 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>();
   readonly #lanes: Lanes;
   readonly #disturbances = new Disturbances();
-  /** Ids of deliveries that have ended, in the order in which they ended: the oldest is forgotten first. */
+  /**
+   * Ids of deliveries that have ended, in the order in which they ended: the oldest is forgotten
+   * first.
+   */
   readonly #finished: string[] = [];
   readonly #underway = new Set<Promise<unknown>>();
   #life = newLife();
@@ -115,7 +120,8 @@ export class Outbox {
   }
 
   /**
-   * Sends a delivery again, in any state, and returns that attempt. The answer of another target does not end the delivery.
+   * Sends a delivery again, in any state, and returns that attempt. The answer of another target
+   * does not end the delivery.
    *
    * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `emulator_closed`
    */
@@ -222,13 +228,17 @@ export class Outbox {
   #open(kept: KeptEntry): Entry {
     const notification = kept.hasNotification ? this.#sign(kept.body) : undefined;
     const entry: Entry = { ...kept, notification, signal: this.#life.signal, isKept: false };
-    // Each attempt reports a body that cannot be made. Without an attempt, the rejection must not end the process.
+    // Each attempt reports a body that cannot be made. Without an attempt, the rejection must not
+    // end the process.
     notification?.catch(() => undefined);
     this.#entries.set(entry.id, entry);
     return entry;
   }
 
-  /** Goes on with a delivery of the time before a restart. A fault that was being sent is not sent again. */
+  /**
+   * Goes on with a delivery of the time before a restart. A fault that was being sent is not sent
+   * again.
+   */
   #restore({ nextAttemptAt, ...kept }: KeptEntry): void {
     const entry = this.#open(kept);
     if (entry.state !== 'pending') this.#finish(entry, entry.state);
@@ -267,7 +277,8 @@ export class Outbox {
   }
 
   #disturb(entry: Entry, { kind, delay }: Disturbed): void {
-    // A notification that is kept back lets the next one overtake it: two that waited for each other would both be lost.
+    // A notification that is kept back lets the next one overtake it: two that waited for each
+    // other would both be lost.
     if (kind === 'reorder' && this.#held !== undefined) {
       this.#startAndRelease(entry);
       return;

@@ -47,8 +47,8 @@ const UNTIL_READ = 100;
 /** The error of a connection that was broken off on purpose. */
 export const BROKEN_OFF = 'broken off on purpose';
 
-// One connection for each notification: a kept-alive one that the receiver has just closed would look like a failure. The caller
-// bounds how many there are.
+// One connection for each notification: a kept-alive one that the receiver has just closed would
+// look like a failure. The caller bounds how many there are.
 const agents = {
   http: new HttpAgent({ keepAlive: false }),
   https: new HttpsAgent({ keepAlive: false }),
@@ -91,7 +91,8 @@ export function send({
     req.once('close', () => {
       clearTimeout(timer);
     });
-    // A slow body can meet a connection that was closed after the answer: the first error decides, and none is uncaught.
+    // A slow body can meet a connection that was closed after the answer: the first error decides,
+    // and none is uncaught.
     req.on('error', reject);
     req.once('response', (res) => {
       readAnswer(res, resolve);
@@ -127,7 +128,9 @@ function breakOff(req: ClientRequest, beginning: Uint8Array, reject: (error: Err
   });
 }
 
-/** Keeps the beginning of the body. The status decides, so a body that breaks off changes nothing. */
+/**
+ * Keeps the beginning of the body. The status decides, so a body that breaks off changes nothing.
+ */
 function readAnswer(res: IncomingMessage, resolve: (answer: Answer) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -32,9 +32,11 @@ export class Waiting {
   }
 
   /**
-   * Resolves with the newest delivery that fits, at once if it exists. `why` explains to a person why none came.
+   * Resolves with the newest delivery that fits, at once if it exists. `why` explains to a person
+   * why none came.
    *
-   * @throws ConfigurationError for an unfit option, EmulatorError `wait_timeout`, or the error of `endAll`
+   * @throws ConfigurationError for an unfit option, EmulatorError `wait_timeout`, or the error of
+   *   `endAll`
    */
   async wait(awaited: AwaitedDelivery, why: () => string): Promise<EmulatorDelivery> {
     checkAwaited(awaited);

@@ -1,11 +1,12 @@
 /**
- * Faults of a notification, or of the way in which it arrives. The expected answers are those of a receiver that
- * keeps the contract. If the contract leaves a choice, every choice is accepted.
+ * Faults of a notification, or of the way in which it arrives. The expected answers are those of a
+ * receiver that keeps the contract. If the contract leaves a choice, every choice is accepted.
  */
 
 /**
- * The meaning of a status: `acknowledge` ends the delivery, `refuse` is 400 to 499, `decline` is the same without 401 and 403 (the
- * sender was believed, and yet nothing is credited), `retry` is 429 or 503, `silence` is a connection that breaks off.
+ * The meaning of a status: `acknowledge` ends the delivery, `refuse` is 400 to 499, `decline` is
+ * the same without 401 and 403 (the sender was believed, and yet nothing is credited), `retry` is
+ * 429 or 503, `silence` is a connection that breaks off.
  */
 export type Reaction = 'acknowledge' | 'refuse' | 'decline' | 'retry' | 'silence';
 
@@ -19,7 +20,9 @@ export interface Expectation {
   readonly silence?: true;
   /** Right as well, though stricter is safer. */
   readonly tolerated?: readonly Reaction[];
-  /** Whether at least one answer must acknowledge: if all of them are retried, nothing is credited. */
+  /**
+   * Whether at least one answer must acknowledge: if all of them are retried, nothing is credited.
+   */
   readonly mustAcknowledge?: true;
   /** The result that must hold for every status. Only your orders show it. */
   readonly effect: string;

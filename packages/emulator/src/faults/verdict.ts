@@ -3,12 +3,16 @@ import { BROKEN_OFF } from '../deliveries/send.js';
 import type { PaymentStatus } from '../payments/payment.js';
 import { describeFault, type Expectation, type Fault, type Reaction } from './faults.js';
 
-/** `tolerated`: right as well, though stricter is safer. `unexpected`: a correct receiver does not answer so. */
+/**
+ * `tolerated`: right as well, though stricter is safer. `unexpected`: a correct receiver does not
+ * answer so.
+ */
 export type Verdict = 'expected' | 'tolerated' | 'unexpected';
 
 /**
- * A genuine notification of a payment that is not paid. A receiver that asks the API credits nothing: it asks for a retry, declines,
- * or acknowledges without a credit. One that does not ask acknowledges and credits, which the contract allows.
+ * A genuine notification of a payment that is not paid. A receiver that asks the API credits
+ * nothing: it asks for a retry, declines, or acknowledges without a credit. One that does not ask
+ * acknowledges and credits, which the contract allows.
  */
 const UNPAID: Expectation = {
   statuses: [200, 503],
@@ -24,7 +28,10 @@ export function expectationOf(fault: Fault, status: PaymentStatus): Expectation 
 
 export type Acknowledged = (status: number) => boolean;
 
-/** Judges the answers to a fault. With several statuses, as when it was paid meanwhile, the best verdict counts. */
+/**
+ * Judges the answers to a fault. With several statuses, as when it was paid meanwhile, the best
+ * verdict counts.
+ */
 export function judge(
   fault: Fault,
   statuses: readonly PaymentStatus[],

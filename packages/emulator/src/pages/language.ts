@@ -1,7 +1,9 @@
 /** The languages of the hosted page. */
 export type Language = 'fr' | 'en';
 
-/** The language of the page that an Accept-Language header likes best. English if it likes neither. */
+/**
+ * The language of the page that an Accept-Language header likes best. English if it likes neither.
+ */
 export function chooseLanguage(header: string | undefined): Language {
   const wishes = (header ?? '').split(',').map((range) => {
     const [tag = '', ...parameters] = range.trim().toLowerCase().split(';');

@@ -1,7 +1,10 @@
 import { Fragment } from 'hono/jsx';
 import { piecesOf } from '../visible-text.js';
 
-/** Text from outside, its invisible control characters named, set apart from the direction of writing around it. */
+/**
+ * Text from outside, its invisible control characters named, set apart from the direction of
+ * writing around it.
+ */
 export function Visible({
   text,
   keep,

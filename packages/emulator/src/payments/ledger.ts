@@ -45,7 +45,10 @@ export interface LedgerOptions {
   readonly onChange: () => void;
 }
 
-/** The outcome of an attempt to pay: `repeated` is a page that was sent twice, or a single-use link that is paid. */
+/**
+ * The outcome of an attempt to pay: `repeated` is a page that was sent twice, or a single-use link
+ * that is paid.
+ */
 export type PayOutcome = 'paid' | 'repeated' | 'refused';
 
 /** The answer to a request for a link. */
@@ -68,7 +71,9 @@ const PAGES_KEPT = 100;
 const KIND = 'link';
 const HISTORY_KEPT = 100;
 
-/** The service's memory: links, their payments, and the idempotency keys they were created under. */
+/**
+ * The service's memory: links, their payments, and the idempotency keys they were created under.
+ */
 export class Ledger {
   readonly #assumed: Assumed;
   readonly #payUrl: string;
@@ -129,7 +134,10 @@ export class Ledger {
     return toPayment(link, this.#assumed.amountBeforeChoice);
   }
 
-  /** Records a success, once for each page that it is sent from, and once at all for a single-use link. */
+  /**
+   * Records a success, once for each page that it is sent from, and once at all for a single-use
+   * link.
+   */
   pay(token: string, amount: number, sentFrom?: string): PayOutcome {
     const entry = this.#entry(token);
     const { link, pages } = entry;
@@ -141,7 +149,8 @@ export class Ledger {
     pages.add(page);
     if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
     link.amount = amount;
-    // The payment and its notification in one piece: a kill between them would leave a payment that is never notified.
+    // The payment and its notification in one piece: a kill between them would leave a payment that
+    // is never notified.
     this.#store.together(() => {
       this.#turn(entry, 'success');
       this.#onSuccess({ ...link });
@@ -149,7 +158,10 @@ export class Ledger {
     return 'paid';
   }
 
-  /** Records that the customer cancelled, or that the payment failed. Says whether the payment now has this status. */
+  /**
+   * Records that the customer cancelled, or that the payment failed. Says whether the payment now
+   * has this status.
+   */
   settle(token: string, status: 'failed' | 'cancelled'): boolean {
     const entry = this.#entry(token);
     const { link } = entry;
@@ -158,7 +170,10 @@ export class Ledger {
     return true;
   }
 
-  /** Whether the customer can still pay: at first, after a failure, and again if the link is not for a single use. */
+  /**
+   * Whether the customer can still pay: at first, after a failure, and again if the link is not for
+   * a single use.
+   */
   isPayable(link: Link): boolean {
     return this.allows(link, 'success') || (link.status === 'success' && !link.singleUse);
   }
@@ -189,7 +204,9 @@ export class Ledger {
     this.#onChange();
   }
 
-  /** A seed draws the same pages again after a restart, and a kept link knows those of before it. */
+  /**
+   * A seed draws the same pages again after a restart, and a kept link knows those of before it.
+   */
   #newPage(used: ReadonlySet<string>): string {
     let page: string;
     do page = this.#random.uuid('page');

@@ -7,7 +7,9 @@ export const CURRENCY = 'XOF';
 export interface Payment {
   readonly reference: string;
   readonly type: 'payment';
-  /** In the smallest unit of the currency. Missing only with `assumed.amountBeforeChoice: 'omit'`. */
+  /**
+   * In the smallest unit of the currency. Missing only with `assumed.amountBeforeChoice: 'omit'`.
+   */
   readonly amount?: number;
   readonly currency: string;
   readonly status: PaymentStatus;

@@ -11,7 +11,10 @@ export function isLoopbackAddress(address: string): boolean {
   return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether a host, as a URL or a Host header names it, is this machine. Of names only `localhost` and `*.localhost` count. */
+/**
+ * Whether a host, as a URL or a Host header names it, is this machine. Of names only `localhost`
+ * and `*.localhost` count.
+ */
 export function isLoopbackHost(hostname: string): boolean {
   const bare =
     hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
@@ -23,7 +26,10 @@ function isLocalhostName(name: string): boolean {
   return /^(.+\.)?localhost$/i.test(name);
 }
 
-/** Resolves a name for a connection, and refuses the answer unless all of it is loopback: a hosts file can say anything. */
+/**
+ * Resolves a name for a connection, and refuses the answer unless all of it is loopback: a hosts
+ * file can say anything.
+ */
 export const lookupLoopback: LookupFunction = (hostname, options, callback) => {
   // Not every system resolves names below `localhost`.
   const name = isLocalhostName(hostname) ? 'localhost' : hostname;

@@ -21,7 +21,8 @@ export interface Listening {
 }
 
 /**
- * Listens, by default on a loopback address only, or not at all. Who answers is said afterwards, because the links that are given out hold the port.
+ * Listens, by default on a loopback address only, or not at all. Who answers is said afterwards,
+ * because the links that are given out hold the port.
  *
  * @throws Error when the port is taken.
  */
@@ -31,7 +32,8 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
   let handler: FetchHandler = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request) => handler(request),
-    // The process belongs to the code that starts an emulator in it: its Request and Response stay unchanged.
+    // The process belongs to the code that starts an emulator in it: its Request and Response stay
+    // unchanged.
     overrideGlobalObjects: false,
     serverOptions: { requestTimeout: 30_000, headersTimeout: 10_000 },
   }) as Server;

@@ -5,7 +5,10 @@ import { isLoopbackHost, lookupLoopback } from './loopback.js';
 /** The target of notifications. */
 export interface Target {
   readonly url: URL;
-  /** Resolves the host's name and refuses other machines. Undefined for a host that is allowed by name. */
+  /**
+   * Resolves the host's name and refuses other machines. Undefined for a host that is allowed by
+   * name.
+   */
   readonly lookup: LookupFunction | undefined;
 }
 
@@ -29,7 +32,10 @@ export function readAllowedHosts(hosts: readonly string[] = []): readonly string
   });
 }
 
-/** Reads a URL that notifications may go to: this machine, or an allowed host. @throws ConfigurationError that names `option`. */
+/**
+ * Reads a URL that notifications may go to: this machine, or an allowed host. @throws
+ * ConfigurationError that names `option`.
+ */
 export function readTarget(option: string, text: string, allowed: readonly string[]): Target {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {

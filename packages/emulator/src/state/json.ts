@@ -1,4 +1,7 @@
-/** A value as JSON keeps it: dates as `{ $date }`, bytes as `{ $bytes }` in base64. A name of the value's own that begins with $ has one more. */
+/**
+ * A value as JSON keeps it: dates as `{ $date }`, bytes as `{ $bytes }` in base64. A name of the
+ * value's own that begins with $ has one more.
+ */
 export function toJson(value: unknown): unknown {
   if (value instanceof Date) return { $date: value.toISOString() };
   if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString('base64') };

@@ -45,7 +45,8 @@ type Line = readonly [kind: string, id: string, value?: unknown];
  * change is answered, so it survives a kill. A line that was cut off is dropped with a warning. The
  * file is rewritten as a whole, atomically, at the start and now and then.
  *
- * @throws ConfigurationError if the file is not such a file, cannot be written, or another emulator uses it
+ * @throws ConfigurationError if the file is not such a file, cannot be written, or another emulator
+ *   uses it
  */
 export function openStateFile(path: string): Store {
   const lock = `${path}.lock`;

@@ -3,18 +3,22 @@ import { createHmac } from 'node:crypto';
 import { contentTypeOf, inForms, type DeliveryForms, type HeaderNames } from '../delivery-forms.js';
 
 /**
- * How bad it is. `critical`: money or entry, an order credited without a payment or a payment lost. `note`: worth knowing, and not a
- * finding.
+ * How bad it is. `critical`: money or entry, an order credited without a payment or a payment lost.
+ * `note`: worth knowing, and not a finding.
  */
 export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 
 /**
- * `forged`: the signature does not match the bytes and the secret, or is spelt otherwise than the contract says. `invalid`:
- * signed, but useless. `genuine`: a receiver that refuses it loses payments.
+ * `forged`: the signature does not match the bytes and the secret, or is spelt otherwise than the
+ * contract says. `invalid`: signed, but useless. `genuine`: a receiver that refuses it loses
+ * payments.
  */
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
-/** The fault of a receiver that answers an attack otherwise. An audit reports findings of one fault together. */
+/**
+ * The fault of a receiver that answers an attack otherwise. An audit reports findings of one fault
+ * together.
+ */
 export type Fault =
   | 'accepts_unsigned'
   | 'does_not_verify'
@@ -77,7 +81,10 @@ export interface Material {
     key?: string | Uint8Array,
     algorithm?: string,
   ) => string;
-  /** Whether signatures are written as this service writes them. Attacks on another service's spelling mean nothing. */
+  /**
+   * Whether signatures are written as this service writes them. Attacks on another service's
+   * spelling mean nothing.
+   */
   readonly isHex: boolean;
   /** A body with the reference, and more. */
   readonly bodyWith: (more: string) => Buffer;
@@ -172,7 +179,9 @@ export const UNKNOWN_SECRET = 'a-secret-that-is-not-configured-anywhere';
 export const ALSO_ACKNOWLEDGED = [201, 202, 203, 204, 205, 206, 207, 208, 226] as const;
 export const ACKNOWLEDGED = [200, ...ALSO_ACKNOWLEDGED] as const;
 
-/** Every 2xx: the contract does not state the reply that the service expects (docs/service.md 6.9). */
+/**
+ * Every 2xx: the contract does not state the reply that the service expects (docs/service.md 6.9).
+ */
 export function acknowledges(status: number | undefined): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }

@@ -31,7 +31,10 @@ const genuine: Verdict = {
   advice:
     'These very bytes are signed, so the notification is genuine and a payment was refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
 };
-/** JSON leaves these to the parser (RFC 8259 sections 4 and 6), and the contract names no field that has them. */
+/**
+ * JSON leaves these to the parser (RFC 8259 sections 4 and 6), and the contract names no field that
+ * has them.
+ */
 const upToTheParser: Verdict = { ...genuine, accepts: [...ALSO_ACKNOWLEDGED, 400, 422] };
 const invalid: Verdict = {
   category: 'invalid',

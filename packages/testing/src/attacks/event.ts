@@ -36,7 +36,10 @@ const unknown: Verdict = {
     'Acknowledge a kind that you do not handle, and ignore it: otherwise a new kind of the service becomes a storm of retries.',
 };
 
-/** A receiver that holds the signed body against the unsigned header is safer than one that does not. */
+/**
+ * A receiver that holds the signed body against the unsigned header is safer than one that does
+ * not.
+ */
 const contradicted: Verdict = { ...unknown, accepts: [...ALSO_ACKNOWLEDGED, 400, 409, 422] };
 
 export function eventAttacks(material: Material): Attack[] {

@@ -27,7 +27,10 @@ export interface RawAttack extends Verdict {
   readonly what: string;
   /** Whether a server may close the connection in place of an answer. */
   readonly mayClose?: boolean;
-  /** Whether a server that acknowledges it must close the connection then, and answer nothing more on it. */
+  /**
+   * Whether a server that acknowledges it must close the connection then, and answer nothing more
+   * on it.
+   */
   readonly mustClose?: boolean;
   /** Whether the HTTP server decides, before any receiver. */
   readonly byServer?: boolean;
@@ -117,7 +120,10 @@ const otherMethod = {
 
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
 
-/** Frameworks answer these themselves, before any code of a merchant: many answer OPTIONS, and Fastify 4 answers QUERY. */
+/**
+ * Frameworks answer these themselves, before any code of a merchant: many answer OPTIONS, and
+ * Fastify 4 answers QUERY.
+ */
 const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
   OPTIONS: ACKNOWLEDGED,
   QUERY: [500],
@@ -132,7 +138,10 @@ function raw(
   return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
 }
 
-/** A genuine delivery whose signature is written in another way, in as many lines as there are values. */
+/**
+ * A genuine delivery whose signature is written in another way, in as many lines as there are
+ * values.
+ */
 function withSignature(...write: readonly ((right: string) => string)[]): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) => {
     const lines = write.map(

@@ -259,7 +259,9 @@ function ownSpelling(material: Material): Attack[] {
   ];
 }
 
-/** Secrets that a receiver without one of its own falls back to. Left out if it is the given secret. */
+/**
+ * Secrets that a receiver without one of its own falls back to. Left out if it is the given secret.
+ */
 function weakSecrets(material: Material): Attack[] {
   const own = Buffer.from(material.secret);
   const secrets: readonly (readonly [id: string, what: string, secret: string])[] = [
@@ -295,7 +297,10 @@ function flipped(signature: string, bit: number): string {
   return bytes.toString('hex');
 }
 
-/** As a client sends a text that is not Latin-1: each byte of its UTF-8 is a character of the header. */
+/**
+ * As a client sends a text that is not Latin-1: each byte of its UTF-8 is a character of the
+ * header.
+ */
 function onTheWire(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

@@ -183,7 +183,8 @@ function contentTypes(material: Material): Attack[] {
     { headers: { 'content-type': type } },
     exception,
   ];
-  // The body is JSON (docs/service.md 6.4): no sender of it names this type, and frameworks refuse it before any receiver.
+  // The body is JSON (docs/service.md 6.4): no sender of it names this type, and frameworks refuse
+  // it before any receiver.
   const mayBeRefused = { accepts: [...ALSO_ACKNOWLEDGED, 400, 415] };
   return [
     ...row(material, 'D20', typeless, [

@@ -35,7 +35,8 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
     ...verdict,
   });
   const verdict = judge(probe, observation, session);
-  // A crash shows at deliveries that are not its cause, unless it is noticed here. Beside slow senders, a full queue closes too.
+  // A crash shows at deliveries that are not its cause, unless it is noticed here. Beside slow
+  // senders, a full queue closes too.
   const isGone = observation.answer === 'closed' && probe.fault !== 'one_at_a_time';
   if (verdict.skipped !== undefined || (!verdict.passed && !isGone)) return result(verdict);
   // An acknowledged delivery shows that it serves.
@@ -68,7 +69,8 @@ async function observe(probe: Probe, session: AuditSession): Promise<Observation
   try {
     return await probe.perform(session);
   } catch (error) {
-    // The connection failed in the middle of an audit: as if the server had closed it. Any other error is the caller's.
+    // The connection failed in the middle of an audit: as if the server had closed it. Any other
+    // error is the caller's.
     if (typeof (error as { readonly code?: unknown } | null)?.code !== 'string') throw error;
     return { answer: 'closed', fault: 'the server took no more connections' };
   }

@@ -249,7 +249,10 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   },
 };
 
-/** A cause that explains findings of other faults too. The first that fits takes its findings with it. */
+/**
+ * A cause that explains findings of other faults too. The first that fits takes its findings with
+ * it.
+ */
 interface Rule {
   readonly id: CauseId;
   readonly holds: (facts: Facts) => boolean;

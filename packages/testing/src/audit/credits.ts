@@ -53,7 +53,10 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const { material, serves } = session;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
-  /** `answers` are the answers to its deliveries: credits prove nothing about a delivery that the server refused unread. */
+  /**
+   * `answers` are the answers to its deliveries: credits prove nothing about a delivery that the
+   * server refused unread.
+   */
   const add = (
     id: string,
     what: string,
@@ -159,7 +162,8 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const wire = await session.open();
     await wire.write(session.request(session.genuineLines(body), body));
     wire.reset();
-    // Beside a delivery that is still at work a retry would show a race, and not the receiver's memory.
+    // Beside a delivery that is still at work a retry would show a race, and not the receiver's
+    // memory.
     await settledOn(lost, (now) => now > start, { asks: 10 });
     const last = await serves(body);
     const count = (await settledOn(lost, (now) => now > start + 1)) - start;
@@ -204,7 +208,8 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
       ['a body that says failed', 'C24', 'payment.succeeded', { status: 'failed' }],
       ['a body that says cancelled', 'C24', 'payment.succeeded', { status: 'cancelled' }],
     ];
-    // All of them together have the usual time. A receiver that credits late gets its own time for each.
+    // All of them together have the usual time. A receiver that credits late gets its own time for
+    // each.
     const unpaidSettle = settle > SETTLE ? settle : 150;
     let known = start;
     for (const [what, id, event, more] of sent) {
@@ -261,7 +266,9 @@ function lossOf(count: number, last: WireAnswer): string | undefined {
 
 interface Limits {
   readonly milliseconds: number;
-  /** The least number of questions, however long they take: a receiver stalls if its machine stalls. */
+  /**
+   * The least number of questions, however long they take: a receiver stalls if its machine stalls.
+   */
   readonly asks: number;
 }
 

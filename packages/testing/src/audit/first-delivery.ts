@@ -12,7 +12,9 @@ export interface FirstDelivery {
   readonly stop?: AuditStop;
 }
 
-/** The least time in milliseconds for each delivery that may be accepted instead of a refused one. */
+/**
+ * The least time in milliseconds for each delivery that may be accepted instead of a refused one.
+ */
 const WAY_IN = 400;
 
 /**
@@ -75,7 +77,10 @@ function titleOn(answer: WireAnswer): string {
   return `refused a genuine delivery (${status})`;
 }
 
-/** @param forged the answer to a forged delivery, which a receiver that verifies by another secret gives to a genuine one too */
+/**
+ * @param forged the answer to a forged delivery, which a receiver that verifies by another secret
+ *   gives to a genuine one too
+ */
 function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): AuditStop {
   const status = statusOf(answer);
   const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
@@ -159,7 +164,10 @@ async function forgedAnswer(session: AuditSession, milliseconds: number): Promis
     .catch(() => 'closed' as const);
 }
 
-/** If the genuine delivery was refused: the deliveries that a receiver accepts instead, because it verifies something else. */
+/**
+ * If the genuine delivery was refused: the deliveries that a receiver accepts instead, because it
+ * verifies something else.
+ */
 async function wayIn(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
   const { material } = session;
   const kit = attacks({ ...kitOptions(material) });

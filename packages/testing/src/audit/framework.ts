@@ -34,7 +34,10 @@ const SIGNS: readonly Sign[] = [
   ],
 ];
 
-/** The exception filter of NestJS, with the status of the reply and its phrase: merchants write other JSON with these names. */
+/**
+ * The exception filter of NestJS, with the status of the reply and its phrase: merchants write
+ * other JSON with these names.
+ */
 function isNest({ status, body }: WireReply): boolean {
   if (body === '{"statusCode":500,"message":"Internal server error"}') return true;
   const phrase = STATUS_CODES[status] ?? '';

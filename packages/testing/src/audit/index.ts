@@ -19,13 +19,15 @@ import { reportOf, sorted, type AuditReport, type AuditResult, type AuditStop } 
 import { loadProbes, slowProbes } from './slow-probes.js';
 
 /**
- * Attacks a running receiver over its own sockets, and names its faults with their fixes. It sends forged and broken
- * deliveries and a few hundred genuine ones, so run it against servers of your own, and not against the one in production.
+ * Attacks a running receiver over its own sockets, and names its faults with their fixes. It sends
+ * forged and broken deliveries and a few hundred genuine ones, so run it against servers of your
+ * own, and not against the one in production.
  *
- * It stops within two seconds if the first genuine delivery is refused or not answered, and says why in `stopped`. The report holds no secret, no
- * signature and nothing of a reply but its status.
+ * It stops within two seconds if the first genuine delivery is refused or not answered, and says
+ * why in `stopped`. The report holds no secret, no signature and nothing of a reply but its status.
  *
- * @throws TypeError for a wrong option, Error without a connection to the server, the error of `credits`, or the
+ * @throws TypeError for a wrong option, Error without a connection to the server, the error of
+ *   `credits`, or the
  *   reason of `signal`.
  */
 export async function auditReceiver(options: AuditOptions): Promise<AuditReport> {
@@ -64,7 +66,8 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
       };
     } else throw error;
   } finally {
-    // If one probe has ended the audit, others are still running. They must not report to a caller that has its report.
+    // If one probe has ended the audit, others are still running. They must not report to a caller
+    // that has its report.
     over.abort();
   }
   const { results, notJudged } = audit;
@@ -148,7 +151,9 @@ class Audit {
     this.results.splice(before, results.length, ...results);
   }
 
-  /** Deliveries of several probes were on their way: each is tried alone, if the server comes back. */
+  /**
+   * Deliveries of several probes were on their way: each is tried alone, if the server comes back.
+   */
   async #findCause(stopped: StoppedServing, suspects: readonly Probe[]): Promise<StoppedServing> {
     if (suspects.length < 2) return stopped;
     try {
@@ -178,7 +183,10 @@ class Audit {
     return false;
   }
 
-  /** A receiver that looks its orders up may answer any error here, and then says the same of other references. */
+  /**
+   * A receiver that looks its orders up may answer any error here, and then says the same of other
+   * references.
+   */
   async #askForUnknownOrder(): Promise<void> {
     const { material, request, genuineLines, exchange, unknownOrder } = this.#session;
     const reference = `${material.reference}-unknown-${randomBytes(4).toString('hex')}`;

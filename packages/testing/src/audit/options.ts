@@ -10,39 +10,52 @@ export interface AuditOptions {
   /** The receiver's webhook secret. A string stands for its UTF-8 bytes. */
   readonly secret: string | Uint8Array;
   /**
-   * The order of the genuine deliveries. **They reach the merchant's code**, a few hundred times: name an order of your tests, which may
-   * be credited. A list names more such orders, each of which is credited once: a receiver that looks its orders up needs four more to
-   * be judged by `credits` in full. Default `paylink-audit`, which a receiver that looks its orders up may refuse.
+   * The order of the genuine deliveries. **They reach the merchant's code**, a few hundred times:
+   * name an order of your tests, which may be credited. A list names more such orders, each of
+   * which is credited once: a receiver that looks its orders up needs four more to be judged by
+   * `credits` in full. Default `paylink-audit`, which a receiver that looks its orders up may
+   * refuse.
    */
   readonly reference?: string | readonly string[] | undefined;
   /**
-   * How often an order was credited, as the merchant's own books say. With it duplicates, replays, unknown orders, unpaid events and a
-   * lost reply are judged by their credits. Without it the report says that they were not judged.
+   * How often an order was credited, as the merchant's own books say. With it duplicates, replays,
+   * unknown orders, unpaid events and a lost reply are judged by their credits. Without it the
+   * report says that they were not judged.
    */
   readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Milliseconds that a credit may come after its acknowledgement, for `credits`: longer than a queue of the receiver takes. For a
-   * delivery that must not be credited, the audit waits the whole time. Default 600.
+   * Milliseconds that a credit may come after its acknowledgement, for `credits`: longer than a
+   * queue of the receiver takes. For a delivery that must not be credited, the audit waits the
+   * whole time. Default 600.
    */
   readonly settle?: number | undefined;
   /** The most bytes that the receiver takes. Without it, the limit is not tried to the byte. */
   readonly bodyLimit?: number | undefined;
-  /** Has no effect, and is accepted so that older calls still work: only a credit is held against the receiver. */
+  /**
+   * Has no effect, and is accepted so that older calls still work: only a credit is held against
+   * the receiver.
+   */
   readonly confirm?: boolean | undefined;
   /** Other names of the two headers, as the receiver's option of the same name. */
   readonly headers?: HeaderNameOptions | undefined;
-  /** The value of the signature header, for a receiver of another service. Its spelling is then not attacked. */
+  /**
+   * The value of the signature header, for a receiver of another service. Its spelling is then not
+   * attacked.
+   */
   readonly sign?: Sign | undefined;
-  /** More headers of every request: for a tunnel or a gateway in front of the receiver. A `Host` replaces that of `url`. */
+  /**
+   * More headers of every request: for a tunnel or a gateway in front of the receiver. A `Host`
+   * replaces that of `url`.
+   */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get 5,000, and longer if the
-   * receiver answers genuine deliveries as late. Default 15,000.
+   * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers
+   * get 5,000, and longer if the receiver answers genuine deliveries as late. Default 15,000.
    */
   readonly timeout?: number | undefined;
   /**
-   * Milliseconds for the connection and the answer to the first delivery. Without an answer the audit stops. Default 1,500, within
-   * which a receiver that runs answers.
+   * Milliseconds for the connection and the answer to the first delivery. Without an answer the
+   * audit stops. Default 1,500, within which a receiver that runs answers.
    */
   readonly firstAnswer?: number | undefined;
   /** How many attacks at once, 1 to 32. Default 4. */

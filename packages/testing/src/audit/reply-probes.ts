@@ -38,7 +38,8 @@ export const replyProbes: readonly Probe[] = [
       const send = (): Promise<WireAnswer> =>
         exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
       const others = await Promise.all(Array.from({ length: DUPLICATES }, send));
-      // A server with one worker and a short queue leaves some without an answer, and the service sends them again.
+      // A server with one worker and a short queue leaves some without an answer, and the service
+      // sends them again.
       const wrong = others.filter(
         (answer) => typeof answer !== 'string' && !isAcknowledged(answer) && !asksForRetry(answer),
       );

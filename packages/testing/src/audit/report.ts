@@ -23,15 +23,17 @@ export interface AuditResult {
   /** Worth knowing, and not a finding. */
   readonly note?: string;
   /**
-   * The right statuses. If one of them acknowledges, every 2xx does. Every other 4xx is also a refusal. If a server may
-   * just close the connection, that passes too.
+   * The right statuses. If one of them acknowledges, every 2xx does. Every other 4xx is also a
+   * refusal. If a server may just close the connection, that passes too.
    */
   readonly expected: readonly number[];
   /** The received status, `undefined` without an answer. */
   readonly actual: number | undefined;
   /** Observations beside the status. */
   readonly detail?: string;
-  /** Of a finding: `critical` if money could be credited without a payment, or a payment be lost. */
+  /**
+   * Of a finding: `critical` if money could be credited without a payment, or a payment be lost.
+   */
   readonly severity?: Severity;
   /** The fault of a finding, unless a cause of the report explains it. */
   readonly cause?: CauseId;

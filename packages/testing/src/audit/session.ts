@@ -15,27 +15,39 @@ export interface AuditSession extends Craft {
   /** Every reply of the receiver, with its delivery. */
   readonly replies: { readonly to: string; readonly reply: WireReply }[];
   readonly open: () => Promise<Wire>;
-  /** Sends bytes on a connection of their own, and gives the answer, which may take so many milliseconds. */
+  /**
+   * Sends bytes on a connection of their own, and gives the answer, which may take so many
+   * milliseconds.
+   */
   readonly exchangeWithin: (milliseconds: number, bytes: Uint8Array) => Promise<WireAnswer>;
   /**
-   * As `exchangeWithin` 5 s. "No answer" then says that a genuine delivery that was sent later has had its time too: if all answers
-   * are late, the machine is slow.
+   * As `exchangeWithin` 5 s. "No answer" then says that a genuine delivery that was sent later has
+   * had its time too: if all answers are late, the machine is slow.
    */
   readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
   /** If the answer asks for a retry, sends it again for a while. */
   readonly exchangePatiently: (bytes: Uint8Array, patience?: number) => Promise<WireAnswer>;
   /** The answer on an open connection, waited for as by `exchange`. */
   readonly answerOn: (wire: Wire, patience: number, method?: string) => Promise<WireAnswer>;
-  /** The status for an order that the receiver cannot know, once it was asked. Never one that acknowledges or refuses a signature. */
+  /**
+   * The status for an order that the receiver cannot know, once it was asked. Never one that
+   * acknowledges or refuses a signature.
+   */
   readonly unknownOrder: { status?: number | undefined };
   /** Opens a connection within so many milliseconds. @throws the socket's error with its code */
   readonly reach: (milliseconds: number) => Promise<void>;
-  /** Sends the audit's genuine delivery until an answer does not ask for a retry, or until so many milliseconds have passed. */
+  /**
+   * Sends the audit's genuine delivery until an answer does not ask for a retry, or until so many
+   * milliseconds have passed.
+   */
   readonly firstAnswer: (milliseconds: number) => Promise<WireAnswer>;
   /** Sends a genuine delivery of the audit's order, or of another one, and gives its answer. */
   readonly serves: (body?: Uint8Array, patience?: number) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
-  /** Ending the audit closes its connections, which then prove nothing about the server. @throws the reason of the end */
+  /**
+   * Ending the audit closes its connections, which then prove nothing about the server. @throws the
+   * reason of the end
+   */
   readonly throwIfEnded: () => void;
 }
 

@@ -21,7 +21,9 @@ const cut: Traits = {
     'A body that is not complete must neither be verified nor wait for ever: end the request when the sender goes away.',
 };
 
-/** Run beside each other and beside nothing else: a server with one worker serves nothing meanwhile. */
+/**
+ * Run beside each other and beside nothing else: a server with one worker serves nothing meanwhile.
+ */
 export const slowProbes: readonly Probe[] = [
   {
     id: 'D06',
@@ -154,7 +156,8 @@ async function uploadEndlessly({
       isRead = true;
       await wire.write('0\r\n\r\n');
     })();
-    // Its time runs from the last piece that was taken: 32 MB can take a busy machine longer than an answer may.
+    // Its time runs from the last piece that was taken: 32 MB can take a busy machine longer than
+    // an answer may.
     let answer: WireAnswer;
     let before: number;
     do {

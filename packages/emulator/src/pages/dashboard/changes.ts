@@ -6,7 +6,9 @@ export class Changes {
   readonly #interval: number;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param interval milliseconds between two calls of the listeners: a burst of changes is one call */
+  /**
+   * @param interval milliseconds between two calls of the listeners: a burst of changes is one call
+   */
   constructor(interval = 150) {
     this.#interval = interval;
   }

@@ -9,7 +9,10 @@ const CHANGE = new TextEncoder().encode('event: change\ndata: \n\n');
 const BEAT = new TextEncoder().encode(': still here\n\n');
 const HELLO = new TextEncoder().encode('retry: 1000\n: hello\n\n');
 
-/** Server-sent events that only say that something has changed. The page then asks for its new content. */
+/**
+ * Server-sent events that only say that something has changed. The page then asks for its new
+ * content.
+ */
 export class LiveStreams {
   readonly #changes: Changes;
   readonly #open = new Set<() => void>();

@@ -31,7 +31,9 @@ export interface OverviewProps {
   readonly form: Omit<LinkFormProps, 'language'>;
 }
 
-/** The first page of the dashboard: the service's addresses, the payments, and a form for a link. */
+/**
+ * The first page of the dashboard: the service's addresses, the payments, and a form for a link.
+ */
 export function OverviewPage(props: OverviewProps) {
   const { language, links, deliveries, form } = props;
   const texts = DASHBOARD_TEXTS[language];

@@ -31,7 +31,10 @@ export function StatusBadge({ status, language }: Spoken & { readonly status: Pa
   );
 }
 
-/** The state of a delivery. One that was answered and not acknowledged is no longer merely on its way. */
+/**
+ * The state of a delivery. One that was answered and not acknowledged is no longer merely on its
+ * way.
+ */
 export function StateBadge({
   delivery: { state, attempts },
   language,

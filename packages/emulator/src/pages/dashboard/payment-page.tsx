@@ -201,7 +201,10 @@ function AmountToPay({ language, link: { price }, wrongAmount }: PaymentPageProp
   );
 }
 
-/** Every fault with its expected answers now, and the judgement of the last time that it was sent for this payment. */
+/**
+ * Every fault with its expected answers now, and the judgement of the last time that it was sent
+ * for this payment.
+ */
 function Faults({ language, link, lastFaults }: PaymentPageProps) {
   const texts = DASHBOARD_TEXTS[language];
   const action = `/dashboard/payments/${link.token}/faults`;

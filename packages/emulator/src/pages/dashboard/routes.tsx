@@ -45,7 +45,10 @@ const HAPPENINGS = 100;
 /** Milliseconds that a form's answer waits for the action of the form. */
 const SHORTLY = 1_000;
 
-/** The dashboard: every payment and notification, with forms for all that can be done. Works without JavaScript. */
+/**
+ * The dashboard: every payment and notification, with forms for all that can be done. Works without
+ * JavaScript.
+ */
 export function createDashboard(options: DashboardOptions): Hono {
   const { ledger, outbox, faults, streams, settings } = options;
   const app = new Hono();
@@ -77,7 +80,8 @@ export function createDashboard(options: DashboardOptions): Hono {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
       'X-Accel-Buffering': 'no',
-      // Without it the server waits for a timer before the first byte, for ever if a test has replaced the timers.
+      // Without it the server waits for a timer before the first byte, for ever if a test has
+      // replaced the timers.
       'Transfer-Encoding': 'chunked',
     });
   });
@@ -180,7 +184,10 @@ function reportUnlessClosed(error: unknown): void {
   if (!(error instanceof EmulatorError)) report(error);
 }
 
-/** Waits briefly for a started action, so that the next page shows it, also without a script that renews the page. */
+/**
+ * Waits briefly for a started action, so that the next page shows it, also without a script that
+ * renews the page.
+ */
 async function shortly(work: Promise<unknown>): Promise<void> {
   const waiting = new AbortController();
   await Promise.race([

@@ -6,7 +6,10 @@ import type { Link, StatusChange } from '../../payments/payment.js';
 export const KINDS = ['request', 'payment', 'delivery'] as const;
 export type HappeningKind = (typeof KINDS)[number];
 
-/** One thing that happened: a request to the API, a change of a payment, or an attempt to deliver a notification. */
+/**
+ * One thing that happened: a request to the API, a change of a payment, or an attempt to deliver a
+ * notification.
+ */
 export type Happening = { readonly at: Date; readonly reference: string | undefined } & (
   | { readonly kind: 'request'; readonly request: ApiRequest }
   | { readonly kind: 'payment'; readonly change: StatusChange; readonly token: string }

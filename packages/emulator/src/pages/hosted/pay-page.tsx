@@ -73,7 +73,10 @@ export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
 // A heading of a few lines on a phone holds this much.
 const HEADING_LENGTH = 160;
 
-/** The description: a heading if it is short. A long text scrolls, so that the button stays on the screen. */
+/**
+ * The description: a heading if it is short. A long text scrolls, so that the button stays on the
+ * screen.
+ */
 function Purpose({
   link: { description },
   language,

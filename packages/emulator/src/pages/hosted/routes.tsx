@@ -120,7 +120,8 @@ function answer(
 }
 
 function contentSecurityPolicy(link: Link | undefined): string {
-  // Browsers hold the redirect after a form to form-action too, so the merchant's pages have to be named.
+  // Browsers hold the redirect after a form to form-action too, so the merchant's pages have to be
+  // named.
   const targets = [link?.returnUrl, link?.cancelUrl]
     .filter((url) => url !== undefined)
     .map(sourceOf);
