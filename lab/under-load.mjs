@@ -65,7 +65,8 @@ for (let time = 1; time <= Number(values.times); time++) {
     env,
   });
   console.log(
-    `run ${time} of ${values.times} beside ${loops.length} busy loops: ${code === 0 ? 'passed' : 'FAILED'}`,
+    `run ${time} of ${values.times} beside ${loops.length} busy loops: ` +
+      `${code === 0 ? 'passed' : 'FAILED'}`,
   );
   if (isEnded) process.exit(130);
   if (code !== 0) failed += 1;

@@ -20,7 +20,8 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 const [leastMajor, leastMinor] = engines.node.match(/\d+/g).map(Number);
 if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   console.error(
-    `Paylink needs Node ${leastMajor}.${leastMinor} or later. This is ${process.version}. Get one at https://nodejs.org`,
+    `Paylink needs Node ${leastMajor}.${leastMinor} or later. This is ${process.version}. ` +
+      'Get one at https://nodejs.org',
   );
   process.exit(1);
 }
@@ -66,7 +67,8 @@ export async function pnpm(args, onOutput = () => undefined) {
   );
   if (code !== 0)
     throw new Error(
-      `${Buffer.concat(output).toString('utf8').trimEnd()}\n\npnpm ${args.join(' ')} ended with ${code}`,
+      `${Buffer.concat(output).toString('utf8').trimEnd()}\n\npnpm ${args.join(' ')} ` +
+        `ended with ${code}`,
     );
 }
 

@@ -90,7 +90,8 @@ function compare(now) {
   const added = now.filter((name) => !kept.includes(name));
   for (const name of lost) console.error(`lost: ${name}`);
   console.log(
-    `${now.length} public names: ${lost.length} lost, ${added.length} not yet in public-api.txt (pnpm api --update)`,
+    `${now.length} public names: ${lost.length} lost, ${added.length} not yet in ` +
+      'public-api.txt (pnpm api --update)',
   );
   if (lost.length > 0) process.exitCode = 1;
 }

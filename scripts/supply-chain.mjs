@@ -51,7 +51,8 @@ try {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
   const scripted = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
   console.log(
-    `${Object.keys(packages).length - 1} packages installed, ${scripted.length} with an install script ${scripted.join(' ')}`,
+    `${Object.keys(packages).length - 1} packages installed, ${scripted.length} with an ` +
+      `install script ${scripted.join(' ')}`,
   );
   if (scripted.length > 0) process.exitCode = 1;
 

@@ -34,8 +34,10 @@ export async function measureEvents(plan: LoopPlan): Promise<Section> {
   return {
     title: 'Verification, JSON and event, in a loop',
     notes: [
-      'The same bytes for all, each signed in the own scheme of its library. µs and ratio as above.',
-      'paylink is createVerifier(…).verify(body, headers), awaited; by hand is the above and JSON.parse(body.toString()).',
+      'The same bytes for all, each signed in the own scheme of its library. µs and ratio ' +
+        'as above.',
+      'paylink is createVerifier(…).verify(body, headers), awaited; by hand is the above ' +
+        'and JSON.parse(body.toString()).',
     ],
     rows: await measureSizes(
       [eventByHand, paylinkEvent, octokit, stripe, standardWebhooks, svix, tern],

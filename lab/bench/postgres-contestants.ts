@@ -52,7 +52,8 @@ async function migrated(pool: Pool) {
 /** What a careful developer writes: BEGIN, the mark, the credit, COMMIT. */
 async function byHand(pool: Pool): Promise<Express> {
   await pool.query(
-    'CREATE TABLE IF NOT EXISTS marks (key text PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now())',
+    'CREATE TABLE IF NOT EXISTS marks (key text PRIMARY KEY, done_at timestamptz NOT NULL ' +
+      'DEFAULT now())',
   );
 
   async function creditOnce(reference: string): Promise<void> {

@@ -117,7 +117,8 @@ for (const { roundTrip, goal } of NETWORKS) {
     const cpu = (samples: Sample[]): string =>
       median(pick(samples, 'cpuMicrosecondsPerRequest')).toFixed(0);
     console.error(
-      `${at}: CPU of the server ${cpu(store)} µs a request, with the question ${cpu(payments)}, by hand ${cpu(byHand)}`,
+      `${at}: CPU of the server ${cpu(store)} µs a request, with the question ` +
+        `${cpu(payments)}, by hand ${cpu(byHand)}`,
     );
   }
 }
@@ -162,7 +163,8 @@ else {
   for (const { what, value, spread, goal, reached } of rows) {
     const [least, greatest] = spread.map((ratio) => ratio.toFixed(2));
     console.log(
-      `${what.padEnd(78)}${value.toFixed(2)}  (${least} to ${greatest})${goal ? `  goal ${goal}  ${reached ? 'reached' : 'NOT reached'}` : ''}`,
+      `${what.padEnd(78)}${value.toFixed(2)}  (${least} to ` +
+        `${greatest})${goal ? `  goal ${goal}  ${reached ? 'reached' : 'NOT reached'}` : ''}`,
     );
   }
 }

@@ -41,8 +41,10 @@ export async function measureHost(host: HostName, plan: RacePlan): Promise<Secti
     return {
       title: HOSTS[host].title,
       notes: [
-        'req/s and CPU µs (the CPU time that the server used for a request): medians. /bare, /by hand and /least: median ratio over the rounds.',
-        'cores: how busy the server was. Below 0.9 something else held it up, and only the CPU time tells anything.',
+        'req/s and CPU µs (the CPU time that the server used for a request): medians. ' +
+          '/bare, /by hand and /least: median ratio over the rounds.',
+        'cores: how busy the server was. Below 0.9 something else held it up, and only ' +
+          'the CPU time tells anything.',
       ],
       rows,
     };

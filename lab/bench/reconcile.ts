@@ -35,7 +35,8 @@ const references = Array.from({ length: count }, (_, index) => `order-${index}`)
 const report = await payments.reconcile(references, { concurrency });
 const seconds = (performance.now() - started) / 1_000;
 console.log(
-  `${report.credited.length} references, ${concurrency} at a time, ${readMs} ms a read: ${seconds.toFixed(1)} s`,
+  `${report.credited.length} references, ${concurrency} at a time, ${readMs} ms a read: ` +
+    `${seconds.toFixed(1)} s`,
 );
 service.close();
 service.closeAllConnections();

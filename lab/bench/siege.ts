@@ -47,7 +47,8 @@ const report: Report = {
     {
       title: 'A thousand senders of 64 kB that never end',
       notes: [
-        'kB in use: objects and buffers after a collection, for each sender. kB resident: what the process grew by, with what the engine keeps',
+        'kB in use: objects and buffers after a collection, for each sender. kB resident: ' +
+          'what the process grew by, with what the engine keeps',
         'for itself. Each server is a fresh process.',
       ],
       rows: senders,
@@ -55,8 +56,10 @@ const report: Report = {
     {
       title: '200 genuine requests a second beside a flood',
       notes: [
-        'of them/s: the requests of the flood that were answered; 0.7 of the most bare 401s that the server gives alone were asked for.',
-        "p99: of the genuine requests, from when each was due; the median. to bare: the median of each round's own ratio.",
+        'of them/s: the requests of the flood that were answered; 0.7 of the most bare ' +
+          '401s that the server gives alone were asked for.',
+        'p99: of the genuine requests, from when each was due; the median. to bare: the ' +
+          "median of each round's own ratio.",
       ],
       rows: floods,
     },

@@ -52,7 +52,10 @@ function formatHosts(sections: readonly Section[], goals: readonly Goal[]): stri
         const ratios = ['bare', 'by hand', 'least'].map((of) => {
           const [from, to] = spread![`CPU /${of}`]!;
           // Of the CPU time of a request, so the greatest is the least of requests.
-          return `${formatNumber(1 / figures[`CPU /${of}`]!)} (${formatNumber(1 / to)} to ${formatNumber(1 / from)})`;
+          return (
+            `${formatNumber(1 / figures[`CPU /${of}`]!)} (${formatNumber(1 / to)} to ` +
+            `${formatNumber(1 / from)})`
+          );
         });
         const wanted = own
           .map((goal) => `${goal.goal} of ${goal.title.split(' of ').at(-1)!}`)

@@ -76,7 +76,8 @@ export class Book {
     const first = this.#orders + 1;
     this.#orders += count;
     await this.query(
-      `INSERT INTO orders SELECT 'order-' || number, ${amountOf(0)} + number FROM generate_series($1::int, $2::int) AS number`,
+      `INSERT INTO orders SELECT 'order-' || number, ${amountOf(0)} + number FROM ` +
+        'generate_series($1::int, $2::int) AS number',
       [first, this.#orders],
     );
     return Array.from({ length: count }, (_, index) => `order-${first + index}`);

@@ -1,6 +1,9 @@
 /**
  * The proof at full length:
- * `durability [kills|duplicates|million] [--kills N] [--orders N] [--count N] [--seed N] [--design NAME]`.
+ *
+ *     pnpm lab durability [kills|duplicates|million]
+ *       [--kills N] [--orders N] [--count N] [--seed N] [--design NAME]
+ *
  * The tests beside this file run the same code, shorter.
  */
 import { readOptions } from '../options.js';

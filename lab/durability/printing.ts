@@ -31,7 +31,8 @@ export function progress(what: string, total: number): (done: number) => void {
     printed = now;
     const left = ((now - started) / done) * (total - done);
     console.error(
-      `${what}: ${done} of ${total}, ${(done / ((now - started) / 1_000)).toFixed(1)} a second, ${(left / 1_000).toFixed(0)} s left`,
+      `${what}: ${done} of ${total}, ${(done / ((now - started) / 1_000)).toFixed(1)} a ` +
+        `second, ${(left / 1_000).toFixed(0)} s left`,
     );
   };
 }

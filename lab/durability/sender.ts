@@ -50,7 +50,8 @@ export class Sender {
       await pause(this.#random.next() * RETRY_MS);
     }
     throw new Error(
-      `${reference} is not acknowledged after ${statuses.length} replies, the last ${statuses.at(-1) ?? 'missing'}`,
+      `${reference} is not acknowledged after ${statuses.length} replies, the last ` +
+        `${statuses.at(-1) ?? 'missing'}`,
     );
   }
 

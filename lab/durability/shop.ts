@@ -79,7 +79,8 @@ export class Shop {
           waitingCount: 0,
         });
         const open =
-          "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+          'SELECT query FROM pg_stat_activity WHERE datname = current_database() AND ' +
+          "state LIKE 'idle in transaction%'";
         expect(await this.book.query(open)).toEqual([]);
       },
       { timeout: 30_000, interval: 20 },

@@ -107,12 +107,15 @@ export async function failsSafe(server: PostgresServer, pooled: PostgresServer):
     for (const reference of references)
       if (await shop.deliver(reference)) acknowledged.push(reference);
     const [row] = await shop.book.query<{ credits: number; marks: number }>(
-      'SELECT (SELECT count(*) FROM credits)::int AS credits, (SELECT count(*) FROM paylink_marks)::int AS marks',
+      'SELECT (SELECT count(*) FROM credits)::int AS credits, (SELECT count(*) FROM ' +
+        'paylink_marks)::int AS marks',
     );
     const { credits, marks } = row!;
     const isSafe = acknowledged.length === 0 && credits === 0 && marks === 0;
     return {
-      ran: `${references.length} deliveries: ${references.length - acknowledged.length} refused, ${credits} credited`,
+      ran:
+        `${references.length} deliveries: ${references.length - acknowledged.length} ` +
+        `refused, ${credits} credited`,
       faults: isSafe
         ? []
         : [`${acknowledged.length} acknowledged, ${credits} credited, ${marks} marked`],
@@ -169,7 +172,9 @@ export async function fullDisk(): Promise<Found | { readonly missing: string }> 
     for (const reference of references) await shop.sender.untilAcknowledged(reference);
     const wrong = await shop.wrong(references);
     return {
-      ran: `${acknowledged.length} acknowledged, ${refused} refused while it was full, ${references.length} credited afterwards`,
+      ran:
+        `${acknowledged.length} acknowledged, ${refused} refused while it was full, ` +
+        `${references.length} credited afterwards`,
       faults: [
         ...(refused === 0 || acknowledged.length < 20
           ? ['the disk was never full, or always']

@@ -69,12 +69,15 @@ export async function failover(server: PostgresServer): Promise<Found> {
     const { credited, lost, doubled, early } = await book.verdict();
     const isRight = credited === ORDERS && lost === 0 && doubled === 0 && early === 0;
     return {
-      ran: `${ORDERS} orders and their replays, ${refused} refused until the replica was master, ${calls - ORDERS} credits run again`,
+      ran:
+        `${ORDERS} orders and their replays, ${refused} refused until the replica was ` +
+        `master, ${calls - ORDERS} credits run again`,
       faults: [
         ...(isRight
           ? []
           : [
-              `of ${ORDERS} orders ${credited} credited, ${lost} lost, ${doubled} doubled, ${early} early`,
+              `of ${ORDERS} orders ${credited} credited, ${lost} lost, ${doubled} ` +
+                `doubled, ${early} early`,
             ]),
         ...(refused > 0 ? [] : ['no delivery came while there was no master']),
         ...(redis.masters() === 3 ? [] : ['no replica took over']),

@@ -87,7 +87,8 @@ export async function duplicates(server: PostgresServer, { orders }: Size): Prom
     faults: isRight
       ? []
       : [
-          `of ${orders} orders ${credited} credited, ${lost} lost, ${doubled} doubled, ${early} early`,
+          `of ${orders} orders ${credited} credited, ${lost} lost, ${doubled} doubled, ` +
+            `${early} early`,
         ],
   };
 }

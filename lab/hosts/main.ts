@@ -46,7 +46,8 @@ const reports: HostReport[] = [];
 for (const host of chosen) {
   const report = await reportOf(host);
   console.error(
-    `${report.name} ${report.version}: ${report.tried} attacks, ${report.faults.length} faults (${report.seconds} s)`,
+    `${report.name} ${report.version}: ${report.tried} attacks, ${report.faults.length} ` +
+      `faults (${report.seconds} s)`,
   );
   for (const fault of report.faults) console.error(`  ${fault}`);
   reports.push(report);

@@ -51,6 +51,8 @@ export function markdown(
   rows: readonly (readonly (string | number)[])[],
 ): string {
   const line = (cells: readonly (string | number)[]): string =>
-    `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+    '| ' +
+    `${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} ` +
+    '|';
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

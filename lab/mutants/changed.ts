@@ -1,6 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
-/** The lines of sources that were added or changed since a commit, as Stryker takes them: `path:first-last`. */
+/**
+ * The lines of sources that were added or changed since a commit, as Stryker takes them:
+ * `path:first-last`.
+ */
 export function changedLines(root: string, since: string): string[] {
   const diff = execFileSync(
     'git',

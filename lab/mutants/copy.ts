@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Copies the checkout, so that no source is mutated in the checkout, where people work. Stryker's own copy would not do: in it a package finds the
- * others by links into the checkout, and these are not mutated.
+ * Copies the checkout, so that no source is mutated in the checkout, where people work. Stryker's
+ * own copy would not do: in it a package finds the others by links into the checkout, and these are
+ * not mutated.
  */
 export function copyOfCheckout(root: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'paylink-mutants-'));

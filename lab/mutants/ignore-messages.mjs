@@ -1,6 +1,7 @@
 /**
- * A plugin of Stryker: leaves the texts that people read as they are. A text is a message where a space stands between two words;
- * codes, header names, kinds and SQL of one word have none. Plain JavaScript, since Stryker's own processes load it.
+ * A plugin of Stryker: leaves the texts that people read as they are. A text is a message where a
+ * space stands between two words; codes, header names, kinds and SQL of one word have none. Plain
+ * JavaScript, since Stryker's own processes load it.
  */
 import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin';
 

@@ -1,8 +1,10 @@
 /**
- * Puts faults into the sources, one at a time, and says which of them no test notices (Stryker). A survivor without an entry in
- * survivors.json, an entry without a survivor and a package under its least percentage end it with 1.
+ * Puts faults into the sources, one at a time, and lists the faults that no test notices (Stryker).
+ * Exits with 1 if a survivor has no entry in survivors.json, if an entry has no survivor, or if a
+ * package is under its least percentage.
  *
- *     pnpm lab mutants [--package NAME]… [--file PATH[:FIRST-LAST]]… [--changed [--since COMMIT]] [--concurrency N] [--fresh]
+ *     pnpm lab mutants [--package NAME]… [--file PATH[:FIRST-LAST]]… [--changed [--since COMMIT]]
+ *       [--concurrency N] [--fresh]
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +33,8 @@ const { values } = readOptions({
 const unknown = values.package.filter((name) => !TARGETS.some((target) => target.name === name));
 if (unknown.length > 0) {
   console.error(
-    `Unknown package ${unknown.join(', ')}. Valid packages: ${TARGETS.map(({ name }) => name).join(', ')}`,
+    `Unknown package ${unknown.join(', ')}. Valid packages: ` +
+      `${TARGETS.map(({ name }) => name).join(', ')}`,
   );
   process.exit(2);
 }
@@ -50,7 +53,10 @@ function mutatedIn(
 function table(rows: readonly Score[]): string {
   const lines = rows.map(({ file, noticed, justified, survivors }) => {
     const all = noticed + justified + survivors.length;
-    return `${file.padEnd(48)} ${[all, noticed, justified, survivors.length].map((count) => String(count).padStart(9)).join(' ')}`;
+    return (
+      `${file.padEnd(48)} ` +
+      `${[all, noticed, justified, survivors.length].map((count) => String(count).padStart(9)).join(' ')}`
+    );
   });
   return [`${''.padEnd(48)}   mutants   noticed justified  survived`, ...lines].join('\n');
 }
@@ -111,7 +117,8 @@ for (const { target, mutate } of chosen) {
     console.log(table(rows));
     const percent = (noticed / (all || 1)) * 100;
     console.log(
-      `${target.name}: ${all} mutants, ${noticed} noticed (${percent.toFixed(1)} %), ${justified} justified, ${survivors.length} survived\n`,
+      `${target.name}: ${all} mutants, ${noticed} noticed (${percent.toFixed(1)} %), ` +
+        `${justified} justified, ${survivors.length} survived\n`,
     );
     if (target.least === undefined && survivors.length > 0)
       faults.push(`${target.name}: ${survivors.length} survived`);

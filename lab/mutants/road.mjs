@@ -20,7 +20,8 @@ const MUTANTS = [
     'requireBytes lets text pass',
     'signature.ts',
     'if (isBytes(rawBody)) return rawBody;',
-    "if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);\n  if (isBytes(rawBody)) return rawBody;",
+    "if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);\n  if " +
+      '(isBytes(rawBody)) return rawBody;',
   ],
   [
     'verifyBody goes on without a match',

@@ -110,7 +110,10 @@ export async function runStryker(
   return JSON.parse(readFileSync(json, 'utf8')) as Report;
 }
 
-/** So that a later run tries them again: of a mutant of a module's own constant Stryker does not know which new test concerns it. */
+/**
+ * So that a later run tries them again: of a mutant of a module's own constant Stryker does not
+ * know which new test concerns it.
+ */
 function forgetSurvivors(incrementalFile: string): void {
   if (!existsSync(incrementalFile)) return;
   const report = JSON.parse(readFileSync(incrementalFile, 'utf8')) as {

@@ -151,7 +151,8 @@ export class Invariants {
       if (comparesAmounts && times > 0 && amount !== linkAmount) {
         this.violated(
           'amount',
-          `${tenant}/${reference} was credited, and what was paid is ${linkAmount} and not its ${amount}`,
+          `${tenant}/${reference} was credited, and what was paid is ${linkAmount} and ` +
+            `not its ${amount}`,
         );
       }
     }

@@ -109,7 +109,8 @@ async function simulate(
     return refuse(`only ${total.histories} of ${count} histories came to their end`);
   const seconds = (performance.now() - started) / 1_000;
   console.log(
-    `${count} histories (${designs.join(', ')}) from seed ${first}: 0 violations; ${total.happenings} happenings ` +
+    `${count} histories (${designs.join(', ')}) from seed ${first}: 0 violations; ` +
+      `${total.happenings} happenings ` +
       `in ${Math.round(total.duration / 3_600_000)} virtual hours and ${seconds.toFixed(1)} s`,
   );
   return 0;

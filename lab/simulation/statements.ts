@@ -24,7 +24,8 @@ export const SQL = {
   markPaid: 'UPDATE orders SET paid = true WHERE tenant = $1 AND reference = $2 AND NOT paid',
   unpaid: 'SELECT tenant, reference FROM orders WHERE NOT paid ORDER BY tenant, reference',
   payAndCount:
-    'UPDATE orders SET paid = true, credits = credits + 1 WHERE tenant = $1 AND reference = $2 AND NOT paid',
+    'UPDATE orders SET paid = true, credits = credits + 1 WHERE tenant = $1 AND reference ' +
+    '= $2 AND NOT paid',
   credit: 'INSERT INTO credits (tenant, reference, amount, kind) VALUES ($1, $2, $3, $4)',
   lookUp: 'SELECT FROM marks WHERE key = $1',
   mark: 'INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING',

@@ -30,7 +30,8 @@ export function runs<Flags extends CommonFlags>(
       // file.
       .option(
         '--dotenv <path>',
-        'take the variables below from a .env file, where they are not set (default: .env, where there is one)',
+        'take the variables below from a .env file, where they are not set (default: ' +
+          '.env, where there is one)',
       )
       .option('--json', 'JSON on stdout, for programs')
       .action(async () => {

@@ -16,12 +16,18 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
   const known = codeOf(reply);
   if (known !== undefined && Object.hasOwn(ADVICE_BY_CODE, known)) return ADVICE_BY_CODE[known];
   if (status === 429)
-    return 'A rate limiter answered in front of the webhook. It says nothing about the signature: try again later.';
+    return (
+      'A rate limiter answered in front of the webhook. It says nothing about the ' +
+      'signature: try again later.'
+    );
   if (stranger !== undefined && status !== 404 && status !== 405 && status !== 500) {
     return `${STRANGER} (${factsOf(reply)}): it looks like ${stranger}.`;
   }
   if (status === 401 || status === 403) {
-    return `${ADVICE_BY_CODE['invalid_signature']!} ${STRANGER} (${factsOf(reply)}), such as a login or a firewall.`;
+    return (
+      `${ADVICE_BY_CODE['invalid_signature']!} ${STRANGER} (${factsOf(reply)}), such as a ` +
+      'login or a firewall.'
+    );
   }
   if (status === 404) return 'The path has no route: compare it with the path of the webhook.';
   if (status === 405) return 'The path is there, but not for POST.';

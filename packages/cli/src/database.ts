@@ -26,7 +26,8 @@ export function findDatabase(
   output.hide(...passwords, ...passwords.map(decoded));
   if (flag !== undefined && passwords.length > 0) {
     output.advise(
-      `--database-url stays in the shell history and shows in the process list; ${DATABASE_VARIABLE} in the environment does not`,
+      '--database-url stays in the shell history and shows in the process list; ' +
+        `${DATABASE_VARIABLE} in the environment does not`,
     );
   }
   return { url, isOfProject: flag === undefined && isOfProject(DATABASE_VARIABLE) };

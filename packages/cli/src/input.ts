@@ -16,7 +16,8 @@ export async function readBytes(path: string, option: string): Promise<Buffer> {
     return await readFile(path);
   } catch (error) {
     throw usageFailure(
-      `${option}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`,
+      `${option}: ${path} cannot be read ` +
+        `(${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`,
     );
   }
 }

@@ -59,7 +59,10 @@ export function explainNoAnswer(error: unknown, url: URL): string {
   if (/^(ERR_SSL|EPROTO)/.test(code))
     return `${url.host} does not speak TLS: did you mean http://?`;
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
-    return `its certificate is not trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS`;
+    return (
+      `its certificate is not trusted (${code}): name its authority's file in ` +
+      'NODE_EXTRA_CA_CERTS'
+    );
   }
   if (code.startsWith('HPE_')) return `the server at ${showUrl(url)} does not speak HTTP`;
   if (message === 'bad port')

@@ -41,7 +41,8 @@ const COMMANDS = [
 export function createProgram(): Command {
   const program = new Command('paylink')
     .description(
-      'Build and test an integration of the Payment Link Service: on your own machine, without an account.',
+      'Build and test an integration of the Payment Link Service: on your own machine, ' +
+        'without an account.',
     )
     .version(readVersion(), '-V, --version', 'print the version')
     .helpCommand('help [command]', 'print the help of a command')

@@ -46,7 +46,8 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
   if (apiKey === undefined) {
     throw usageFailure(
       'no API key',
-      `set ${API_KEY_VARIABLE}, or give --dotenv, --api-key-file or --api-key. paylink emulate prints one`,
+      `set ${API_KEY_VARIABLE}, or give --dotenv, --api-key-file or --api-key. paylink ` +
+        'emulate prints one',
     );
   }
   const sources: Record<string, string> = {
@@ -61,7 +62,8 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
     !isOfProject(apiKey.source)
   ) {
     throw usageFailure(
-      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only the .env of this folder names`,
+      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only the .env of ` +
+        'this folder names',
       'if that is right, give --base-url, or --dotenv .env',
     );
   }
@@ -101,7 +103,8 @@ function explain(error: PaylinkError, output: Output): Failure {
     quote(error.body, output),
     requestId === undefined ? undefined : `its request id is ${requestId}`,
     mayHaveCreated && idempotencyKey !== undefined
-      ? `perhaps the link was made: --idempotency-key ${idempotencyKey} tries again without making a second one`
+      ? `perhaps the link was made: --idempotency-key ${idempotencyKey} tries again without ` +
+          'making a second one'
       : undefined,
   );
 }

@@ -217,7 +217,8 @@ async function look(
         'is the shell variable set that it was taken from?',
       );
     output.advise(
-      `${flagName} stays in the shell history and shows in the process list; ${variables.at(-1)!} in the environment does not`,
+      `${flagName} stays in the shell history and shows in the process list; ` +
+        `${variables.at(-1)!} in the environment does not`,
     );
     return { value, source: flagName };
   }

@@ -226,7 +226,8 @@ const always: Readonly<Record<string, Scenario>> = {
             key,
             async () => {
               await pause(1);
-              // eslint-disable-next-line @typescript-eslint/only-throw-error -- merchants' handlers throw such things too
+              // Merchants' handlers throw such values too.
+              // eslint-disable-next-line @typescript-eslint/only-throw-error
               throw error;
             },
             of(key),

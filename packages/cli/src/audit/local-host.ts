@@ -5,7 +5,8 @@ export function requireAllowedHost(url: URL, allowed: readonly string[] = []): v
   if (isLocalHost(url.hostname) || allowed.includes(url.hostname) || allowed.includes(url.host))
     return;
   throw usageFailure(
-    `${url.hostname} is not this machine, and genuine notifications are sent, which credit an order`,
+    `${url.hostname} is not this machine, and genuine notifications are sent, which ` +
+      'credit an order',
     `if that server is yours, and not the one in production: --allow-host ${url.hostname}`,
   );
 }

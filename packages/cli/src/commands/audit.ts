@@ -49,24 +49,29 @@ export function auditCommand(): Command {
   const command = new Command('audit')
     .summary('attack your running server, and see whether it holds')
     .description(
-      'Sends forged, replayed, broken and genuine notifications to a running server in any language, and names its faults with ' +
-        'evidence and fixes. Audit only your own servers, and not in production: a few hundred of the notifications are ' +
+      'Sends forged, replayed, broken and genuine notifications to a running server in ' +
+        'any language, and names its faults with ' +
+        'evidence and fixes. Audit only your own servers, and not in production: a few ' +
+        'hundred of the notifications are ' +
         'genuine, so the server credits their order and others named after it.',
     )
     .option('--to <url>', 'the address of the webhook')
     .option(
       '--reference <reference>',
-      'the order of the genuine notifications, which may be credited (default: paylink-audit). Can be repeated. A server that looks ' +
+      'the order of the genuine notifications, which may be credited (default: ' +
+        'paylink-audit). Can be repeated. A server that looks ' +
         'up its orders needs five to be judged in full',
       collect,
     )
     .option(
       '--credits <url|command>',
-      'asks how often an order was credited; {reference} is replaced. A response body or standard output that is a number',
+      'asks how often an order was credited; {reference} is replaced. A response body or ' +
+        'standard output that is a number',
     )
     .option(
       '--settle <seconds>',
-      'seconds between an answer and its credit, longer than the queue of the server takes (default: 0.6)',
+      'seconds between an answer and its credit, longer than the queue of the server ' +
+        'takes (default: 0.6)',
       seconds,
     )
     .option(
@@ -109,11 +114,13 @@ export function auditCommand(): Command {
         'every attack, with the secret in the environment',
       ],
       [
-        "paylink audit --to http://localhost:3000/webhooks/payments --credits 'http://localhost:3000/credits/{reference}'",
+        'paylink audit --to http://localhost:3000/webhooks/payments --credits ' +
+          "'http://localhost:3000/credits/{reference}'",
         'with the credits of the merchant, which finds double and lost credits too',
       ],
       [
-        'paylink audit --to http://localhost:3000/webhooks/payments --dotenv .env --json > audit.json',
+        'paylink audit --to http://localhost:3000/webhooks/payments --dotenv .env --json ' +
+          '> audit.json',
         'for a pipeline: it fails when there is a finding',
       ],
     ],
@@ -216,7 +223,10 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 function cannotBeWritten(target: string, error: unknown): string {
-  return `${target} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`;
+  return (
+    `${target} cannot be written ` +
+    `(${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`
+  );
 }
 
 function progress(

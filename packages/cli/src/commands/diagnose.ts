@@ -24,8 +24,10 @@ export function diagnoseCommand(): Command {
   const command = new Command('diagnose')
     .summary('find out why a signature does not match')
     .description(
-      'Takes a body as your server had it, the signature that came with it and your secret, tries the usual changes on ' +
-        'their way, and says which line to change. Nothing is sent, and neither the secret nor the body is printed.',
+      'Takes a body as your server had it, the signature that came with it and your ' +
+        'secret, tries the usual changes on ' +
+        'their way, and says which line to change. Nothing is sent, and neither the ' +
+        'secret nor the body is printed.',
     )
     .option('--body <file>', 'the body as your server verified it; - is stdin', '-')
     .option('--signature <hex>', 'the value of X-Service-Signature as it came');

@@ -27,9 +27,12 @@ export function doctorCommand(): Command {
   const command = new Command('doctor')
     .summary('check a running webhook: route, secret, parsers, proxies, reply times')
     .description(
-      'Looks at a running webhook from outside: is the route there, does it take POST, is the secret the same, does a parser or a proxy ' +
-        `change the body, how long do replies take. It sends bad signatures, and signed events of the kind ${KIND}, which is not ` +
-        'configured anywhere: a handler named `unrecognized` sees them. No order is credited unless you give --deliver.',
+      'Looks at a running webhook from outside: is the route there, does it take POST, is ' +
+        'the secret the same, does a parser or a proxy ' +
+        'change the body, how long do replies take. It sends bad signatures, and signed ' +
+        `events of the kind ${KIND}, which is not ` +
+        'configured anywhere: a handler named `unrecognized` sees them. No order is ' +
+        'credited unless you give --deliver.',
     )
     .option('--to <url>', 'the address of the webhook')
     .option(
@@ -84,7 +87,8 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
   output.line(text`Checking ${output.paint.bold(showUrl(url))}`);
   output.line(
     output.paint.dim(
-      `It is sent bad signatures, and signed events of the kind ${KIND}: a handler named "unrecognized" sees those.`,
+      `It is sent bad signatures, and signed events of the kind ${KIND}: a handler named ` +
+        '"unrecognized" sees those.',
     ),
   );
   output.line();

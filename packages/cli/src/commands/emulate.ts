@@ -50,9 +50,12 @@ export function emulateCommand(): Command {
   const command = new Command('emulate')
     .summary('run the Payment Link Service on your machine')
     .description(
-      'Runs the service on your machine: the API, the page where customers pay, signed notifications, and a dashboard. No money moves. ' +
-        `It prints the lines for your .env, each request to the API and each notification. Secrets are taken from the environment, ` +
-        `from .env, or from ${KEPT_SECRETS}, where new ones are kept. In another terminal, paylink pay, fail and cancel act as the customer. Ctrl-C stops it.`,
+      'Runs the service on your machine: the API, the page where customers pay, signed ' +
+        'notifications, and a dashboard. No money moves. ' +
+        'It prints the lines for your .env, each request to the API and each ' +
+        'notification. Secrets are taken from the environment, ' +
+        `from .env, or from ${KEPT_SECRETS}, where new ones are kept. In another ` +
+        'terminal, paylink pay, fail and cancel act as the customer. Ctrl-C stops it.',
     )
     .option('--port <port>', 'the port (0: any free one)', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <host>', 'the address that it listens on (default: 127.0.0.1)')
@@ -153,7 +156,9 @@ async function keep(
   if (fresh.apiKey === kept.apiKey && fresh.webhookSecret === kept.webhookSecret) return;
   await keepSecrets(fresh).catch((error: unknown) => {
     output.note(
-      `${KEPT_SECRETS} cannot be written (${String((error as NodeJS.ErrnoException).code)}): the secrets are new at each start`,
+      `${KEPT_SECRETS} cannot be written ` +
+        `(${String((error as NodeJS.ErrnoException).code)}): the secrets are new at each ` +
+        'start',
     );
   });
 }
@@ -323,7 +328,8 @@ function authorization({ apiKey }: Emulator, { flags, given }: Context): string 
       ? `$(cat ${quoteForShell(flags.apiKeyFile!)})`
       : dotenv === undefined
         ? `$${API_KEY_VARIABLE}`
-        : `$(sed -nE 's/^(export +)?${API_KEY_VARIABLE} *= *//p' ${quoteForShell(dotenv)} | tr -d \\"\\'\\\\r)`;
+        : `$(sed -nE 's/^(export +)?${API_KEY_VARIABLE} *= *//p' ${quoteForShell(dotenv)} | ` +
+          `tr -d \\"\\'\\\\r)`;
   return `-H "Authorization: Bearer ${key}"`;
 }
 

@@ -35,7 +35,8 @@ export function inboxCommand(): Command {
   return new Command('inbox')
     .summary('list failed deliveries, and send them to your webhook again')
     .description(
-      'The deliveries whose handling failed, as postgresStore(pool, { inbox: true }) keeps them. A delivery that succeeds later is no ' +
+      'The deliveries whose handling failed, as postgresStore(pool, { inbox: true }) ' +
+        'keeps them. A delivery that succeeds later is no ' +
         'longer listed.',
     )
     .addCommand(listCommand())
@@ -165,9 +166,12 @@ function replayCommand(): Command {
   const command = new Command('replay')
     .summary('send the deliveries that failed to your webhook again')
     .description(
-      'Signs the kept bytes and sends them to your own webhook, one at a time, the oldest first. A replay is an ordinary delivery, so ' +
-        'it cannot credit an order twice, not even if two terminals replay at once. A wrong address or secret ends it at the first ' +
-        'answer, and so do three deliveries in a row without an answer. One call has one secret: with several merchants, --tenant selects the deliveries of one.',
+      'Signs the kept bytes and sends them to your own webhook, one at a time, the oldest ' +
+        'first. A replay is an ordinary delivery, so ' +
+        'it cannot credit an order twice, not even if two terminals replay at once. A ' +
+        'wrong address or secret ends it at the first ' +
+        'answer, and so do three deliveries in a row without an answer. One call has one ' +
+        'secret: with several merchants, --tenant selects the deliveries of one.',
     )
     .option('--to <url>', 'your webhook')
     .option('--reference <reference>', 'only the deliveries of this order')
@@ -332,7 +336,8 @@ function forgetCommand(): Command {
   const command = new Command('forget')
     .summary('delete old deliveries')
     .description(
-      'Deletes the deliveries that failed last before a date, with their bodies, whether they were handled since or not.',
+      'Deletes the deliveries that failed last before a date, with their bodies, whether ' +
+        'they were handled since or not.',
     )
     .option('--older-than <age>', 'days or hours since the last failure: 30d, 12h', ago);
   addInboxOptions(command);

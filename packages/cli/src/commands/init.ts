@@ -26,7 +26,8 @@ export function initCommand(): Command {
     .summary('add the webhook, the credit, their test and the emulator to your project')
     .description(
       'Finds the framework and the database of the project in this folder. Writes the webhook, ' +
-        'the credit that runs once, the return page, a test, the lines that .env lacks, and a script ' +
+        'the credit that runs once, the return page, a test, the lines that .env lacks, ' +
+        'and a script ' +
         'that starts the emulator. It shows the changes, and asks. Nothing is installed.',
     )
     .option(

@@ -34,8 +34,10 @@ function createCommand(): Command {
   const command = new Command('create')
     .summary('create a payment link')
     .description(
-      'Creates a payment link and prints the address where the customer pays. Give --amount, or --amount-min and --amount-max with ' +
-        '--description where the customer chooses. Amounts are in the smallest unit of the currency.',
+      'Creates a payment link and prints the address where the customer pays. Give ' +
+        '--amount, or --amount-min and --amount-max with ' +
+        '--description where the customer chooses. Amounts are in the smallest unit of ' +
+        'the currency.',
     )
     .option('--reference <reference>', 'your own reference of the order')
     .option('--amount <n>', 'the amount', amount)
@@ -47,18 +49,21 @@ function createCommand(): Command {
     .option('--single-use', 'the link can be paid once: one reference, one payment')
     .option(
       '--idempotency-key <key>',
-      'the same key for the same attempt, so that a second call makes no second link (default: a new one)',
+      'the same key for the same attempt, so that a second call makes no second link ' +
+        '(default: a new one)',
     );
   addServiceOptions(command);
   runs<Flags>(command, createLink);
   return teach(command, {
     examples: [
       [
-        'paylink links create --reference order-42 --amount 15000 --single-use --idempotency-key order-42',
+        'paylink links create --reference order-42 --amount 15000 --single-use ' +
+          '--idempotency-key order-42',
         'a fixed amount',
       ],
       [
-        `paylink links create --reference gift-7 --amount-min 500 --amount-max 50000 --description 'A gift'`,
+        'paylink links create --reference gift-7 --amount-min 500 --amount-max 50000 ' +
+          `--description 'A gift'`,
         'the customer chooses the amount',
       ],
       [

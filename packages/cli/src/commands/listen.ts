@@ -54,9 +54,12 @@ export function listenCommand(): Command {
       'stand in front of your webhook, record deliveries, and say why a signature does not match',
     )
     .description(
-      'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte. Your ' +
-        'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own, until --record-limit. ' +
-        'With the webhook secret, a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
+      'Listens on this machine, behind a tunnel for instance, and forwards each delivery ' +
+        'to your own server byte for byte. Your ' +
+        'server verifies it as usual, and its answer goes back. Each delivery is recorded ' +
+        'in a file of its own, until --record-limit. ' +
+        'With the webhook secret, a signature that does not match is diagnosed. A ' +
+        'recorded delivery is sent again with --replay.',
     )
     .option('--forward-to <url>', 'your own webhook')
     .option('--port <port>', 'the port (0: any free one)', wholeNumber(0, 65_535), DEFAULT_PORT)
@@ -81,7 +84,8 @@ export function listenCommand(): Command {
         'then point your tunnel at http://127.0.0.1:4020',
       ],
       [
-        'paylink listen --forward-to http://localhost:3000/webhooks/payments --replay .paylink/deliveries/one.json',
+        'paylink listen --forward-to http://localhost:3000/webhooks/payments --replay ' +
+          '.paylink/deliveries/one.json',
         'a real delivery again, with its signature',
       ],
     ],
@@ -107,7 +111,8 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
 
   const isIgnored = await makePrivateFolder(flags.record).catch((error: unknown) => {
     throw usageFailure(
-      `--record: ${flags.record} cannot be written (${String((error as NodeJS.ErrnoException).code)})`,
+      `--record: ${flags.record} cannot be written ` +
+        `(${String((error as NodeJS.ErrnoException).code)})`,
     );
   });
   if (!isIgnored) {

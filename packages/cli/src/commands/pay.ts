@@ -45,8 +45,10 @@ function settleCommand(verb: Verb): Command {
   const command = new Command(verb)
     .summary(SUMMARIES[verb])
     .description(
-      `Acts as the customer on the payment page of an emulator on this machine (paylink emulate). It takes the ` +
-        `API key from the environment, from .env, or from ${KEPT_SECRETS}. The service itself has no such call.`,
+      'Acts as the customer on the payment page of an emulator on this machine (paylink ' +
+        'emulate). It takes the ' +
+        `API key from the environment, from .env, or from ${KEPT_SECRETS}. The service ` +
+        'itself has no such call.',
     )
     .argument('<reference>', 'the reference that the link was created with')
     .option(

@@ -19,7 +19,8 @@ function getCommand(): Command {
   const command = new Command('get')
     .summary('read the status of a payment')
     .description(
-      'Reads a payment by your own reference of the order, and prints its status: pending, success, failed or cancelled.',
+      'Reads a payment by your own reference of the order, and prints its status: ' +
+        'pending, success, failed or cancelled.',
     )
     .argument('<reference>', 'the reference that the link was created with');
   addServiceOptions(command);

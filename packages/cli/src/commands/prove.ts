@@ -42,9 +42,12 @@ export function proveCommand(): Command {
   const command = new Command('prove')
     .summary('compare your books with the service: lost, doubled, or credited without payment')
     .description(
-      'Compares your orders and your credits with the payments of the service and with the marks of your store, and gives one verdict for ' +
-        'each order: right, lost, doubled, credited without payment, amount differs, unknown, or not asked. It reads, and changes nothing. ' +
-        'An order is right only where the service was asked. Amounts are whole numbers of the smallest unit.',
+      'Compares your orders and your credits with the payments of the service and with ' +
+        'the marks of your store, and gives one verdict for ' +
+        'each order: right, lost, doubled, credited without payment, amount differs, ' +
+        'unknown, or not asked. It reads, and changes nothing. ' +
+        'An order is right only where the service was asked. Amounts are whole numbers of ' +
+        'the smallest unit.',
     )
     .option(
       '--orders <query|file>',
@@ -67,7 +70,8 @@ export function proveCommand(): Command {
     .addOption(
       new Option(
         '--ask <which>',
-        'which orders the service is asked about: all, those that books and marks do not settle, or none',
+        'which orders the service is asked about: all, those that books and marks do not ' +
+          'settle, or none',
       )
         .choices(['all', 'undecided', 'none'])
         .default('undecided'),
@@ -110,7 +114,8 @@ export function proveCommand(): Command {
   return teach(command, {
     examples: [
       [
-        `paylink prove --orders 'SELECT reference, amount FROM orders' --credits 'SELECT reference, amount FROM credits' --dotenv .env`,
+        `paylink prove --orders 'SELECT reference, amount FROM orders' --credits 'SELECT ` +
+          `reference, amount FROM credits' --dotenv .env`,
         'books in PostgreSQL, beside the marks, at DATABASE_URL',
       ],
       [
@@ -118,11 +123,13 @@ export function proveCommand(): Command {
         'exports, and every order asked',
       ],
       [
-        'paylink prove --orders orders.csv --credits credits.csv --ask all --rate 20 --state .paylink/prove',
+        'paylink prove --orders orders.csv --credits credits.csv --ask all --rate 20 ' +
+          '--state .paylink/prove',
         'a long run: after Ctrl-C the same line goes on',
       ],
       [
-        'zcat orders.csv.gz | paylink prove --orders - --credits credits.csv --marks marks.csv --ask none',
+        'zcat orders.csv.gz | paylink prove --orders - --credits credits.csv --marks ' +
+          'marks.csv --ask none',
         'without a question',
       ],
     ],

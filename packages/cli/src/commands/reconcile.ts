@@ -54,8 +54,10 @@ export function reconcileCommand(): Command {
   const command = new Command('reconcile')
     .summary('credit the paid orders whose notification never came: once, or on a schedule')
     .description(
-      'Asks the service for each of your unpaid orders, and credits those that are paid. Your own module says which orders are unpaid ' +
-        '(unpaidReferences) and how an order is credited (payments). Prints one line for each run and one for each error.',
+      'Asks the service for each of your unpaid orders, and credits those that are paid. ' +
+        'Your own module says which orders are unpaid ' +
+        '(unpaidReferences) and how an order is credited (payments). Prints one line for ' +
+        'each run and one for each error.',
     )
     .option(
       '--module <file>',
@@ -80,7 +82,8 @@ export function reconcileCommand(): Command {
     examples: [
       ['paylink reconcile --module ./payments.js', 'one run, for cron'],
       [
-        'paylink reconcile --module ./payments.js --every 5m --state cursor.json --health health.json',
+        'paylink reconcile --module ./payments.js --every 5m --state cursor.json --health ' +
+          'health.json',
         'a schedule of its own, for systemd or a container',
       ],
       ['paylink reconcile --module ./payments.js --json', 'one line of JSON for each run'],
@@ -139,7 +142,8 @@ function chooseLock({ lock, tenant = '' }: Flags, output: Output, signal: AbortS
     return (work) => runAlone(address, `paylink reconcile ${tenant}`, signal, work);
   if (lock) {
     output.note(
-      `${DATABASE_VARIABLE} names no PostgreSQL, so two runs can overlap. No order is credited twice all the same; --no-lock takes this line away`,
+      `${DATABASE_VARIABLE} names no PostgreSQL, so two runs can overlap. No order is ` +
+        'credited twice all the same; --no-lock takes this line away',
     );
   }
   return (work) => work();
@@ -178,7 +182,8 @@ async function runAgain(
     show(report, output);
     if (report.result === 'key_refused') {
       output.error('the service refused the API key (401)', [
-        `compare ${API_KEY_VARIABLE} with the key of the service; nothing is asked until this command is started again`,
+        `compare ${API_KEY_VARIABLE} with the key of the service; nothing is asked until ` +
+          'this command is started again',
       ]);
     }
     if (every === undefined || report.result === 'key_refused') return EXITS[report.result];

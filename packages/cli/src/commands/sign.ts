@@ -24,7 +24,8 @@ export function signCommand(): Command {
   const command = new Command('sign')
     .summary('sign a body as the service does')
     .description(
-      'Prints the signature of a body: lower-case hexadecimal HMAC-SHA256 of its exact bytes. Nothing is sent. A line break at the ' +
+      'Prints the signature of a body: lower-case hexadecimal HMAC-SHA256 of its exact ' +
+        'bytes. Nothing is sent. A line break at the ' +
         'end of a file is part of the body.',
     )
     .option('--body <file>', 'the body; - is stdin', '-')

@@ -41,7 +41,8 @@ export function triggerCommand(): Command {
   const command = new Command('trigger')
     .summary('send a signed notification to your server')
     .description(
-      'Sends a notification as the service does: signed, and to the one address you name. A server that accepts it treats it ' +
+      'Sends a notification as the service does: signed, and to the one address you name. ' +
+        'A server that accepts it treats it ' +
         'as a real one, so name an order that it may credit.',
     )
     .argument('[event]', 'the event kind', PAYMENT_SUCCEEDED)
@@ -63,11 +64,13 @@ export function triggerCommand(): Command {
   return teach(command, {
     examples: [
       [
-        'paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42',
+        'paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments ' +
+          '--reference order-42',
         'one notification',
       ],
       [
-        'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --times 10 --concurrent',
+        'paylink trigger --to http://localhost:3000/webhooks/payments --reference ' +
+          'order-42 --times 10 --concurrent',
         'is an order credited once?',
       ],
       [
@@ -75,7 +78,8 @@ export function triggerCommand(): Command {
         'the exact bytes of a file',
       ],
       [
-        'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --dotenv .env',
+        'paylink trigger --to http://localhost:3000/webhooks/payments --reference ' +
+          'order-42 --dotenv .env',
         'the secret of your own .env',
       ],
     ],

@@ -87,7 +87,8 @@ async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): P
       check(
         'route',
         false,
-        `answers 404, and a webhook of Paylink is at ${showUrl(elsewhere)}: the app has a prefix for its routes`,
+        `answers 404, and a webhook of Paylink is at ${showUrl(elsewhere)}: the app has a ` +
+          'prefix for its routes',
       );
     } else if (await probes.answersToGet()) {
       check('route', true, 'the path is there');
@@ -147,7 +148,12 @@ function strangerInFront(forged: Answer, signed: Answer): string | undefined {
   const look = strangerIn(forged);
   if (look === undefined && OF_THE_REQUEST.includes(forged.status)) return undefined;
   const guess = look === undefined ? '' : ` It looks like ${look}.`;
-  return `a good and a bad signature get the same reply, which is not Paylink's (${factsOf(forged)}). Something else answers, such as a login, a CSRF check or a firewall.${guess} Exempt the path of the webhook. If you verify by hand: is it the same secret?`;
+  return (
+    `a good and a bad signature get the same reply, which is not Paylink's ` +
+    `(${factsOf(forged)}). Something else answers, such as a login, a CSRF check or a ` +
+    `firewall.${guess} Exempt the path of the webhook. If you verify by hand: is it the ` +
+    'same secret?'
+  );
 }
 
 function acceptedAs(forged: Answer): string {
@@ -195,7 +201,8 @@ async function checkSecretAndBody(
     check(
       'secret',
       false,
-      'a signed event is refused: is it the same secret, and does anything change the body on its way?',
+      'a signed event is refused: is it the same secret, and does anything change the ' +
+        'body on its way?',
     );
   } else {
     const seen = `a signed event of the kind ${KIND} is answered ${described(signed)}`;
@@ -219,15 +226,20 @@ async function takesPretty(probes: Probes): Promise<boolean> {
 }
 
 const LIMITED =
-  'answers 429: a rate limiter in front of the webhook. That proves nothing about the signature. Try again later, and exempt the path';
+  'answers 429: a rate limiter in front of the webhook. That proves nothing about the ' +
+  'signature. Try again later, and exempt the path';
 const PARSER =
-  'a body parser reads the body before the webhook (body_consumed): mount the webhook before it. The log names the line';
+  'a body parser reads the body before the webhook (body_consumed): mount the webhook ' +
+  'before it. The log names the line';
 const CHANGED =
-  'some spellings of one JSON are refused and others are not: a parser or a proxy writes the JSON again on its way';
+  'some spellings of one JSON are refused and others are not: a parser or a proxy writes ' +
+  'the JSON again on its way';
 const FROM_HERE =
-  'not checked: this machine asked itself. A proxy, a tunnel or a firewall on the way of the service is not tried';
+  'not checked: this machine asked itself. A proxy, a tunnel or a firewall on the way of ' +
+  'the service is not tried';
 const FROM_INSIDE =
-  'not checked: inside is not outside. A firewall may let this machine in and keep the service out, so run this from another network too';
+  'not checked: inside is not outside. A firewall may let this machine in and keep the ' +
+  'service out, so run this from another network too';
 
 function checkStore(check: AddCheck, answer: Outcome, url: URL): void {
   if (typeof answer === 'string') return check('store', false, answer);

@@ -29,7 +29,8 @@ const PAGE =
 
 const ON_SERVER = {
   imports:
-    "import { createServer‹, type Server› } from 'node:http';\n‹import type { AddressInfo } from 'node:net';\n›",
+    "import { createServer‹, type Server› } from 'node:http';\n‹import type { AddressInfo " +
+    "} from 'node:net';\n›",
   close: '  server.closeAllConnections();\n  server.close();\n',
 };
 
@@ -241,7 +242,8 @@ export const webhook = paymentWebhookApi(${SECRET}, payments);
     mount: '',
     test: {
       ...ON_SERVER,
-      imports: `${ON_SERVER.imports}‹import type { NextApiRequest, NextApiResponse } from 'next';\n›`,
+      imports:
+        `${ON_SERVER.imports}‹import type { NextApiRequest, NextApiResponse } from ` + `'next';\n›`,
       start: `  const { webhook } = await import('./payment-webhook');
 ${listening('(req, res) => void webhook(req‹ as NextApiRequest›, res‹ as NextApiResponse›)')}`,
     },

@@ -24,8 +24,10 @@ export function paymentsFile(project: Project): string {
   const { database } = project;
   const head = [
     ...(loadsDotenv(project) ? ["import { existsSync } from 'node:fs';"] : []),
-    `import { createClient${isNext(project) ? '‹, type PaylinkClient›' : ''} } from '@paylink/client';`,
-    `import { createPayments${database === 'memory' ? ', memoryStore' : ''} } from '@paylink/payments';`,
+    `import { createClient${isNext(project) ? '‹, type PaylinkClient›' : ''} } from ` +
+      `'@paylink/client';`,
+    `import { createPayments${database === 'memory' ? ', memoryStore' : ''} } from ` +
+      `'@paylink/payments';`,
     ...(database === 'memory'
       ? []
       : [

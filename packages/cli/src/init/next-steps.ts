@@ -19,7 +19,8 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     ...(database === 'memory'
       ? []
       : [
-          `set DATABASE_URL in .env, and the names of your table in ${files.credit} and ${files.orders}`,
+          `set DATABASE_URL in .env, and the names of your table in ${files.credit} and ` +
+            `${files.orders}`,
           node(project, files.migration),
         ]),
     testLine(project, files.test),
@@ -30,8 +31,10 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     `call createOrder of ${files.orders} in your checkout, and reconcileOrders every few minutes`,
     ...(database === 'memory'
       ? [
-          `before customers pay: replace "${MEMORY_LINE}" in ${files.payments}. A restart forgets ` +
-            `which orders were credited. For PostgreSQL: ${commands.install} pg, then paylink init --yes`,
+          `before customers pay: replace "${MEMORY_LINE}" in ${files.payments}. A restart ` +
+            'forgets ' +
+            `which orders were credited. For PostgreSQL: ${commands.install} pg, then ` +
+            'paylink init --yes',
         ]
       : []),
   ];
@@ -71,7 +74,8 @@ function installLines(project: Project): string[] {
     ...(packed.length === 0
       ? []
       : [
-          `npx -y pnpm@10 pack:all ${packed.join(' ')}   # in a clone of Paylink, because no registry has ` +
+          `npx -y pnpm@10 pack:all ${packed.join(' ')}   # in a clone of Paylink, because ` +
+            'no registry has ' +
             'the packages yet: run the lines that it prints in this folder',
         ]),
     ...line(commands.install, others),
@@ -104,7 +108,8 @@ function mountLines(project: Project): string[] {
     ...(withoutRawBody === undefined
       ? []
       : [
-          `${withoutRawBody.at}: write NestFactory.create(…, { rawBody: true }), or the webhook answers 500`,
+          `${withoutRawBody.at}: write NestFactory.create(…, { rawBody: true }), or the ` +
+            'webhook answers 500',
         ]),
     ...(parser === undefined
       ? []

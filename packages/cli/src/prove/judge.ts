@@ -69,7 +69,8 @@ export function judge(books: Books, answer: Answer, currency: string): Judged {
     default:
       return found(
         'unknown',
-        `the payment has a status that the contract does not show (${JSON.stringify(answer.status)})`,
+        'the payment has a status that the contract does not show ' +
+          `(${JSON.stringify(answer.status)})`,
       );
   }
 }

@@ -142,7 +142,9 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
   /** The credits of these references as they are now. */
   async creditsOf(query: string, references: readonly string[]): Promise<CreditRow[]> {
     return this.#session(async (client) => {
-      const sql = `${selectSql(await columnsOf(client, query, '--credits'), query)} WHERE q.reference::text = ANY ($1)`;
+      const sql =
+        `${selectSql(await columnsOf(client, query, '--credits'), query)} WHERE ` +
+        'q.reference::text = ANY ($1)';
       const { rows } = await client.query<(string | null)[]>({
         text: sql,
         values: [references],
@@ -176,7 +178,10 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
     option: string,
     digest: string,
   ): Promise<string> {
-    return `SELECT '${kind}', ${digest}, q.* FROM (${selectSql(await columnsOf(client, query, option), query)}) q`;
+    return (
+      `SELECT '${kind}', ${digest}, q.* FROM ` +
+      `(${selectSql(await columnsOf(client, query, option), query)}) q`
+    );
   }
 
   async #session<T>(work: (client: Client) => Promise<T>): Promise<T> {
@@ -297,7 +302,8 @@ function digestSql(tenant: string | undefined): string {
   const identity =
     tenant === undefined
       ? `'payment.succeeded:' || q.reference`
-      : `${literal(`[${JSON.stringify(tenant)},"payment.succeeded",`)} || to_json(q.reference)::text || ']'`;
+      : `${literal(`[${JSON.stringify(tenant)},"payment.succeeded",`)} || ` +
+        `to_json(q.reference)::text || ']'`;
   return `sha256(convert_to(${identity}, 'UTF8'))`;
 }
 

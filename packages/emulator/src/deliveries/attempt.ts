@@ -87,7 +87,10 @@ function describe(error: unknown, url: URL): string {
   const { cause, code = '' } = error as Error & { code?: string };
   if (error.name === 'AbortError' && cause instanceof Error) return cause.message;
   if (CERTIFICATE.test(code)) {
-    return `the certificate of ${url.host} is not trusted (${code}): name the file of its authority in NODE_EXTRA_CA_CERTS`;
+    return (
+      `the certificate of ${url.host} is not trusted (${code}): name the file of its ` +
+      'authority in NODE_EXTRA_CA_CERTS'
+    );
   }
   // If a name has two addresses and neither answers, Node's error has no message.
   return MEANINGS[code]?.(url) ?? (error.message === '' ? code : error.message);

@@ -118,7 +118,10 @@ function fits(delivery: EmulatorDelivery, awaited: AwaitedDelivery): boolean {
 }
 
 function goalOf({ reference, status }: AwaitedDelivery): string {
-  return `no notification of ${quote(reference)} was ${status === undefined ? 'acknowledged' : `answered ${status}`}`;
+  return (
+    `no notification of ${quote(reference)} was ` +
+    `${status === undefined ? 'acknowledged' : `answered ${status}`}`
+  );
 }
 
 function explain(delivery: EmulatorDelivery | undefined): string | undefined {
@@ -128,5 +131,8 @@ function explain(delivery: EmulatorDelivery | undefined): string | undefined {
   const last = attempts.at(-1);
   if (last === undefined) return 'it has not been sent yet';
   const count = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
-  return `${count}, the last ${last.response === undefined ? `without an answer: ${last.error}` : `answered ${last.response.status}`}`;
+  return (
+    `${count}, the last ` +
+    `${last.response === undefined ? `without an answer: ${last.error}` : `answered ${last.response.status}`}`
+  );
 }

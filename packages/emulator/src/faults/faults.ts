@@ -97,7 +97,8 @@ export const FAULTS = {
   relabelled: {
     rows: ['E06', 'C24'],
     sends:
-      'the signed body of the payment in its present status under the event payment.succeeded: the signature does not cover that header',
+      'the signed body of the payment in its present status under the event ' +
+      'payment.succeeded: the signature does not cover that header',
     expected: {
       statuses: [200],
       reactions: ['acknowledge'],
@@ -123,7 +124,8 @@ export const FAULTS = {
   gzip: {
     rows: ['D12'],
     sends:
-      'the genuine body compressed under Content-Encoding: gzip, with the signature of the bytes before',
+      'the genuine body compressed under Content-Encoding: gzip, with the signature of ' +
+      'the bytes before',
     expected: { statuses: [415], reactions: ['refuse'], effect: NO_EFFECT },
   },
   two_signatures: {

@@ -45,7 +45,8 @@ export function readTarget(option: string, text: string, allowed: readonly strin
   if (!isAllowed && !isLoopbackHost(url.hostname)) {
     throw new ConfigurationError(
       option,
-      'must be on this machine (localhost, *.localhost or a loopback address), unless allowHosts names its host',
+      'must be on this machine (localhost, *.localhost or a loopback address), unless ' +
+        'allowHosts names its host',
     );
   }
   if (url.username !== '' || url.password !== '')

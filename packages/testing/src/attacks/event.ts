@@ -17,14 +17,17 @@ const absent: Verdict = {
   severity: 'low',
   fault: 'event_header',
   advice:
-    'Without an event header the kind of the event is unknown, and to act would be to guess: answer 400.',
+    'Without an event header the kind of the event is unknown, and to act would be to ' +
+    'guess: answer 400.',
 };
 const noKind: Verdict = {
   ...absent,
   // A receiver that ignores unknown kinds, and answers 200, does no harm.
   accepts: [401, 403, 422, ...ACKNOWLEDGED],
   advice:
-    'Compare the event header with the kinds that you handle, character for character. Refuse everything that is not a kind with 400. Do not log it unescaped, and do not answer 5xx.',
+    'Compare the event header with the kinds that you handle, character for character. ' +
+    'Refuse everything that is not a kind with 400. Do not log it unescaped, and do not ' +
+    'answer 5xx.',
 };
 const unknown: Verdict = {
   category: 'genuine',
@@ -33,7 +36,8 @@ const unknown: Verdict = {
   severity: 'medium',
   fault: 'unknown_kind',
   advice:
-    'Acknowledge a kind that you do not handle, and ignore it: otherwise a new kind of the service becomes a storm of retries.',
+    'Acknowledge a kind that you do not handle, and ignore it: otherwise a new kind of ' +
+    'the service becomes a storm of retries.',
 };
 
 /**

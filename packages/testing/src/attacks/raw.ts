@@ -78,7 +78,9 @@ const repeated: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'> = {
   severity: 'note',
   fault: 'several_spellings',
   advice:
-    'A proxy may look at one of two header lines, and the receiver at the other. Refuse a repeated signature: most servers join the lines with ", ", which must not be split again.',
+    'A proxy may look at one of two header lines, and the receiver at the other. Refuse a ' +
+    'repeated signature: most servers join the lines with ", ", which must not be split ' +
+    'again.',
 };
 const broken = {
   ...repeated,
@@ -95,7 +97,8 @@ const genuine = {
   severity: 'note',
   fault: 'http_form',
   advice:
-    'HTTP allows this form of a genuine notification. A proxy or a later version of the service may use it.',
+    'HTTP allows this form of a genuine notification. A proxy or a later version of the ' +
+    'service may use it.',
 } as const;
 const framing = {
   category: 'invalid',
@@ -106,7 +109,9 @@ const framing = {
   byServer: true,
   mayClose: true,
   advice:
-    'Two parties that read the length of a request differently can be made to see different requests (request smuggling). The server must answer 400: update it, and the proxy in front of it.',
+    'Two parties that read the length of a request differently can be made to see ' +
+    'different requests (request smuggling). The server must answer 400: update it, and ' +
+    'the proxy in front of it.',
 } as const;
 const otherMethod = {
   category: 'invalid',
@@ -235,7 +240,8 @@ export const rawAttacks: readonly RawAttack[] = [
       severity: 'high',
       fault: 'no_limit',
       advice:
-        'Answer 413 as soon as the declared or received length passes a limit. Otherwise a stranger fills the memory.',
+        'Answer 413 as soon as the declared or received length passes a limit. Otherwise ' +
+        'a stranger fills the memory.',
     },
     ({ request, genuineLines }) =>
       request(genuineLines(), Buffer.alloc(1_024, 0x20), {
@@ -261,7 +267,8 @@ export const rawAttacks: readonly RawAttack[] = [
       accepts: [...framing.accepts, ...ACKNOWLEDGED],
       mustClose: true,
       advice:
-        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 section 6.1): a reader of the length would take the rest for another request.',
+        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 ' +
+        'section 6.1): a reader of the length would take the rest for another request.',
     },
     ({ material, request, genuineLines }) => {
       const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];

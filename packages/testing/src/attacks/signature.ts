@@ -24,28 +24,34 @@ const missing: Verdict = {
   severity: 'critical',
   fault: 'accepts_unsigned',
   advice:
-    'Without a signature the sender is unknown: refuse with 401 before any other code runs, also where the header is absent.',
+    'Without a signature the sender is unknown: refuse with 401 before any other code ' +
+    'runs, also where the header is absent.',
 };
 const forged: Verdict = {
   ...FORGED,
   severity: 'critical',
   fault: 'does_not_verify',
   advice:
-    'Compute HMAC-SHA256 over the raw bytes of the body with the webhook secret, and refuse with 401 unless all 32 bytes are equal, compared in constant time.',
+    'Compute HMAC-SHA256 over the raw bytes of the body with the webhook secret, and ' +
+    'refuse with 401 unless all 32 bytes are equal, compared in constant time.',
 };
 const partial: Verdict = {
   ...FORGED,
   severity: 'critical',
   fault: 'compares_part',
   advice:
-    'Only a part of the signature is compared, so the rest can be guessed. Refuse every header that is not exactly 64 characters of 0-9a-f, then compare all 32 bytes in constant time.',
+    'Only a part of the signature is compared, so the rest can be guessed. Refuse every ' +
+    'header that is not exactly 64 characters of 0-9a-f, then compare all 32 bytes in ' +
+    'constant time.',
 };
 const spelling: Verdict = {
   ...FORGED,
   severity: 'medium',
   fault: 'several_spellings',
   advice:
-    'One signature must have one spelling: test /^[0-9a-f]{64}$/ on the header before it is decoded. Do not lower-case, trim, unquote, split or strip it: decoders of hexadecimal stop silently at the first other character.',
+    'One signature must have one spelling: test /^[0-9a-f]{64}$/ on the header before it ' +
+    'is decoded. Do not lower-case, trim, unquote, split or strip it: decoders of ' +
+    'hexadecimal stop silently at the first other character.',
 };
 const repeated: Verdict = { ...spelling, severity: 'note' };
 const elsewhere: Verdict = {
@@ -59,7 +65,8 @@ const weak: Verdict = {
   severity: 'critical',
   fault: 'public_secret',
   advice:
-    'The receiver verifies with a secret that is public: its own is most likely not set. Refuse to start without a secret, and take the one from the merchant portal.',
+    'The receiver verifies with a secret that is public: its own is most likely not set. ' +
+    'Refuse to start without a secret, and take the one from the merchant portal.',
 };
 
 /** The attacks on a signature's spelling, which is this service's own. */

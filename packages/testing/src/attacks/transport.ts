@@ -18,7 +18,9 @@ const encoded: Verdict = {
   severity: 'high',
   fault: 'inflates',
   advice:
-    'The signature is over the bytes on the wire. Refuse every Content-Encoding but identity with 415, before the body is read: a receiver that inflates first verifies other bytes, and lets a stranger fill its memory.',
+    'The signature is over the bytes on the wire. Refuse every Content-Encoding but ' +
+    'identity with 415, before the body is read: a receiver that inflates first verifies ' +
+    'other bytes, and lets a stranger fill its memory.',
 };
 const encodedAndSigned: Verdict = {
   ...encoded,
@@ -33,7 +35,8 @@ const genuine: Verdict = {
   severity: 'medium',
   fault: 'refuses_genuine',
   advice:
-    'The contract names no Content-Type and none of these headers, so none may decide. Always take the body as raw bytes, and keep parsers off this route.',
+    'The contract names no Content-Type and none of these headers, so none may decide. ' +
+    'Always take the body as raw bytes, and keep parsers off this route.',
 };
 const tooLarge: Verdict = {
   category: 'invalid',
@@ -43,7 +46,8 @@ const tooLarge: Verdict = {
   severity: 'high',
   fault: 'no_limit',
   advice:
-    'Read no more than a limit (64 kB is plenty for a notification), and answer 413 as soon as it is passed.',
+    'Read no more than a limit (64 kB is plenty for a notification), and answer 413 as ' +
+    'soon as it is passed.',
 };
 
 export function transportAttacks(material: Material): Attack[] {

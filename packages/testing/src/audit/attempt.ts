@@ -108,7 +108,9 @@ function judge(
   ) {
     return {
       passed: true,
-      note: `${titleOf(probe, answer)}, as to every order that it does not know. 503 would be clearer`,
+      note:
+        `${titleOf(probe, answer)}, as to every order that it does not know. 503 would be ` +
+        'clearer',
     };
   }
   // Express and NestJS have a limit, and read to the end before they say so.

@@ -49,15 +49,19 @@ interface Traits {
 }
 
 const rawBody = (framework: string): string =>
-  `Verify the bytes as received, before any parser: ${RAW_BODY[framework] ?? 'take the raw body of the request'}.`;
+  'Verify the bytes as received, before any parser: ' +
+  `${RAW_BODY[framework] ?? 'take the raw body of the request'}.`;
 const compare = (framework: string): string =>
-  `Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ${COMPARE[framework] ?? 'crypto.timingSafeEqual'}. Answer 401 otherwise.`;
+  'Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ' +
+  `${COMPARE[framework] ?? 'crypto.timingSafeEqual'}. Answer 401 otherwise.`;
 /** For receivers that do verify the raw bytes: they follow the advice of `rawBody` already. */
 const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
   refuses_genuine:
-    'The raw bytes are verified already. The log of the receiver says why it refuses these deliveries.',
+    'The raw bytes are verified already. The log of the receiver says why it refuses ' +
+    'these deliveries.',
   decodes_text:
-    'Compute the HMAC over the Buffer, and not over a string that was made of it: no toString(), no setEncoding().',
+    'Compute the HMAC over the Buffer, and not over a string that was made of it: no ' +
+    'toString(), no setEncoding().',
   trims: 'Compute the HMAC over the body with the blanks at its ends: no trim().',
   parses_first: 'A JSON parser runs before the signature is verified: keep it off this route.',
   content_type: 'Take the raw bytes for every Content-Type.',
@@ -65,7 +69,8 @@ const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
 };
 
 const record =
-  'Insert the reference into a table with a unique key in the transaction that credits, and answer 200 where it is there already.';
+  'Insert the reference into a table with a unique key in the transaction that credits, ' +
+  'and answer 200 where it is there already.';
 
 export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   does_not_verify: { title: 'does not verify at all', severity: 'critical', fix: compare },
@@ -97,22 +102,30 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   key_by_body: {
     title: 'remembers the body and not the order: credits twice for one reference',
     severity: 'critical',
-    fix: 'Remember the event kind with the reference, never a hash of the body, a header or the signature.',
+    fix:
+      'Remember the event kind with the reference, never a hash of the body, a header or ' +
+      'the signature.',
   },
   loses_credit: {
     title: 'acknowledges a payment and does not credit it',
     severity: 'critical',
-    fix: 'Answer 200 only after the credit is committed, and mark an order as done in the same transaction.',
+    fix:
+      'Answer 200 only after the credit is committed, and mark an order as done in the same ' +
+      'transaction.',
   },
   credits_unpaid: {
     title: 'credits unpaid orders',
     severity: 'critical',
-    fix: 'Credit for payment.succeeded only, and not if the signed body says otherwise. Ask the API for the payment first.',
+    fix:
+      'Credit for payment.succeeded only, and not if the signed body says otherwise. Ask ' +
+      'the API for the payment first.',
   },
   credits_nonsense: {
     title: 'credits orders that do not exist, such as "undefined"',
     severity: 'critical',
-    fix: 'Answer 400 unless `reference` is a non-blank string, and credit only an order that exists.',
+    fix:
+      'Answer 400 unless `reference` is a non-blank string, and credit only an order that ' +
+      'exists.',
   },
   compares_part: { title: 'compares a part of the signature', severity: 'critical', fix: compare },
   reserializes: { title: 'verifies re-serialised JSON', severity: 'critical', fix: rawBody },
@@ -132,7 +145,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   fails_genuine: {
     title: 'fails on genuine deliveries',
     severity: 'high',
-    fix: 'The log of the receiver says why it failed. Bind the reference as a parameter in SQL, and answer 503 for an order that it does not know.',
+    fix:
+      'The log of the receiver says why it failed. Bind the reference as a parameter in ' +
+      'SQL, and answer 503 for an order that it does not know.',
   },
   not_acknowledged: {
     title: 'does not acknowledge a genuine delivery',
@@ -142,7 +157,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   loses_unknown: {
     title: 'acknowledges orders that it does not know',
     severity: 'high',
-    fix: 'Answer 503 for an unknown order: the notification may arrive before the order is stored, and a 200 would lose it.',
+    fix:
+      'Answer 503 for an unknown order: the notification may arrive before the order is ' +
+      'stored, and a 200 would lose it.',
   },
   credits_unknown: {
     title: 'credits orders that do not exist',
@@ -157,7 +174,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   one_at_a_time: {
     title: 'serves one at a time: slow senders block it',
     severity: 'high',
-    fix: 'Serve with more than one worker, and limit the time of a body, or put a server in front that buffers requests.',
+    fix:
+      'Serve with more than one worker, and limit the time of a body, or put a server in ' +
+      'front that buffers requests.',
   },
   stops_serving: {
     title: 'stops serving',
@@ -167,7 +186,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   hangs: {
     title: 'gives no answer',
     severity: 'medium',
-    fix: 'Answer every request in bounded time, also if other code read the body, or the body is unexpected.',
+    fix:
+      'Answer every request in bounded time, also if other code read the body, or the body ' +
+      'is unexpected.',
   },
   no_deadline: {
     title: 'waits for ever for a slow body',
@@ -178,12 +199,16 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   crashes: {
     title: 'fails on malformed input',
     severity: 'medium',
-    fix: 'Refuse a signature that is not /^[0-9a-f]{64}$/ with 401, and a body that cannot be used with 400: an exception is not an answer.',
+    fix:
+      'Refuse a signature that is not /^[0-9a-f]{64}$/ with 401, and a body that cannot be ' +
+      'used with 400: an exception is not an answer.',
   },
   several_spellings: {
     title: 'takes several spellings of one signature',
     severity: 'medium',
-    fix: 'Test /^[0-9a-f]{64}$/ before the signature is decoded. Do not trim, split, unquote or lower-case it.',
+    fix:
+      'Test /^[0-9a-f]{64}$/ before the signature is decoded. Do not trim, split, unquote ' +
+      'or lower-case it.',
   },
   reads_elsewhere: {
     title: 'takes the signature from other places',
@@ -204,7 +229,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   refuses_duplicates: {
     title: 'refuses duplicates',
     severity: 'medium',
-    fix: 'Answer 200 to a notification that is already done. Otherwise a sender that retries never stops.',
+    fix:
+      'Answer 200 to a notification that is already done. Otherwise a sender that retries ' +
+      'never stops.',
   },
   quotes_body: {
     title: 'quotes the body in its replies',
@@ -219,7 +246,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   wrong_limit: {
     title: 'has another limit than was given',
     severity: 'medium',
-    fix: 'Compare the limits of the receiver and of the proxy in front of it with the limit of the audit.',
+    fix:
+      'Compare the limits of the receiver and of the proxy in front of it with the limit of ' +
+      'the audit.',
   },
   invalid_body: {
     title: 'acknowledges bodies that it cannot use',

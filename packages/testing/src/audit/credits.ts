@@ -18,7 +18,8 @@ export function booksOf(credits: (reference: string) => Promise<number> | number
       const number = await credits(reference);
       if (!Number.isSafeInteger(number) || number < 0) {
         throw new TypeError(
-          `credits must give how often an order was credited, a whole number from 0: it gave ${String(number)}`,
+          'credits must give how often an order was credited, a whole number from 0: it ' +
+            `gave ${String(number)}`,
         );
       }
       return number;
@@ -84,8 +85,10 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   if (before === 0 && after === 0) {
     add('H10', 'the first delivery', 'loses_credit', 'acknowledged, and 0 credits afterwards');
     const message =
-      'The genuine delivery was acknowledged, and the order was not credited. Is the reference an order that may be credited, and does ' +
-      `credits count right? A receiver that credits later than ${settle} ms after its answer needs a longer time to settle.`;
+      'The genuine delivery was acknowledged, and the order was not credited. Is the ' +
+      'reference an order that may be credited, and does ' +
+      `credits count right? A receiver that credits later than ${settle} ms after its ` +
+      'answer needs a longer time to settle.';
     return { results, notJudged, stop: { reason: 'unknown_reference', message } };
   }
   if (before > 0)

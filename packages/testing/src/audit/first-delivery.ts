@@ -66,7 +66,8 @@ export async function deliverFirst(
 
 /** Not a finding: a durable queue loses nothing, and only the credits show that. */
 const EARLY =
-  'answered 202 to a genuine delivery: that is right only if the event survives a crash until it is credited';
+  'answered 202 to a genuine delivery: that is right only if the event survives a crash ' +
+  'until it is credited';
 
 function titleOn(answer: WireAnswer): string {
   const status = statusOf(answer);
@@ -92,7 +93,8 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
     const seconds = Number((milliseconds / 1_000).toFixed(1));
     return stop(
       'no_answer',
-      `The server accepted the connection and gave no answer in ${seconds} s: ${question} A server that compiles at its first request ` +
+      `The server accepted the connection and gave no answer in ${seconds} s: ${question} ` +
+        'A server that compiles at its first request ' +
         'may answer when the audit is started again.',
     );
   }
@@ -104,19 +106,22 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   if (status === 401 || status === 403) {
     return stop(
       'wrong_secret',
-      'A genuine delivery was refused. Is it the same secret on both sides, under the same names of headers, and are the raw bytes verified?',
+      'A genuine delivery was refused. Is it the same secret on both sides, under the ' +
+        'same names of headers, and are the raw bytes verified?',
     );
   }
   if (status === 429) {
     return stop(
       'refused',
-      'The server limits how often it is asked (429): lift that for the audit, which asks a few hundred times.',
+      'The server limits how often it is asked (429): lift that for the audit, which asks ' +
+        'a few hundred times.',
     );
   }
   if (status === 415) {
     return stop(
       'refused',
-      'The server refused the type of a genuine delivery (415), which is application/json without a Content-Encoding: take the body as raw ' +
+      'The server refused the type of a genuine delivery (415), which is application/json ' +
+        'without a Content-Encoding: take the body as raw ' +
         'bytes of every type.',
     );
   }
@@ -124,20 +129,23 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   if (status === 404) {
     return stop(
       'no_route',
-      'The path has no route for POST, or the receiver looks up its orders and does not know the reference.',
+      'The path has no route for POST, or the receiver looks up its orders and does not ' +
+        'know the reference.',
     );
   }
   const body = typeof answer === 'string' ? '' : answer.body;
   if (body.includes('body_consumed')) {
     return stop(
       'refused',
-      'A body parser read the body before the webhook (body_consumed): mount the webhook before the parser.',
+      'A body parser read the body before the webhook (body_consumed): mount the webhook ' +
+        'before the parser.',
     );
   }
   if (status === 503) {
     return stop(
       'unknown_reference',
-      'The receiver asks for a retry (503): does it know the order of the reference, and do its store and the API answer?',
+      'The receiver asks for a retry (503): does it know the order of the reference, and ' +
+        'do its store and the API answer?',
     );
   }
   if (status >= 500)
@@ -145,13 +153,15 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   if (status === statusOf(forged)) {
     return stop(
       'wrong_secret',
-      `A genuine delivery was refused like a forged one (${status}). Is it the same secret on both sides, under the same names of headers, ` +
+      `A genuine delivery was refused like a forged one (${status}). Is it the same ` +
+        'secret on both sides, under the same names of headers, ' +
         'and are the raw bytes verified? If so, does the receiver know the order of the reference?',
     );
   }
   return stop(
     'unknown_reference',
-    'The receiver verified a genuine delivery and refused it: its log says why. Does it know the order of the reference?',
+    'The receiver verified a genuine delivery and refused it: its log says why. Does it ' +
+      'know the order of the reference?',
   );
 }
 
@@ -231,7 +241,10 @@ function hintOn(code: string): string {
     return 'the name is not known. Is it spelt right?';
   if (code === 'ETIMEDOUT') return 'the host does not answer. Is a firewall in between?';
   if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) {
-    return 'its certificate is not trusted. For one of your own, name its authority in NODE_EXTRA_CA_CERTS.';
+    return (
+      'its certificate is not trusted. For one of your own, name its authority in ' +
+      'NODE_EXTRA_CA_CERTS.'
+    );
   }
   if (/SSL|EPROTO|TLS/.test(code))
     return 'it does not speak TLS there. Is it http:// in place of https://?';

@@ -56,13 +56,17 @@ export function frameworkOf(replies: readonly WireReply[]): string | undefined {
 /** The line that gives the bytes as they were received. */
 export const RAW_BODY: Readonly<Record<string, string>> = {
   Express:
-    "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, before express.json()",
+    "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this " +
+    'route, before express.json()',
   'Next.js':
-    'read Buffer.from(await request.arrayBuffer()) in the route; in pages/api export config = { api: { bodyParser: false } }',
+    'read Buffer.from(await request.arrayBuffer()) in the route; in pages/api export ' +
+    'config = { api: { bodyParser: false } }',
   NestJS:
-    "create the app with { bodyParser: false }, mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
+    'create the app with { bodyParser: false }, mount express.raw({ type: () => true, ' +
+    "inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
   Fastify:
-    "in a plugin of its own: removeAllContentTypeParsers(), then addContentTypeParser('*', { parseAs: 'buffer' }, …)",
+    'in a plugin of its own: removeAllContentTypeParsers(), then ' +
+    "addContentTypeParser('*', { parseAs: 'buffer' }, …)",
   'Laravel or PHP': "read file_get_contents('php://input')",
   FastAPI: 'read await request.body()',
   'Django or Flask':

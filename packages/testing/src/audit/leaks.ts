@@ -25,7 +25,8 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
         severity: 'critical',
         cause: 'leaks_secret',
         advice:
-          'A sender that reads the right signature can forge at once. Never send the secret, an expected or a received signature, in an error either.',
+          'A sender that reads the right signature can forge at once. Never send the ' +
+          'secret, an expected or a received signature, in an error either.',
       },
     ),
     leak(
@@ -37,7 +38,8 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
         severity: 'medium',
         cause: 'leaks_trace',
         advice:
-          'Answer failures with a fixed text, and log the trace. In most frameworks this is production mode.',
+          'Answer failures with a fixed text, and log the trace. In most frameworks this ' +
+          'is production mode.',
       },
     ),
   ];

@@ -141,7 +141,8 @@ export function readOptions(options: AuditOptions): ReadOptions {
   }
   if (Object.keys(options.headers ?? {}).some((name) => name !== 'signature' && name !== 'event')) {
     throw new TypeError(
-      'headers takes { signature, event }, the names of the two headers: for more headers use requestHeaders',
+      'headers takes { signature, event }, the names of the two headers: for more headers ' +
+        'use requestHeaders',
     );
   }
   for (const [name, value] of Object.entries(options.requestHeaders ?? {})) {

@@ -13,12 +13,14 @@ const slow: Traits = {
   severity: 'medium',
   fault: 'no_deadline',
   advice:
-    'Give a whole body a total time (10 s is plenty), not only a time between two pieces of it, and answer 408 or close: otherwise strangers occupy every connection.',
+    'Give a whole body a total time (10 s is plenty), not only a time between two pieces ' +
+    'of it, and answer 408 or close: otherwise strangers occupy every connection.',
 };
 const cut: Traits = {
   ...slow,
   advice:
-    'A body that is not complete must neither be verified nor wait for ever: end the request when the sender goes away.',
+    'A body that is not complete must neither be verified nor wait for ever: end the ' +
+    'request when the sender goes away.',
 };
 
 /**
@@ -89,7 +91,8 @@ export const loadProbes: readonly Probe[] = [
     severity: 'high',
     fault: 'no_limit',
     advice:
-      'Count the received bytes, and answer 413 as soon as they pass a limit. Otherwise a stranger fills the memory.',
+      'Count the received bytes, and answer 413 as soon as they pass a limit. Otherwise a ' +
+      'stranger fills the memory.',
     perform: uploadEndlessly,
   },
   {
@@ -112,7 +115,9 @@ export const loadProbes: readonly Probe[] = [
     severity: 'high',
     fault: 'one_at_a_time',
     advice:
-      'Each slow sender must cost a connection and a little memory, and no worker. Limit the time of a body, or put a server in front that reads whole requests before it passes them on.',
+      'Each slow sender must cost a connection and a little memory, and no worker. Limit ' +
+      'the time of a body, or put a server in front that reads whole requests before it ' +
+      'passes them on.',
     async perform(session) {
       const began = performance.now();
       await session.serves();

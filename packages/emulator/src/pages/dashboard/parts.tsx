@@ -69,7 +69,10 @@ export function Instant({
 export function amountOf({ price, amount }: Link, language: Language): string {
   if (amount !== undefined) return formatAmount(amount, CURRENCY, language);
   if ('amount' in price) return formatAmount(price.amount, CURRENCY, language);
-  return `${formatAmount(price.amountMin, CURRENCY, language)} – ${formatAmount(price.amountMax, CURRENCY, language)}`;
+  return (
+    `${formatAmount(price.amountMin, CURRENCY, language)} – ` +
+    `${formatAmount(price.amountMax, CURRENCY, language)}`
+  );
 }
 
 /** The name of a fault or a disturbance. */

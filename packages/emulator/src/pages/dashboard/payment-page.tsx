@@ -50,7 +50,7 @@ export function PaymentPage(props: PaymentPageProps) {
         <Facts {...props} />
         <section class="card stack" aria-labelledby="actions-heading">
           <h2 id="actions-heading">{texts.actions}</h2>
-          {/* Outside of the regions that are replaced live, so that this page stays one page: sent twice, it pays once. */}
+          {/* Outside the live regions: a replaced token would let a form that is sent twice pay twice. */}
           <input type="hidden" name="page" value={randomUUID()} form="pay-form" />
           <Actions {...props} />
         </section>

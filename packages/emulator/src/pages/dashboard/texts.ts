@@ -123,7 +123,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     webhook: 'Notifications go to',
     noWebhook: 'nowhere: start the emulator with webhook.url',
     secretsHint:
-      'The API key and the webhook secret are not shown here. They were printed where the emulator was started.',
+      'The API key and the webhook secret are not shown here. They were printed where the ' +
+      'emulator was started.',
     overview: 'Overview',
     payments: 'Payments',
     deliveries: 'Deliveries',
@@ -192,7 +193,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     noActions: 'This payment is closed.',
     faults: 'Send a faulty notification',
     faultsHint:
-      'Each is sent at once and changes nothing here. The expected answer depends on whether the payment is paid. Only your shop knows whether the order was credited.',
+      'Each is sent at once and changes nothing here. The expected answer depends on ' +
+      'whether the payment is paid. Only your shop knows whether the order was credited.',
     send: 'Send',
     expected: 'Expected:',
     verdict: {
@@ -249,7 +251,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     webhook: 'Les notifications vont à',
     noWebhook: 'nulle part : lancez l’émulateur avec webhook.url',
     secretsHint:
-      'La clé d’API et le secret du webhook ne sont pas affichés ici. Ils sont affichés là où l’émulateur a été lancé.',
+      'La clé d’API et le secret du webhook ne sont pas affichés ici. Ils sont affichés ' +
+      'là où l’émulateur a été lancé.',
     overview: 'Vue d’ensemble',
     payments: 'Paiements',
     deliveries: 'Notifications',
@@ -318,7 +321,8 @@ export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = {
     noActions: 'Ce paiement est clos.',
     faults: 'Envoyer une notification défectueuse',
     faultsHint:
-      'Chacune part aussitôt et ne change rien ici. La réponse attendue dépend du paiement, payé ou non. Le sort de la commande, seule votre boutique le connaît.',
+      'Chacune part aussitôt et ne change rien ici. La réponse attendue dépend du ' +
+      'paiement, payé ou non. Le sort de la commande, seule votre boutique le connaît.',
     send: 'Envoyer',
     expected: 'Attendu :',
     verdict: {

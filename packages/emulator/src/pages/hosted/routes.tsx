@@ -126,7 +126,10 @@ function contentSecurityPolicy(link: Link | undefined): string {
     .filter((url) => url !== undefined)
     .map(sourceOf);
   const formAction = ["'self'", ...new Set(targets)].join(' ');
-  return `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
+  return (
+    `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; form-action ` +
+    `${formAction}; base-uri 'none'; frame-ancestors 'none'`
+  );
 }
 
 function sourceOf(text: string): string {
