@@ -3,7 +3,7 @@ import { codeOf, explainRedirect, factsOf, strangerIn, type Reply } from './repl
 
 const STRANGER = 'If your webhook is Paylink, something else answered';
 
-/** The next step, by the reply of a webhook to a genuine notification. */
+/** Returns the next step after a webhook's reply to a genuine notification. */
 export function adviceFor(reply: Reply, url: URL): string | undefined {
   const { status } = reply;
   const stranger = strangerIn(reply);

@@ -1,4 +1,4 @@
-/** The merchant's PostgreSQL: its address, and the merchant's own driver. */
+/** Connects to the merchant's PostgreSQL with the merchant's own driver. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,11 +10,11 @@ import { DATABASE_VARIABLE, isOfProject } from './settings.js';
 
 export interface DatabaseAddress {
   readonly url: string;
-  /** Only the .env of this folder names it, which may be a stranger's. */
+  /** Set if only this folder's .env names the address. The folder may be a stranger's. */
   readonly isOfProject: boolean;
 }
 
-/** Its password is hidden from the output from now on. */
+/** Finds the database address and hides its password from all later output. */
 export function findDatabase(
   flag: string | undefined,
   output: Output,
@@ -34,8 +34,8 @@ export function findDatabase(
 }
 
 /**
- * @throws Failure if the server cannot be reached, or a password from elsewhere would go to a
- * stranger's server
+ * @throws Failure if the server cannot be reached, or if a password from elsewhere would go to a
+ *   stranger's server
  */
 export async function connectDatabase(
   { url, isOfProject }: DatabaseAddress,
@@ -44,7 +44,7 @@ export async function connectDatabase(
   const { Client: PgClient } = await loadPg();
   const client = new PgClient({ connectionString: url, application_name: applicationName });
   if (isOfProject) keepPasswordHere(client, url);
-  // A connection that breaks is an error of the query that runs.
+  // If the connection breaks, the running query rejects, so this listener does nothing.
   client.on('error', () => undefined);
   await client.connect().catch((error: unknown) => {
     throw failure(
@@ -56,9 +56,9 @@ export async function connectDatabase(
 }
 
 /**
- * The driver adds the password of the environment, or of a password file, to an address that has
- * none. It also knows more spellings of a host than a URL has (`?host=…`), so the driver says which
- * host it would reach.
+ * Refuses to send a password to a stranger's host. The driver takes a missing password from the
+ * environment or a password file, and it knows more spellings of a host than a URL (`?host=…`), so
+ * the driver's own view of the host counts.
  */
 function keepPasswordHere({ host, password }: Client, url: string): void {
   if (isIn(url, password) || isSocket(host) || isLocalHost(host.includes(':') ? `[${host}]` : host))
@@ -80,7 +80,7 @@ function isIn(url: string, password: string | undefined): boolean {
   return password !== undefined && [...passwords, ...passwords.map(decoded)].includes(password);
 }
 
-/** As they are written: in front of the host, and in the query. */
+/** Returns the passwords of the URL's user part and query, still percent-encoded. */
 function passwordsIn(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const { password, searchParams } = new URL(url);
@@ -95,7 +95,7 @@ function decoded(password: string): string | undefined {
   }
 }
 
-/** This package brings no driver. */
+/** Loads the merchant's driver, because this package does not depend on one. */
 async function loadPg(): Promise<typeof import('pg')> {
   for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
     try {
@@ -114,7 +114,10 @@ async function loadPg(): Promise<typeof import('pg')> {
   );
 }
 
-/** The message of any thrown value. Never throws: a merchant's code can throw anything. */
+/**
+ * Returns the message of any thrown value. Never throws, although merchants' code can throw
+ * anything.
+ */
 export function messageOf(error: unknown): string {
   try {
     const [first = error] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];

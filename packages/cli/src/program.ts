@@ -17,7 +17,7 @@ import { createPaint, wantsColor } from './paint.js';
 import { escapeText } from './safe-text.js';
 import { readVersion } from './version.js';
 
-// In the order of the help: as one meets them.
+// In the order of the help, which follows a first integration.
 const COMMANDS = [
   initCommand,
   emulateCommand,
@@ -37,7 +37,6 @@ const COMMANDS = [
   proveCommand,
 ];
 
-/** The whole of `paylink`. */
 export function createProgram(): Command {
   const program = new Command('paylink')
     .description(
@@ -90,7 +89,7 @@ function configure(command: Command): void {
   command.configureHelp({ styleTitle: (title) => heading(title).value });
 }
 
-/** A mistyped `--sercet=value` is quoted back without the value. */
+/** Removes the value from a message that quotes a mistyped `--sercet=value`. */
 function withoutValue(message: string): string {
   return message.replace(/(unknown option '--?[^=']*)=[^]*?'(?=\n|$)/, "$1'");
 }

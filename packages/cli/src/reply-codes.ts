@@ -1,4 +1,4 @@
-/** The next step for each code of Paylink. docs/errors.md says more. */
+/** The next step for each Paylink code. docs/errors.md explains more. */
 export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   invalid_event: 'The X-Service-Event header is missing or is not a kind.',
   event_contradicted: 'The signed body has a status that contradicts the event.',

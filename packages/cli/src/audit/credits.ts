@@ -1,7 +1,4 @@
-/**
- * How often an order was credited, as the merchant's own side says: from an address, or from a
- * command.
- */
+/** Counts the credits of an order through the merchant's own side: an address or a command. */
 import { execFile } from 'node:child_process';
 import { failure, usageFailure } from '../failure.js';
 
@@ -10,9 +7,7 @@ const TIMEOUT = 10_000;
 
 export type Credits = (reference: string) => Promise<number>;
 
-/**
- * @throws Failure if the value is neither an address nor a command with the place of the reference.
- */
+/** @throws Failure if the value is neither an address nor a command with `{reference}` */
 export function readCredits(value: string): Credits {
   if (!value.includes(PLACE)) {
     throw usageFailure(
@@ -47,7 +42,7 @@ function fromAddress(address: string): Ask {
   };
 }
 
-/** Without a shell, so that any reference stays one argument. */
+/** Runs without a shell, so that any reference stays one argument. */
 function fromCommand([program = '', ...words]: readonly string[]): Ask {
   return (reference) =>
     new Promise((resolve, reject) => {
@@ -76,9 +71,8 @@ function readNumber(answer: string): number {
 }
 
 /**
- * Words as a shell splits them: by spaces, with quotes and backslashes, and nothing more. Outside
- * quotes a backslash stands for itself unless a quote, a blank or another one follows:
- * `C:\tools\count.exe` is a path.
+ * Splits words as a shell does: by spaces, with quotes and backslashes. Outside quotes, a backslash
+ * escapes only quotes, blanks and backslashes: `C:\tools\count.exe` stays a path.
  */
 export function splitWords(line: string): string[] {
   const words: string[] = [];

@@ -1,4 +1,4 @@
-/** A report for other programs: JUnit for test reports, SARIF 2.1.0 for code scanning. */
+/** Writes reports for other programs: JUnit for test reports, SARIF 2.1.0 for code scanning. */
 import type { AuditReport, AuditResult } from '@paylink/testing';
 
 export function toJUnit({ results, findings, durationMs, url, stopped }: AuditReport): string {

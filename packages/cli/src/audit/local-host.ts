@@ -1,6 +1,6 @@
 import { usageFailure } from '../failure.js';
 
-/** @throws Failure unless the host is this machine, or was named by --allow-host. */
+/** @throws Failure unless the host is this machine or --allow-host names it */
 export function requireAllowedHost(url: URL, allowed: readonly string[] = []): void {
   if (isLocalHost(url.hostname) || allowed.includes(url.hostname) || allowed.includes(url.host))
     return;

@@ -103,7 +103,7 @@ export function auditCommand(): Command {
     .option('--verbose', 'every attack and every finding, not only the causes')
     .option('--junit [file]', 'a JUnit report, to a file or to stdout')
     .option('--sarif [file]', 'a SARIF report, to a file or to stdout')
-    // The audit finds this out on its own. Scripts may still pass the option.
+    // Has no effect: the audit detects a confirming receiver itself. Old scripts pass the option.
     .addOption(new Option('--confirm').hideHelp());
   addSecretOptions(command);
   runs<Flags>(command, audit);
@@ -203,12 +203,13 @@ async function write(
 }
 
 /**
- * Before an audit of minutes whose report would be lost. It leaves no file behind. @throws Failure
+ * Fails before an audit that takes minutes, instead of losing its report. Leaves no file behind.
+ * @throws Failure
  */
 async function requireWritable(target: string): Promise<void> {
   try {
     const found = await stat(target).catch(ignoreMissing);
-    // Opening a pipe and closing it would end its reader.
+    // Opening and closing a pipe would end its reader.
     if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
     const file = await open(target, found === undefined ? 'wx' : 'r+');
     await file.close();
@@ -240,7 +241,7 @@ function progress(
     );
 }
 
-/** The kit explains a missing connection itself. */
+/** Rethrows a failed connection with the kit's own explanation. */
 function explainNoAudit(error: unknown): never {
   throw error instanceof Error && !(error instanceof Failure) && error.cause !== undefined
     ? failure(error.message)

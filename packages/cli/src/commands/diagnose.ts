@@ -19,7 +19,7 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly signature?: string;
 }
 
-/** `paylink diagnose`: why a signature does not match. */
+/** `paylink diagnose`: explains why a signature does not match. */
 export function diagnoseCommand(): Command {
   const command = new Command('diagnose')
     .summary('find out why a signature does not match')
@@ -54,7 +54,7 @@ async function explain({ flags, output }: Run<Flags>): Promise<number> {
   if (signature === undefined)
     throw usageFailure('no --signature: the value of X-Service-Signature, as it came');
   output.hide(signature);
-  // A secret that cannot be one is a cause to report, not a mistake of the command line.
+  // An invalid secret is a cause to report, not a command line mistake.
   const secret = await requireSecretAsIs(flags, output);
   if (body === '-' && process.stdin.isTTY)
     output.advise('reading the body from the terminal, Ctrl-D ends it');

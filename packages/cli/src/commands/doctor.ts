@@ -22,7 +22,7 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly deliver?: string;
 }
 
-/** `paylink doctor`: faults between the service and a running webhook. */
+/** `paylink doctor`: finds faults between the service and a running webhook. */
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .summary('check a running webhook: route, secret, parsers, proxies, reply times')

@@ -45,7 +45,7 @@ interface Flags extends CommonFlags, SecretFlags, ApiKeyFlags {
 
 const DEFAULT_PORT = 4010;
 
-/** `paylink emulate`: the service on this machine. */
+/** `paylink emulate`: runs the service on this machine. */
 export function emulateCommand(): Command {
   const command = new Command('emulate')
     .summary('run the Payment Link Service on your machine')
@@ -143,7 +143,7 @@ interface Given {
   readonly apiKey: Setting | undefined;
 }
 
-/** Keeps the generated secrets. If it cannot write them, the emulator works all the same. */
+/** Saves the generated secrets. If the file cannot be written, the emulator runs without it. */
 async function keep(
   { apiKey, webhookSecret }: Emulator,
   given: Given,
@@ -188,7 +188,7 @@ async function start(
   }
 }
 
-/** How the emulator's options are called here. */
+/** The flag behind each emulator option. */
 const FLAGS: Record<string, string> = {
   port: '--port',
   host: '--host',
@@ -236,7 +236,9 @@ function addresses({ baseUrl, payUrl, dashboardUrl }: Emulator): Record<string, 
   return { baseUrl, payUrl, dashboardUrl };
 }
 
-/** The generated secrets, which open only this emulator. The user's own secrets are not printed. */
+/**
+ * Prints the generated secrets, which open only this emulator. Never prints the user's own secrets.
+ */
 function generated(
   { apiKey, webhookSecret }: Emulator,
   given: Given,
@@ -289,8 +291,8 @@ function introduce(emulator: Emulator, { flags, given, output }: Context): void 
 }
 
 /**
- * A line of a .env. The user's own value is in the environment or in the .env already, so it is not
- * printed. For a flag, a comment says so, so that the lines can be pasted unchanged.
+ * Prints a .env line. A value that the user set is not repeated: the environment or the .env
+ * already has it. A value from a flag becomes a comment, so that the lines can be pasted unchanged.
  */
 function showVariable(
   name: string,
@@ -318,7 +320,7 @@ function readLine({ baseUrl }: Emulator, key: string): string {
   return `curl -sS ${quoteForShell(`${baseUrl}/v1/payments/${SAMPLE.reference}`)} ${key}`;
 }
 
-/** A key that the user gave is not repeated: the shell reads it from its place. */
+/** Returns the header for curl. The shell reads a key that the user set from the environment. */
 function authorization({ apiKey }: Emulator, { flags, given }: Context): string {
   if (given.apiKey === undefined) return `-H ${quoteForShell(`Authorization: Bearer ${apiKey}`)}`;
   const { source } = given.apiKey;
@@ -364,7 +366,7 @@ function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
   return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${outcome} ${paint.dim(`in ${durationMs} ms`)}${again}`;
 }
 
-/** A request to the API, without its body: the dashboard shows more. */
+/** Logs a request to the API without its body, which the dashboard shows. */
 function logRequest(request: ApiRequest, output: Output): void {
   const { at, durationMs, method, path, reference, status, code, message } = request;
   const common = { at: at.toISOString(), method, path, status, durationMs: Math.round(durationMs) };

@@ -30,7 +30,7 @@ import {
 
 interface Flags extends CommonFlags, InboxFlags {}
 
-/** `paylink inbox`: the deliveries that failed, and their way back. */
+/** `paylink inbox`: lists and replays failed deliveries. */
 export function inboxCommand(): Command {
   return new Command('inbox')
     .summary('list failed deliveries, and send them to your webhook again')
@@ -235,7 +235,8 @@ async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
       output.table([resultOf(delivery, replayed, output)]);
       output.record({ ...recordOf(delivery), ...answerOf(replayed) });
     }
-    // Only now: after `in_progress`, the other delivery has succeeded meanwhile.
+    // Lists after all replays, because a delivery that got `in_progress` may have succeeded
+    // meanwhile.
     const listed = new Set<string>();
     if (answers.size > 0) for await (const { key } of listedIn(inbox)) listed.add(key);
     const open = [...answers].filter(([key]) => listed.has(key)).map(([, replayed]) => replayed);
@@ -246,7 +247,8 @@ async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
 }
 
 /**
- * The .env of a cloned project could name a database whose texts a secret of elsewhere would sign.
+ * Refuses a database that only the project's .env names: a cloned project could name a stranger's
+ * database, and a secret from elsewhere would sign its texts.
  */
 function refuseStrangersDatabase(flags: ReplayFlags, url: URL): void {
   const { databaseUrl, secret, secretFile } = flags;
@@ -290,7 +292,7 @@ function resultOf(
   return [reference, status, time, ...(code === undefined ? [] : [code])];
 }
 
-/** Without the reply's body, which can quote the request. */
+/** Leaves the reply's body out, because it can quote the request. */
 function answerOf(replayed: Replayed): object {
   if (replayed === 'handled') return { result: 'handled meanwhile' };
   const { durationMs } = replayed;
@@ -301,9 +303,9 @@ function answerOf(replayed: Replayed): object {
 
 interface Conclusion {
   readonly total: number;
-  /** How many were answered. */
+  /** The number of answered deliveries. */
   readonly count: number;
-  /** The answers to those that are still in the inbox. */
+  /** The answers to deliveries that are still in the inbox. */
   readonly open: readonly Replayed[];
   readonly url: URL;
   readonly output: Output;

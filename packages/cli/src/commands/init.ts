@@ -96,7 +96,7 @@ function show({ path, before, after, isSecret, overwrites }: PlannedFile, output
   const what = before === undefined ? 'new' : overwrites ? 'overwrites' : 'adds to';
   output.line(text`${overwrites ? paint.red(what) : paint.green(what)} ${paint.bold(path)}`);
   for (const { sign, line } of diffLines(before ?? '', after)) {
-    // What opens the emulator alone is still a secret on a shared screen.
+    // A secret that opens only the emulator must not appear on a shared screen either.
     const shown =
       isSecret === true ? line.replace(/^((?:WEBHOOK_SECRET|PAYLINK_API_KEY)=).*/, '$1…') : line;
     output.line(text`  ${sign === '+' ? paint.green(`+ ${shown}`) : paint.red(`- ${shown}`)}`);
@@ -116,7 +116,7 @@ async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
   );
 }
 
-/** @throws Failure for a link out of the folder, and for every link of a file with secrets */
+/** @throws Failure for a link out of the folder, and for every link to a file with secrets */
 function refuseLinks(folder: string, { path, isSecret }: PlannedFile): void {
   refuseLinksOut(folder, path);
   const found = lstatSync(join(folder, path), { throwIfNoEntry: false });

@@ -20,7 +20,6 @@ interface Flags extends CommonFlags, ServiceFlags {
   readonly idempotencyKey?: string;
 }
 
-/** `paylink links`: the commands for payment links. */
 export function linksCommand(): Command {
   return new Command('links')
     .summary('create payment links')

@@ -38,16 +38,16 @@ interface Flags extends CommonFlags, SecretFlags {
 
 const DEFAULT_PORT = 4020;
 const DEFAULT_FOLDER = '.paylink/deliveries';
-// Some 50,000 deliveries of the service.
+// Holds about 50,000 deliveries.
 const DEFAULT_MEGABYTES = 100;
-// Far above the size of a notification, and little enough to hold in memory.
+// Far above the size of a notification, and small enough to hold in memory.
 const BODY_LIMIT = 1_000_000;
 const TIMEOUT = 30_000;
-/** Headers of the connection and not of the message: the next connection has its own. */
+/** Headers of one connection. The next connection sets its own. */
 const OF_THE_CONNECTION =
   /^(host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|upgrade|te|trailer|expect)$/i;
 
-/** `paylink listen`: stands in front of the merchant's webhook, and records deliveries. */
+/** `paylink listen`: forwards requests to the merchant's webhook and records deliveries. */
 export function listenCommand(): Command {
   const command = new Command('listen')
     .summary(
@@ -149,15 +149,13 @@ interface Context {
   readonly output: Output;
 }
 
-/**
- * Records a delivery before it is forwarded, so that none is lost if the merchant's server fails.
- */
+/** Records a delivery before forwarding it, so that a failing server loses no delivery. */
 async function take(
   req: IncomingMessage,
   res: ServerResponse,
   { record, ...context }: Context & { readonly record: Recorder },
 ): Promise<void> {
-  // The rest is read and dropped, since a sender whose connection is closed sees no 413.
+  // The rest is read and dropped, because a sender whose connection is closed does not see the 413.
   const body = await readBody(req.iterator({ destroyOnReturn: false }));
   if (body === undefined) {
     req.resume();
@@ -180,12 +178,14 @@ async function take(
 
 interface Forwarded {
   readonly status: number;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, as received. */
   readonly headers: string[];
   readonly body: Buffer;
 }
 
-/** Sends a delivery on, byte for byte. Gives the answer, or why there is none. */
+/**
+ * Forwards a delivery byte for byte. Returns the answer, or the reason why the server sent none.
+ */
 function forward(
   { method, headers, body }: RecordedDelivery,
   target: URL,
@@ -220,8 +220,8 @@ function forward(
 }
 
 /**
- * A line for each delivery, and why its signature does not match. Never the signature, the secret
- * or the body.
+ * Prints one line per delivery, with the reason if the signature does not match. Never prints the
+ * signature, the secret or the body.
  */
 async function tell(
   delivery: RecordedDelivery,
@@ -244,7 +244,6 @@ async function tell(
     typeof forwarded === 'string'
       ? forwarded
       : `${forwarded.status}${code === undefined ? '' : ` (${code})`}`;
-  // The diagnosis of the signature says more.
   const advice =
     reply === undefined || problem !== undefined ? undefined : adviceFor(reply, target);
   output.record({
@@ -276,7 +275,7 @@ function replyOf({ status, headers, body }: Forwarded): Reply {
   return { status, headers: named, body: body.toString('utf8') };
 }
 
-/** Why the signature does not match, undefined if it does. */
+/** Explains a signature that does not match. Returns undefined if the signature matches. */
 async function problemOf(delivery: RecordedDelivery, secret: string): Promise<string | undefined> {
   const signatures = valuesOf(delivery, 'x-service-signature');
   if (signatures.length === 0) return 'the delivery has no X-Service-Signature header';
@@ -318,7 +317,7 @@ function ofTheMessage(headers: readonly (readonly [string, string])[]): string[]
   return headers.filter(([name]) => !OF_THE_CONNECTION.test(name)).flat();
 }
 
-/** The whole body, undefined if it is larger than any delivery. */
+/** Returns the whole body, or undefined if the body is over the limit. */
 async function readBody(stream: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -40,7 +40,7 @@ export const payCommand = (): Command =>
 export const failCommand = (): Command => settleCommand('fail');
 export const cancelCommand = (): Command => settleCommand('cancel');
 
-/** `paylink pay|fail|cancel`: acts as the customer, on an emulator that runs on this machine. */
+/** `paylink pay|fail|cancel`: acts as the customer on an emulator on this machine. */
 function settleCommand(verb: Verb): Command {
   const command = new Command(verb)
     .summary(SUMMARIES[verb])
@@ -97,7 +97,7 @@ async function settle(
   return EXIT.ok;
 }
 
-/** @throws Failure unless the address is that of an emulator on this machine. */
+/** @throws Failure unless the address is an emulator on this machine */
 function controlUrl(baseUrl: string, verb: Verb): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isHere = url !== undefined && isLocalHost(url.hostname);

@@ -7,7 +7,6 @@ import { API_ENVIRONMENT } from '../settings.js';
 
 interface Flags extends CommonFlags, ServiceFlags {}
 
-/** `paylink payments`: the commands for payments. */
 export function paymentsCommand(): Command {
   return new Command('payments')
     .summary('read payments')
@@ -57,7 +56,7 @@ async function getPayment({ flags, args: [reference = ''], output }: Run<Flags>)
   return EXIT.ok;
 }
 
-/** A service may show 0 until the customer has chosen. A price is never 0. */
+/** The service may report 0 until the customer has chosen an amount. A price is never 0. */
 function isChosen({ amount }: { readonly amount?: number }): boolean {
   return amount !== undefined && amount !== 0;
 }

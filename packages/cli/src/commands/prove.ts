@@ -20,7 +20,7 @@ import { API_ENVIRONMENT, DATABASE_VARIABLE } from '../settings.js';
 interface Flags extends CommonFlags, ServiceFlags {
   readonly orders?: string;
   readonly credits?: string;
-  /** `false` by --no-marks. */
+  /** `false` means --no-marks. */
   readonly marks?: string | false;
   readonly marksTable?: string;
   readonly databaseUrl?: string;
@@ -37,7 +37,7 @@ interface Flags extends CommonFlags, ServiceFlags {
 
 const DEFAULT_TABLE = 'paylink_marks';
 
-/** `paylink prove`: a merchant's books against the service and the marks. */
+/** `paylink prove`: compares a merchant's books with the service and the marks. */
 export function proveCommand(): Command {
   const command = new Command('prove')
     .summary('compare your books with the service: lost, doubled, or credited without payment')
@@ -180,7 +180,7 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
     if (isForPeople) await showProof(proof, () => state.readFinal(), output);
     await writeJson(proof, () => state.readFinal(), output);
     if (flags.csv !== undefined) await writeCsv(flags.csv, state.readFinal(), output);
-    // Only now: a report that could not be written is written by the same command line again.
+    // After the report: if the report cannot be written, the same command line writes it again.
     goesOn = !proof.complete;
     if (goesOn && flags.state !== undefined)
       output.note(text`the same command line goes on where this one was stopped`);
@@ -232,7 +232,7 @@ async function readInputs(flags: Flags, output: Output): Promise<Located> {
   return { orders, credits, marks: found ? { table } : undefined, tenant, database };
 }
 
-/** The facts that make two runs the same, without the key and the password. */
+/** Identifies a run. Leaves the key and the password out. */
 function settingsOf(
   { ask, partial, currency, baseUrl }: Flags,
   { orders, credits, marks, tenant, database }: Located,

@@ -41,14 +41,14 @@ const EXITS: Readonly<Record<Result, number>> = {
   stopped: INTERRUPTED,
 };
 
-/** Milliseconds for `close` of the module. */
+/** Milliseconds for the module's `close`. */
 const CLOSING = 5_000;
 
-/** A service that is down fails every order: nobody reads ten thousand lines of that. */
+/** If the service is down, every order fails, and nobody reads ten thousand lines. */
 const MOST_ERROR_LINES = 20;
 
 /**
- * `paylink reconcile`: the schedule that credits what neither the webhook nor the page has seen.
+ * `paylink reconcile`: credits paid orders that neither the webhook nor the return page credited.
  */
 export function reconcileCommand(): Command {
   const command = new Command('reconcile')
@@ -193,7 +193,6 @@ async function runAgain(
   }
 }
 
-/** The cursor of the next run. */
 class Cursor {
   readonly #path: string | undefined;
   readonly #output: Output;
@@ -207,7 +206,7 @@ class Cursor {
       const { cursor } = Object(readJsonFile(path)) as { readonly cursor?: unknown };
       if (typeof cursor === 'string' && /^\d{1,15}:/.test(cursor)) this.value = cursor;
     } catch {
-      // A lost cursor costs some questions. A run that does not start could cost an order.
+      // A lost cursor costs a few extra requests. A run that does not start could cost an order.
       output.error(`--state: ${path} cannot be read, so this run starts without a cursor`);
     }
   }
@@ -224,7 +223,7 @@ function keepHealth(path: string, report: RunReport, output: Output): void {
   keepFile(path, { time, durationMs, result, counts }, '--health', output);
 }
 
-/** A full disk must not leave orders without their credit. */
+/** Only warns on failure: a full disk must not keep orders from being credited. */
 function keepFile(path: string, value: unknown, option: string, output: Output): void {
   try {
     writeJsonFile(path, value);
@@ -276,7 +275,7 @@ const NAMES: Readonly<Record<string, string>> = {
   inProgress: 'in progress',
 };
 
-/** The merchant's pool, or a timer of theirs, would keep the process alive. */
+/** Exits although the merchant's pool or timers would keep the process alive. */
 function endSoon(): void {
   setImmediate(() => {
     process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -19,7 +19,7 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly curl?: string;
 }
 
-/** `paylink sign`: the signature of a body. */
+/** `paylink sign`: signs a body. */
 export function signCommand(): Command {
   const command = new Command('sign')
     .summary('sign a body as the service does')
@@ -75,8 +75,8 @@ async function sign({ flags, output }: Run<Flags>): Promise<number> {
 }
 
 /**
- * `-g`, since curl would send one request for each name in `{a,b}`. `--data-binary`, since `--data`
- * would drop line breaks.
+ * Returns a curl command. `-g` stops curl from sending one request per name in `{a,b}`.
+ * `--data-binary` keeps line breaks.
  */
 function curlLine(url: URL, headers: readonly string[], file: string): string {
   const words = headers.flatMap((header) => ['-H', quoteForShell(header)]);

@@ -36,7 +36,7 @@ interface Flags extends CommonFlags, SecretFlags, NotificationFlags {
 
 type Sent = Answer | { readonly error: string; readonly durationMs: number };
 
-/** `paylink trigger`: a signed notification to a server. */
+/** `paylink trigger`: sends a signed notification to a server. */
 export function triggerCommand(): Command {
   const command = new Command('trigger')
     .summary('send a signed notification to your server')
@@ -170,7 +170,7 @@ function conclude(deliveries: readonly Sent[], { url, event, reference, output }
   return ok ? EXIT.ok : EXIT.failed;
 }
 
-/** Without the headers, which can hold cookies. */
+/** Leaves the headers out, because they can hold cookies. */
 function recordOf(sent: Sent, url: URL): object {
   if ('error' in sent) return sent;
   const { headers, ...rest } = sent;
@@ -187,14 +187,14 @@ function isAccepted(sent: Sent): boolean {
   return 'status' in sent && sent.status >= 200 && sent.status <= 299;
 }
 
-// As much of a reply as identifies it.
+// Characters of a reply that are enough to identify it.
 const REPLY_SHOWN = 300;
 
 function row(sent: Sent, number: number, output: Output): Printable[] {
   const { paint } = output;
   const time = paint.dim(`${sent.durationMs} ms`);
   if ('error' in sent) return [number, paint.red('none'), time, sent.error];
-  // Before it is cut, since half a secret would not be found.
+  // Redacts before cutting, because half a secret would not be found.
   const body = output.redact(sent.body).trim();
   const shown = body.length > REPLY_SHOWN ? `${body.slice(0, REPLY_SHOWN)}…` : body;
   return [

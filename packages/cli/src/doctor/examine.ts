@@ -1,4 +1,3 @@
-/** The checks of `paylink doctor`. */
 import { adviceFor } from '../answer-advice.js';
 import { isLocalHost } from '../audit/local-host.js';
 import { showUrl } from '../input.js';
@@ -17,7 +16,7 @@ export { KIND } from './probes.js';
 
 export interface Check {
   readonly name: string;
-  /** `undefined` if it was not checked. */
+  /** `undefined` if the check did not run. */
   readonly ok: boolean | undefined;
   readonly message: string;
 }
@@ -25,8 +24,8 @@ export interface Check {
 type AddCheck = (name: string, ok: boolean | undefined, message: string) => void;
 
 /**
- * The checks in the order in which one fault hides another. They end if nothing more can be
- * learnt.
+ * Runs the checks so that a fault never hides an earlier one. Stops if further checks cannot tell
+ * more.
  */
 export async function examine(endpoint: Endpoint, deliver: string | undefined): Promise<Check[]> {
   const checks: Check[] = [];
@@ -73,7 +72,7 @@ interface Bench {
   readonly check: AddCheck;
 }
 
-/** Whether a webhook is there for POST, by its reply to a bad signature. */
+/** Returns true if the reply to a bad signature shows a webhook for POST. */
 async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): Promise<boolean> {
   const { status } = forged;
   const { url } = endpoint;
@@ -127,7 +126,7 @@ async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): P
 /** Prefixes that frameworks and gateways put before all routes. */
 const PREFIXES = ['/api', '/v1', '/api/v1', '/prod'];
 
-/** The path that Paylink answers, if the given path has a wrong prefix. */
+/** Returns the path at which Paylink answers if the given path has a wrong prefix. */
 async function findElsewhere(probes: Probes, url: URL): Promise<URL | undefined> {
   const { pathname } = url;
   const less = PREFIXES.filter((prefix) => pathname.startsWith(`${prefix}/`)).map((prefix) =>
@@ -142,7 +141,7 @@ async function findElsewhere(probes: Probes, url: URL): Promise<URL | undefined>
   return undefined;
 }
 
-/** Says that something else answers, if it answers good and bad alike. */
+/** Names another program that answers valid and invalid signatures alike. */
 function strangerInFront(forged: Answer, signed: Answer): string | undefined {
   if (isPaylinkReply(forged) || !isSameReply(forged, signed)) return undefined;
   const look = strangerIn(forged);
@@ -172,7 +171,7 @@ function refusedAs(forged: Answer): string {
     : `is refused (${status}), not in the form of Paylink (${factsOf(forged)})`;
 }
 
-/** Whether the check could go on. */
+/** Returns true if the checks can continue. */
 async function checkSecretAndBody(
   { forged, signed }: { readonly forged: Answer; readonly signed: Answer },
   { probes, endpoint, check }: Bench,
@@ -251,10 +250,13 @@ function checkStore(check: AddCheck, answer: Outcome, url: URL): void {
   );
 }
 
-/** Statuses that name a fault, with any signature. */
+/** Statuses that report a faulty request, whatever its signature. */
 const OF_THE_REQUEST: readonly number[] = [408, 413, 415];
 
-/** Whether a signed event is refused for its signature: many receivers answer 400 to a bad one. */
+/**
+ * Returns true if the receiver rejected the signature of a signed event. Many receivers answer a
+ * bad signature with 400.
+ */
 function isRefusedAs(signed: Answer, forged: Answer): boolean {
   const { status } = signed;
   return (
@@ -272,7 +274,7 @@ function isLimited({ status }: Answer): boolean {
   return status === 429;
 }
 
-/** The status, with the code of Paylink. Nothing else of a body is shown. */
+/** Returns the status with Paylink's code. Never shows other parts of a body. */
 function described(answer: Answer): string {
   const code = codeOf(answer);
   return code === undefined ? factsOf(answer) : `${answer.status} (${code})`;

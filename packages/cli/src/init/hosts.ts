@@ -1,21 +1,21 @@
 /**
- * The routes of each host and the way its test sends a delivery, in TypeScript and ES modules. Text
- * between ‹ and › is left out in JavaScript: see render.ts.
+ * The routes of each host, and how its test sends a delivery, as TypeScript in ES modules.
+ * JavaScript omits the text between ‹ and ›: see render.ts.
  */
 import type { Framework } from './project.js';
 
 export const WEBHOOK = '/webhooks/payments';
 
 export interface Host {
-  /** The package of Paylink. */
+  /** The Paylink package. */
   readonly adapter: string;
   readonly routes: string;
-  /** The line that mounts the routes, for the last lines of the output. */
+  /** The line that mounts the routes. The command prints it at the end. */
   readonly mount: string;
   readonly test: {
-    /** `node:test` and the like are added. */
+    /** Imports besides those of the test runner. */
     readonly imports: string;
-    /** Sets `deliver`, after the settings. */
+    /** Assigns `deliver`, after the settings. */
     readonly start: string;
     readonly close?: string;
   };
@@ -34,7 +34,7 @@ const ON_SERVER = {
   close: '  server.closeAllConnections();\n  server.close();\n',
 };
 
-/** Listens with `listener`, and sends deliveries to the server. */
+/** Listens with `listener`, and sends deliveries to that server. */
 const listening = (listener: string): string => `  server = createServer(${listener});
   await new Promise‹<void>›((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address()‹ as AddressInfo›;
@@ -289,7 +289,7 @@ ${listening('(req, res) => void paymentRoutes(req, res)')}`,
   },
 };
 
-/** The files that Next.js routes to. `lib` leads from the file to the modules. */
+/** The files that Next.js routes to. `lib` is the path from the file to the modules. */
 export const NEXT_ROUTES = {
   'next-app': {
     [`app/api${WEBHOOK}/route`]: (lib: string) => `export { POST } from '${lib}/payment-webhook';

@@ -1,4 +1,4 @@
-/** The findings of a run: for people, as JSON, and as CSV. */
+/** Writes the findings for people, as JSON and as CSV. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { usageFailure } from '../failure.js';
@@ -8,7 +8,7 @@ import { FINDINGS, type Finding } from './finding.js';
 import { VERDICTS } from './judge.js';
 import { hasNoOrders, type Proof } from './prove.js';
 
-/** Of each kind, how many findings a terminal is shown. */
+/** The most findings of each kind on a terminal. */
 const SHOWN = 10;
 
 const WORDS: Readonly<Record<(typeof VERDICTS)[number] | (typeof FINDINGS)[number], string>> = {
@@ -78,9 +78,7 @@ function conclusion(proof: Proof, { paint }: Output): Printable {
   return complete ? paint.green(`no finding${rest}`) : paint.yellow(`no finding so far${rest}`);
 }
 
-/**
- * One document, written as it is read from the disk: the findings may be more than fit into memory.
- */
+/** Streams one document from the disk, because the findings may exceed the memory. */
 export async function writeJson(
   proof: Proof,
   findings: () => AsyncIterable<Finding>,
@@ -115,7 +113,7 @@ const COLUMNS = [
   'mark',
 ] as const;
 
-/** @param target a file, or stdout if it is `true`: escaped if that is a terminal */
+/** @param target a file, or `true` for stdout, which is escaped on a terminal */
 export async function writeCsv(
   target: string | true,
   findings: AsyncIterable<Finding>,

@@ -1,4 +1,4 @@
-/** The merchant's own module: the payments, and the orders that are not paid yet. */
+/** Loads the merchant's module: the payments and the unpaid orders. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -9,13 +9,13 @@ import { isConfigurationError, usageFailure } from '../failure.js';
 
 export interface ShopModule {
   readonly payments: Pick<Payments, 'reconcile'>;
-  /** With `--tenant`, the orders of that merchant. */
+  /** With `--tenant`, returns the orders of that merchant. */
   readonly unpaidReferences: (tenant?: string) => References | Promise<References>;
   /** Ends the pool, so that the server sees the connections close. */
   readonly close?: () => unknown;
 }
 
-/** @throws Failure if the module cannot be loaded, or does not export what a run needs */
+/** @throws Failure if the module cannot be loaded or lacks a required export */
 export async function loadShop(path: string): Promise<ShopModule> {
   const file = resolve(path);
   if (!existsSync(file)) throw usageFailure(`--module: there is no file ${path}`);
@@ -48,7 +48,10 @@ export async function loadShop(path: string): Promise<ShopModule> {
   return { payments, unpaidReferences, ...(typeof close === 'function' && { close }) };
 }
 
-/** Node strips types by itself only in newer versions, and never finds `./a.ts` by `./a.js`. */
+/**
+ * Registers tsx. Only newer versions of Node strip types, and Node never resolves `./a.js` to
+ * `./a.ts`.
+ */
 async function registerTsx(): Promise<void> {
   try {
     const path = createRequire(join(process.cwd(), 'package.json')).resolve('tsx');
