@@ -1,7 +1,7 @@
 import type { ServiceErrorCode } from './api/service-error.js';
 
 /**
- * Why a method of the emulator failed. `createLink` also fails with the codes of the API, such as
+ * The codes of errors from the emulator's methods. `createLink` also fails with API codes such as
  * `reference_taken`.
  */
 export type EmulatorErrorCode =
@@ -18,7 +18,7 @@ export type EmulatorErrorCode =
   | ServiceErrorCode;
 
 /**
- * The error of the emulator's methods. Branch on `code`. The message is for people and may change.
+ * An error of the emulator's methods. Branch on `code`. The message is for people and may change.
  */
 export class EmulatorError extends Error {
   override readonly name = 'EmulatorError';

@@ -19,7 +19,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads the body of POST /v1/payment-links. @throws ServiceError `invalid_request` that names the
- * field.
+ * field
  */
 export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest {
   const fields = parseObject(body);
@@ -86,7 +86,7 @@ function readAmount(
 function readReference(fields: Fields, length: number): string {
   const reference = readText(fields, 'reference', length);
   if (reference === undefined) refuse('reference is required', 'reference');
-  // A URL drops these as path segments, so the payment could never be read.
+  // URL parsers drop these path segments, so the payment could never be read.
   if (reference === '.' || reference === '..')
     refuse('reference must not be "." or ".."', 'reference');
   return reference;
@@ -109,7 +109,7 @@ function readUrl(fields: Fields, name: string, length: number): string | undefin
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     refuse(`${name} must be an http or https URL`, name);
-  // The hosted page names the host in its Content-Security-Policy, where a ";" would start another
+  // The hosted page puts the host into its Content-Security-Policy, where a ";" would start another
   // directive.
   if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`, name);
   return url.href;

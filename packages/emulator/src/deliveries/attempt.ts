@@ -3,17 +3,16 @@ import type { HeaderLine, Notification } from './notification.js';
 import type { Target } from '../server/target.js';
 import { framing, send, type Answer, type Pace } from './send.js';
 
-/** The sent request. */
 export interface SentRequest {
   readonly method: 'POST';
   readonly url: string;
-  /** The headers of the notification. A repeated header is joined with ", ". */
+  /** The headers of the notification. The values of a repeated header are joined with ", ". */
   readonly headers: Readonly<Record<string, string>>;
   /** Every header line, in the order of the wire. */
   readonly headerLines: readonly HeaderLine[];
   /** The body as UTF-8. */
   readonly body: string;
-  /** The body as it was sent. */
+  /** The body as sent. */
   readonly rawBody: Uint8Array;
 }
 
@@ -25,13 +24,13 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
   readonly request: SentRequest;
   readonly response?: Answer;
-  /** Why no response came. */
+  /** The reason if the attempt got no response. */
   readonly error?: string;
 }
 
 /**
- * A notification as it is on the wire, made once so that every attempt of a delivery sends and
- * shows the same.
+ * Turns a notification into its wire form once, so that every attempt sends and shows the same
+ * bytes.
  */
 export function toRequest({ url }: Target, { headers, body }: Notification): SentRequest {
   const joined: Record<string, string> = {};
@@ -54,7 +53,7 @@ export interface AttemptOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends once and gives the answer, or why there was none. Never throws. */
+/** Sends once. Returns the answer, or the reason for a missing answer. Never throws. */
 export async function attempt(
   { url, lookup }: Target,
   request: SentRequest,
@@ -72,7 +71,7 @@ export async function attempt(
   return { number, startedAt, durationMs: performance.now() - started, request, ...outcome };
 }
 
-/** The operating system's error codes, explained. The code stays in the message, for searches. */
+/** Explains error codes of the operating system. The message keeps the code, for searches. */
 const MEANINGS: Readonly<Record<string, (url: URL) => string>> = {
   ECONNREFUSED: ({ origin }) => `nothing listens at ${origin} (ECONNREFUSED)`,
   ECONNRESET: ({ origin }) => `${origin} closed the connection without an answer (ECONNRESET)`,
@@ -92,6 +91,6 @@ function describe(error: unknown, url: URL): string {
       'authority in NODE_EXTRA_CA_CERTS'
     );
   }
-  // If a name has two addresses and neither answers, Node's error has no message.
+  // If a name has two addresses and neither answers, Node's error has an empty message.
   return MEANINGS[code]?.(url) ?? (error.message === '' ? code : error.message);
 }

@@ -1,48 +1,49 @@
 /**
- * Faults of a notification, or of the way in which it arrives. The expected answers are those of a
- * receiver that keeps the contract. If the contract leaves a choice, every choice is accepted.
+ * Faults of a notification or of its delivery. The expected answers follow the contract. If the
+ * contract leaves a choice, the emulator accepts every choice.
  */
 
 /**
  * The meaning of a status: `acknowledge` ends the delivery, `refuse` is 400 to 499, `decline` is
- * the same without 401 and 403 (the sender was believed, and yet nothing is credited), `retry` is
- * 429 or 503, `silence` is a connection that breaks off.
+ * the same without 401 and 403 (the receiver believed the sender, but did not credit), `retry` is
+ * 429 or 503, `silence` is a broken connection.
  */
 export type Reaction = 'acknowledge' | 'refuse' | 'decline' | 'retry' | 'silence';
 
-/** How a correct receiver answers. */
+/** The answers of a correct receiver. */
 export interface Expectation {
   /** The statuses of Paylink's own receivers. */
   readonly statuses: readonly number[];
   /** The possible answers of a correct receiver to each notification of the fault. */
   readonly reactions: readonly Reaction[];
-  /** Whether no answer at all is right as well: `reactions` has `silence`. */
+  /** Set if a missing answer is right too: `reactions` has `silence`. */
   readonly silence?: true;
-  /** Right as well, though stricter is safer. */
+  /** Right answers that are less safe than a stricter one. */
   readonly tolerated?: readonly Reaction[];
   /**
-   * Whether at least one answer must acknowledge: if all of them are retried, nothing is credited.
+   * Set if at least one answer must acknowledge: if the receiver asks for a retry each time, it
+   * credits nothing.
    */
   readonly mustAcknowledge?: true;
-  /** The result that must hold for every status. Only your orders show it. */
+  /** The result for every status. Only your orders show it. */
   readonly effect: string;
 }
 
 export interface FaultDescription {
   /** The rows of the table of attacks. */
   readonly rows: readonly string[];
-  /** The sent request. */
+  /** The sent request, in words. */
   readonly sends: string;
   /** The expected answers for a paid payment. */
   readonly expected: Expectation;
-  /** Whether the notification is genuine, so that the answer may depend on the payment. */
+  /** Set if the notification is genuine. The expected answer then depends on the payment. */
   readonly isGenuine?: true;
 }
 
 const ONE_CREDIT = 'the order is credited once';
 const NO_EFFECT = 'nothing is credited';
 
-/** Every fault that `sendFault` knows. */
+/** The faults of `sendFault`. */
 export const FAULTS = {
   duplicate: {
     rows: ['H02'],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The style of all pages: colours, type, fields, buttons, focus. */
+/** The base style of all pages: colours, type, fields, buttons, focus. */
 const BASE = `
 :root { color-scheme: light dark; --page: #f4f5f7; --card: #fff; --text: #14171f; --soft: #555c6a;
   --rule: #e1e4ea; --line: #858e9e;
@@ -209,7 +209,7 @@ form:has([value=fixed]:checked) .free, form:has([value=free]:checked) .fixed { d
 export const HOSTED_STYLE = BASE + HOSTED;
 export const DASHBOARD_STYLE = BASE + DASHBOARD;
 
-/** The source expression that lets exactly this text through a Content-Security-Policy. */
+/** Returns a Content-Security-Policy source that allows exactly this text. */
 export function sourceOfText(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

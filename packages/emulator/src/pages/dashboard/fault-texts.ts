@@ -8,7 +8,7 @@ export interface FaultText {
   readonly expected: string;
 }
 
-/** The faults in the words of the dashboard. The expected answers are for a paid payment. */
+/** The dashboard's texts for faults. The expected answers are for a paid payment. */
 export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, FaultText>>>> = {
   en: {
     duplicate: {
@@ -172,7 +172,7 @@ const UNPAID: Readonly<Record<Language, string>> = {
   fr: 'Pas payé : 503 ou 200. Aucun crédit si votre serveur interroge l’API.',
 };
 
-/** The expected answers to a fault while the payment has this status. */
+/** Returns the expected answers to a fault for a payment status. */
 export function expectedText(fault: Fault, status: PaymentStatus, language: Language): string {
   const isGenuine = describeFault(fault).isGenuine === true;
   return isGenuine && status !== 'success'
