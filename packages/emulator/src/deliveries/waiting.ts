@@ -132,6 +132,8 @@ function explain(delivery: EmulatorDelivery | undefined): string | undefined {
   const count = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
   return (
     `${count}, the last ` +
-    (last.response === undefined ? `without an answer: ${last.error}` : `answered ${last.response.status}`)
+    (last.response === undefined
+      ? `without an answer: ${last.error}`
+      : `answered ${last.response.status}`)
   );
 }

@@ -49,7 +49,7 @@ export function PaymentPage(props: PaymentPageProps) {
         <Facts {...props} />
         <section class="card stack" aria-labelledby="actions-heading">
           <h2 id="actions-heading">{texts.actions}</h2>
-          {/* Outside the live regions: the token must stay, so that a form sent twice pays once. */}
+          {/* Outside the live regions: the token stays, so that a form sent twice pays once. */}
           <input type="hidden" name="page" value={randomUUID()} form="pay-form" />
           <Actions {...props} />
         </section>
