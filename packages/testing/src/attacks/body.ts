@@ -1,4 +1,4 @@
-/** Section C of the table: the bytes of the body. */
+/** Section C of the table of attacks: the body. */
 import {
   ALSO_ACKNOWLEDGED,
   row,
@@ -34,10 +34,7 @@ const genuine: Verdict = {
     'These very bytes are signed, so the notification is genuine and a payment was ' +
     'refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
 };
-/**
- * JSON leaves these to the parser (RFC 8259 sections 4 and 6), and the contract names no field that
- * has them.
- */
+/** JSON leaves these to the parser (RFC 8259 sections 4 and 6), and no contract field has them. */
 const upToTheParser: Verdict = { ...genuine, accepts: [...ALSO_ACKNOWLEDGED, 400, 422] };
 const invalid: Verdict = {
   category: 'invalid',
@@ -237,7 +234,7 @@ function genuineBodies(material: Material): Attack[] {
     ...accepted('C23', { 'an amount in the body': bodyWith('"amount":1,"currency":"XOF"') }),
     ...accepted('C16', strangeReferences(reference), {
       ...genuine,
-      // A merchant who looks orders up refuses this one.
+      // A merchant who looks orders up refuses this reference.
       accepts: [...ALSO_ACKNOWLEDGED, 400, 404, 409, 410, 422, 503],
       severity: 'medium',
       advice:

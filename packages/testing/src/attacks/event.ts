@@ -1,4 +1,4 @@
-/** Section E of the table: the event header, which the signature does not cover. */
+/** Section E of the table of attacks: the event header, which the signature does not cover. */
 import {
   ACKNOWLEDGED,
   ALSO_ACKNOWLEDGED,
@@ -22,7 +22,7 @@ const absent: Verdict = {
 };
 const noKind: Verdict = {
   ...absent,
-  // A receiver that ignores unknown kinds, and answers 200, does no harm.
+  // A receiver that ignores unknown kinds with a 200 does no harm.
   accepts: [401, 403, 422, ...ACKNOWLEDGED],
   advice:
     'Compare the event header with the kinds that you handle, character for character. ' +
@@ -40,10 +40,7 @@ const unknown: Verdict = {
     'the service becomes a storm of retries.',
 };
 
-/**
- * A receiver that holds the signed body against the unsigned header is safer than one that does
- * not.
- */
+/** A receiver that compares the signed body with the unsigned header is safer. */
 const contradicted: Verdict = { ...unknown, accepts: [...ALSO_ACKNOWLEDGED, 400, 409, 422] };
 
 export function eventAttacks(material: Material): Attack[] {

@@ -1,23 +1,23 @@
-/** Attacks that need exact bytes: repeated header lines, broken frames, other methods. */
+/** Attacks that need exact bytes: repeated header lines, broken framing, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
 import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material, type Verdict } from './attack.js';
 
 export interface RequestParts {
   readonly method?: string;
-  /** Added to the path. */
+  /** A query that is added to the path. */
   readonly query?: string;
   /** Default `close`. */
   readonly connection?: 'close' | 'keep-alive';
-  /** In place of Content-Length. */
+  /** Replaces Content-Length. */
   readonly framing?: HeaderLines;
 }
 
 /** Makes requests for one receiver. */
 export interface Craft {
   readonly material: Material;
-  /** The lines of a genuine delivery: content type, event, signature. */
+  /** Returns the header lines of a genuine delivery: content type, event, signature. */
   readonly genuineLines: (body?: Uint8Array) => HeaderLines;
-  /** A whole request, or its head, as bytes. */
+  /** Returns a whole request, or its head, as bytes. */
   readonly request: (lines: HeaderLines, body: Uint8Array, parts?: RequestParts) => Buffer;
 }
 
@@ -25,14 +25,11 @@ export interface RawAttack extends Verdict {
   readonly id: string;
   readonly name: string;
   readonly what: string;
-  /** Whether a server may close the connection in place of an answer. */
+  /** Set if a server may close the connection instead of answering. */
   readonly mayClose?: boolean;
-  /**
-   * Whether a server that acknowledges it must close the connection then, and answer nothing more
-   * on it.
-   */
+  /** Set if a server that acknowledges must then close the connection without a further answer. */
   readonly mustClose?: boolean;
-  /** Whether the HTTP server decides, before any receiver. */
+  /** Set if the HTTP server decides before the receiver. */
   readonly byServer?: boolean;
   readonly method?: string;
   readonly bytes: (craft: Craft) => Buffer;
@@ -126,8 +123,8 @@ const otherMethod = {
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
 
 /**
- * Frameworks answer these themselves, before any code of a merchant: many answer OPTIONS, and
- * Fastify 4 answers QUERY.
+ * Frameworks answer these methods before the merchant's code: many answer OPTIONS, and Fastify 4
+ * answers QUERY.
  */
 const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
   OPTIONS: ACKNOWLEDGED,
@@ -143,10 +140,7 @@ function raw(
   return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
 }
 
-/**
- * A genuine delivery whose signature is written in another way, in as many lines as there are
- * values.
- */
+/** Makes a genuine delivery with rewritten signatures, one header line per value. */
 function withSignature(...write: readonly ((right: string) => string)[]): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) => {
     const lines = write.map(

@@ -1,4 +1,4 @@
-/** Section A of the table, the signature header, and the weak secrets of section B. */
+/** Section A of the table of attacks, the signature header, and the weak secrets of section B. */
 import { createHash } from 'node:crypto';
 import { TEST_SECRET } from '../signed-delivery.js';
 import {
@@ -69,7 +69,7 @@ const weak: Verdict = {
     'Refuse to start without a secret, and take the one from the merchant portal.',
 };
 
-/** The attacks on a signature's spelling, which is this service's own. */
+/** Attacks on the spelling of this service's signatures. */
 const SPELLING_ROWS: ReadonlySet<string> = new Set([
   'A03',
   'A04',
@@ -266,9 +266,7 @@ function ownSpelling(material: Material): Attack[] {
   ];
 }
 
-/**
- * Secrets that a receiver without one of its own falls back to. Left out if it is the given secret.
- */
+/** Secrets that a misconfigured receiver falls back to. Leaves out the receiver's own secret. */
 function weakSecrets(material: Material): Attack[] {
   const own = Buffer.from(material.secret);
   const secrets: readonly (readonly [id: string, what: string, secret: string])[] = [
@@ -304,10 +302,7 @@ function flipped(signature: string, bit: number): string {
   return bytes.toString('hex');
 }
 
-/**
- * As a client sends a text that is not Latin-1: each byte of its UTF-8 is a character of the
- * header.
- */
+/** Encodes a non-Latin-1 text as HTTP clients do: each UTF-8 byte becomes one header character. */
 function onTheWire(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

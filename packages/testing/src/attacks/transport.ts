@@ -1,4 +1,4 @@
-/** Section D of the table: the transport, as far as any HTTP client can send it. */
+/** Section D of the table of attacks: transport attacks that any HTTP client can send. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import {
   ACKNOWLEDGED,
@@ -123,7 +123,7 @@ function sizes(material: Material): Attack[] {
   ];
 }
 
-/** A genuine body of that many bytes. */
+/** Returns a genuine body of `length` bytes. */
 function filled({ bodyWith }: Material, length: number): Buffer {
   return bodyWith(`"note":"${'n'.repeat(Math.max(0, length - bodyWith('"note":""').length))}"`);
 }
@@ -187,8 +187,8 @@ function contentTypes(material: Material): Attack[] {
     { headers: { 'content-type': type } },
     exception,
   ];
-  // The body is JSON (docs/service.md 6.4): no sender of it names this type, and frameworks refuse
-  // it before any receiver.
+  // The body is JSON (docs/service.md 6.4). Its senders never name this type, and frameworks refuse
+  // it before the receiver.
   const mayBeRefused = { accepts: [...ALSO_ACKNOWLEDGED, 400, 415] };
   return [
     ...row(material, 'D20', typeless, [

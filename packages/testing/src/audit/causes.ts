@@ -1,9 +1,9 @@
-/** The few causes behind many findings. */
+/** Finds the few causes behind many findings. */
 import { acknowledges, type Fault, type Severity } from '../attacks/attack.js';
 import { COMPARE, RAW_BODY } from './framework.js';
 import type { AuditResult } from './report.js';
 
-/** The faults of a receiver. Stable, for programs. */
+/** The faults of a receiver. Programs can rely on these ids. */
 export type CauseId =
   | Fault
   | 'not_acknowledged'
@@ -36,9 +36,9 @@ export interface AuditCause {
   readonly title: string;
   /** The evidence, in at most three sentences. */
   readonly evidence: readonly string[];
-  /** How to fix it, in a line, for the framework that answers if it is known. */
+  /** The fix in one line, for the answering framework if known. */
   readonly fix: string;
-  /** How many findings come of it. */
+  /** The number of findings with this cause. */
   readonly symptoms: number;
 }
 
@@ -54,7 +54,7 @@ const rawBody = (framework: string): string =>
 const compare = (framework: string): string =>
   'Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ' +
   `${COMPARE[framework] ?? 'crypto.timingSafeEqual'}. Answer 401 otherwise.`;
-/** For receivers that do verify the raw bytes: they follow the advice of `rawBody` already. */
+/** The advice for receivers that already verify the raw bytes. */
 const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
   refuses_genuine:
     'The raw bytes are verified already. The log of the receiver says why it refuses ' +
@@ -279,8 +279,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
 };
 
 /**
- * A cause that explains findings of other faults too. The first that fits takes its findings with
- * it.
+ * A cause that explains findings of other faults too. The first matching rule takes its findings.
  */
 interface Rule {
   readonly id: CauseId;
@@ -289,7 +288,7 @@ interface Rule {
 }
 
 interface Facts {
-  /** Whether the described delivery was accepted. */
+  /** Returns true if the receiver accepted the described delivery. */
   readonly accepted: (what: string | RegExp) => boolean;
   readonly has: (cause: CauseId) => boolean;
 }
@@ -364,7 +363,7 @@ export function bySeverity(
   return WORST_FIRST.indexOf(a.severity ?? 'note') - WORST_FIRST.indexOf(b.severity ?? 'note');
 }
 
-/** Folds findings into causes, the worst first. */
+/** Groups findings by cause, worst first. */
 export function causesOf(results: readonly AuditResult[], framework = ''): AuditCause[] {
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const takesRawBytes = verifiesRawBytes(results);
@@ -390,7 +389,7 @@ function matches(text: string, what: string | RegExp): boolean {
   return typeof what === 'string' ? text === what : what.test(text);
 }
 
-/** Whether a body was accepted that a parser would have written otherwise. */
+/** Returns true if the receiver accepted a body that a parser would have changed. */
 function verifiesRawBytes(results: readonly AuditResult[]): boolean {
   const shows = ({ what, passed, skipped }: AuditResult): boolean =>
     what === 'a pretty-printed body that is signed as such' && passed && skipped === undefined;
@@ -421,7 +420,7 @@ function causeOf(
 }
 
 function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
-  // A re-serialised body is money only if genuine deliveries are refused for it.
+  // A re-serialised body costs money only if genuine deliveries are refused for it.
   if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
   const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
   return WORST_FIRST[
@@ -432,14 +431,14 @@ function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
   ]!;
 }
 
-/** The findings that convince a reader soonest. */
+/** The findings that convince a reader fastest. */
 const STRONG = [
   'another reference under a genuine signature',
   'a signature of zeros',
   'a delivery without a signature',
 ];
 
-/** Different things, not the same one three times. */
+/** Picks different findings, not the same one three times. */
 function evidenceOf(symptoms: readonly AuditResult[]): string[] {
   const rows = new Map(
     symptoms.map((symptom) => [`${symptom.id}${isAccepted(symptom)}`, symptom]).reverse() as [

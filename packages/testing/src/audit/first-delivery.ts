@@ -1,4 +1,6 @@
-/** A genuine delivery before anything else: without it a refusal would prove nothing. */
+/**
+ * Sends a genuine delivery first: without an acknowledgement, a later refusal would prove nothing.
+ */
 import type { WireAnswer } from '../wire.js';
 import { attacks } from '../attacks/index.js';
 import { ACKNOWLEDGED, UNKNOWN_SECRET, type Material } from '../attacks/attack.js';
@@ -8,18 +10,16 @@ import type { AuditResult, AuditStop } from './report.js';
 
 export interface FirstDelivery {
   readonly results: readonly AuditResult[];
-  /** Why there is nothing more to try. */
+  /** The reason if the audit cannot continue. */
   readonly stop?: AuditStop;
 }
 
-/**
- * The least time in milliseconds for each delivery that may be accepted instead of a refused one.
- */
+/** The least milliseconds for each variant of a refused delivery. */
 const WAY_IN = 400;
 
 /**
- * @param milliseconds how long the connection and the answer may take
- * @throws Error without a connection to the server.
+ * @param milliseconds the limit for the connection and the answer
+ * @throws Error without a connection to the server
  */
 export async function deliverFirst(
   session: AuditSession,
@@ -64,7 +64,7 @@ export async function deliverFirst(
   return { results: [result(stop), ...others], stop };
 }
 
-/** Not a finding: a durable queue loses nothing, and only the credits show that. */
+/** A note, not a finding: a durable queue loses nothing, and only the credits show that. */
 const EARLY =
   'answered 202 to a genuine delivery: that is right only if the event survives a crash ' +
   'until it is credited';
@@ -79,8 +79,8 @@ function titleOn(answer: WireAnswer): string {
 }
 
 /**
- * @param forged the answer to a forged delivery, which a receiver that verifies by another secret
- *   gives to a genuine one too
+ * @param forged the answer to a forged delivery. A receiver with another secret gives the same
+ *   answer to a genuine delivery.
  */
 function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): AuditStop {
   const status = statusOf(answer);
@@ -175,8 +175,8 @@ async function forgedAnswer(session: AuditSession, milliseconds: number): Promis
 }
 
 /**
- * If the genuine delivery was refused: the deliveries that a receiver accepts instead, because it
- * verifies something else.
+ * Tries variants of a refused genuine delivery. If the receiver accepts one, it verifies something
+ * else.
  */
 async function wayIn(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
   const { material } = session;

@@ -1,4 +1,4 @@
-/** Secrets that no reply of an audit may contain. */
+/** The secrets that must not appear in a reply. */
 import type { Material, Severity } from '../attacks/attack.js';
 import type { CauseId } from './causes.js';
 import type { AuditSession } from './session.js';
@@ -47,7 +47,7 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
 
 function secretsOf({ secret, signature, body, mac }: Material): string[] {
   const text = Buffer.from(secret).toString('latin1');
-  // A short one would be found in any text.
+  // Any text may contain a short secret.
   return [signature, mac(body, 'another secret'), ...(text.length < 8 ? [] : [text])];
 }
 

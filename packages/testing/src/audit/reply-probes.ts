@@ -42,14 +42,14 @@ export const replyProbes: readonly Probe[] = [
       const send = (): Promise<WireAnswer> =>
         exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
       const others = await Promise.all(Array.from({ length: DUPLICATES }, send));
-      // A server with one worker and a short queue leaves some without an answer, and the service
-      // sends them again.
+      // A server with one worker and a short queue leaves some unanswered, and the service sends
+      // them again.
       const wrong = others.filter(
         (answer) => typeof answer !== 'string' && !isAcknowledged(answer) && !asksForRetry(answer),
       );
       const fault =
         `${wrong.length} of ${DUPLICATES} were answered otherwise: ` +
-        `${[...new Set(wrong.map(spell))].join(', ')}`;
+        [...new Set(wrong.map(spell))].join(', ');
       return { answer: await serves(), others, ...(wrong.length === 0 ? {} : { fault }) };
     },
   },
@@ -143,7 +143,7 @@ async function compareRefusals({
     return exchangePatiently(request(lines, material.body));
   };
   const forged = material.mac(material.body, 'another secret');
-  // Two answers to the same request differ in a date or a number, which tells nothing.
+  // Two answers to one request may differ in a date or a number, which proves nothing.
   const same = [await send(forged), await send(forged), await send(forged)];
   const changing = namesThatChange(same);
   const bodies = new Set(same.map((answer) => (typeof answer === 'string' ? answer : answer.body)));
@@ -174,7 +174,7 @@ function namesThatChange(answers: readonly WireAnswer[]): Set<string> {
     for (const [name, value] of answer.headers)
       values.set(name, (values.get(name) ?? new Set()).add(value));
   }
-  // These change even if the three came within one second.
+  // Dates change even if all three came within one second.
   const changing = [...values].filter(([, each]) => each.size > 1).map(([name]) => name);
   return new Set(['date', 'age', ...changing]);
 }

@@ -1,4 +1,4 @@
-/** Bodies that are slow, cut off or endless, and their costs for a server. */
+/** Probes of slow, cut-off and endless bodies, and of their cost for a server. */
 import { ACKNOWLEDGED } from '../attacks/attack.js';
 import { chunked, type Wire, type WireAnswer } from '../wire.js';
 import { PATIENCE, statusOf, type AuditSession } from './session.js';
@@ -23,9 +23,7 @@ const cut: Traits = {
     'request when the sender goes away.',
 };
 
-/**
- * Run beside each other and beside nothing else: a server with one worker serves nothing meanwhile.
- */
+/** Run together, but apart from other probes: a server with one worker serves nothing meanwhile. */
 export const slowProbes: readonly Probe[] = [
   {
     id: 'D06',
@@ -51,10 +49,10 @@ export const slowProbes: readonly Probe[] = [
 ];
 
 const SLOW_SENDERS = 100;
-/** How much longer an answer may take beside them. */
+/** The allowed slowdown of an answer during the probes. */
 const SLOWER = 10;
 
-/** Run one after the other. */
+/** Run in turn. */
 export const loadProbes: readonly Probe[] = [
   {
     id: 'D07',
@@ -161,8 +159,8 @@ async function uploadEndlessly({
       isRead = true;
       await wire.write('0\r\n\r\n');
     })();
-    // Its time runs from the last piece that was taken: 32 MB can take a busy machine longer than
-    // an answer may.
+    // The time runs from the last accepted piece: a busy machine may take longer for 32 MB than an
+    // answer may.
     let answer: WireAnswer;
     let before: number;
     do {
@@ -203,7 +201,7 @@ async function expectContinue({
   }
 }
 
-/** A genuine delivery without its end, and the next step of the sender. */
+/** Sends a genuine delivery without its end, then the sender's next step. */
 async function incomplete(
   session: AuditSession,
   then: (wire: Wire) => Promise<unknown>,
