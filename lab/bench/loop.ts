@@ -74,7 +74,7 @@ async function measureSize(
   }));
 }
 
-/** A contestant that does not verify, or parses something else, is not measured. */
+/** Excludes contestants that do not verify, or that parse something else. */
 function requireResult({ name }: Library, result: unknown): void {
   if (result === true || (result as { reference?: unknown } | null)?.reference === REFERENCE)
     return;

@@ -1,5 +1,5 @@
 /**
- * One of the two in a process of its own: `postgres-server.ts <contestant> <database> <pool size>`,
+ * Runs one contestant in its own process: `postgres-server.ts <contestant> <database> <pool size>`,
  * forked by postgres-race.ts.
  */
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ const app = await CONTESTANTS[contestant](openPool(connectionString, Number(pool
 const server = app.listen(0, '127.0.0.1', () => {
   process.send!((server.address() as AddressInfo).port);
 });
-// The connections wait while the other has its turn.
+// Connections wait during the other contestant's turn.
 server.keepAliveTimeout = 600_000;
 
 process.on('message', () => {

@@ -1,4 +1,4 @@
-/** Section B: servers on a host, each in a process of its own, loaded in turn. */
+/** Section B: servers on a host, each in its own process, loaded in turn. */
 import { jsonBody } from './delivery.js';
 import { CONTESTANTS, type ContestantName } from './hosts/host.js';
 import { HOSTS, type HostName } from './hosts/index.js';
@@ -9,9 +9,7 @@ import { startServer, type ServerProcess } from './server-process.js';
 import { median, medianRatio, middleHalf } from './statistics.js';
 
 export interface RacePlan {
-  /**
-   * How long each server is loaded before it counts: an engine that still compiles says nothing.
-   */
+  /** Milliseconds of load before the measurement, because a compiling engine proves nothing. */
   readonly warmUpMs: number;
   readonly sliceMs: number;
   readonly rounds: number;

@@ -1,7 +1,7 @@
 /**
- * How long `reconcile` takes:
- * `pnpm lab bench-reconcile [references] [concurrency] [milliseconds of a read]`. The service is a
- * server of this process that answers each read after the given time.
+ * Measures `reconcile`:
+ * `pnpm lab bench-reconcile [references] [concurrency] [milliseconds per read]`. A server in this
+ * process plays the service.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

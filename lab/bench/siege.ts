@@ -1,7 +1,7 @@
 /**
- * What a server bears: the memory of a thousand slow senders, and genuine requests beside a flood
- * of forged ones. `--quick`: shorter and less sure; `--host <name>`: that host alone; `--json`: for
- * machines.
+ * Measures a server under attack: the memory of a thousand slow senders, and genuine requests
+ * during a flood of forged ones. `--quick` is shorter and less exact. `--host <name>` measures only
+ * that host. `--json` prints JSON.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Lines up a table for the terminal; numbers to the right. */
+/** Formats a table for the terminal, with numbers aligned to the right. */
 export function columns(
   head: readonly string[],
   rows: readonly (readonly (string | number)[])[],
@@ -19,8 +19,8 @@ export function columns(
 const EVERY_MS = 5_000;
 
 /**
- * Gives a function to call after each step: it prints how far along it is, and how long it will
- * take, every five seconds.
+ * Returns a function to call after each step. It prints the progress and the remaining time every
+ * five seconds.
  */
 export function progress(what: string, total: number): (done: number) => void {
   const started = performance.now();

@@ -1,6 +1,5 @@
 /**
- * Every host that is built and attacked. Its versions are in versions.ts, its project is the folder
- * of its id in `projects`.
+ * All built and attacked hosts. versions.ts has their versions, and `projects` a folder per host.
  */
 import type { Exception, Host } from './host.js';
 
@@ -21,7 +20,7 @@ const BUNS_OWN_LIMIT: Exception = {
     '`maxRequestBodySize` (128 MB)',
 };
 
-/** Of hosts that take what a form of another site could send for a forgery. */
+/** Hosts that treat a possible cross-site form as a forgery. */
 const refusesForms = (host: string, lift: string): Exception => ({
   what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
   why:
@@ -29,7 +28,7 @@ const refusesForms = (host: string, lift: string): Exception => ({
     `any route. ${lift} lifts that`,
 });
 
-/** Of functions that a cloud calls with the whole body. */
+/** Functions that a cloud calls with the whole body. */
 const calledWithTheBody = (cloud: string, server: string): Exception => ({
   what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
   why:

@@ -1,10 +1,10 @@
-/** One contestant on Hono, for any runtime of the Fetch API. */
+/** One contestant on Hono, for any runtime with the Fetch API. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { paymentWebhook } from '@paylink/hono';
 import { Hono, type Context, type Handler } from 'hono';
 import { SECRET, URL_PATH } from '../secret.js';
 
-/** Put in its place by the bundler. */
+/** The bundler replaces this name. */
 declare const CONTESTANT: 'bare' | 'byHand' | 'least' | 'paylink';
 
 const bare: Handler = async (c) => {
@@ -29,8 +29,7 @@ const paylink = paymentWebhook(
 );
 
 /**
- * As by hand, but reads within a limit and a time limit: what a receiver that is safe to leave open
- * could reach at most.
+ * The hand-written check with a body limit and a time limit: the upper bound of a safe receiver.
  */
 const least: Handler = async (c) => {
   const bytes = await (isBounded(c)
@@ -71,8 +70,8 @@ interface BunServer {
 }
 
 /**
- * Whether it came over a socket of Bun's server, which ends a body at its declared length; a
- * Request that other code made does not.
+ * Returns true if the request came through Bun's server, which ends a body at its declared length.
+ * A Request from other code does not.
  */
 function isBounded({ env, req }: Context): boolean {
   return 'Bun' in globalThis && (env as BunServer).requestIP?.(req.raw) != null;
