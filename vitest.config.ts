@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { ChangedFirst } from './test/changed-first.js';
 
 /**
- * @paylink packages by their sources. Without the condition a package is what was built. Not
- *   `module`, which is for bundlers: it names files that Node cannot load.
+ * Resolves @paylink packages to their sources instead of their builds. Leaves out the condition
+ * `module`: bundlers use it, and Node cannot load its files.
  */
 function fromSources(...conditions: string[]) {
   const resolve = {

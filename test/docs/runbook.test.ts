@@ -103,7 +103,7 @@ it('after a rotation with 401, doctor names the secret, both secrets work, and r
     await night.answered(reference, 401);
   }
   expect((await night.prove()).output).toMatch(/^lost +2$/m);
-  expect((await night.command('doctor')).output).toMatch(/FAILED +secret .*is it the same secret/);
+  expect((await night.command('doctor')).output).toMatch(/FAILED +secret .*compare the secrets/);
 
   const { webhook } = (await runBlock(await blockOf('docs/going-live.md', 'WEBHOOK_SECRET_OLD'), {
     env: { WEBHOOK_SECRET: SECRET, WEBHOOK_SECRET_OLD: OLD_SECRET },

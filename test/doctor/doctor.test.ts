@@ -58,7 +58,7 @@ async function doctor(
 const failed = (verdicts: Verdicts): string[] =>
   Object.keys(verdicts).filter((name) => verdicts[name]![0] === false);
 
-/** A proxy that writes the JSON again, and keeps the first request for some milliseconds. */
+/** A proxy that rewrites the JSON, and keeps the first request for some milliseconds. */
 async function proxyTo(url: string, { rewrites = false, firstTakes = 0 }): Promise<string> {
   let isFirst = true;
   const server = createServer((req, res) => {
@@ -114,9 +114,9 @@ describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host
     const other = await doctor(url, [], 'another-secret-of-a-portal');
     const rewritten = await doctor(proxied);
     expect(failed(other)).toEqual(['secret']);
-    expect(other['secret']![1]).toMatch(/is it the same secret/);
+    expect(other['secret']![1]).toMatch(/compare the secrets/);
     expect(failed(rewritten)).toEqual(['body']);
-    expect(rewritten['body']![1]).toMatch(/a parser or a proxy writes the JSON again/);
+    expect(rewritten['body']![1]).toMatch(/a parser or a proxy rewrites the JSON/);
   });
 
   it('delivers only the order of --deliver', async () => {
@@ -184,7 +184,7 @@ it('paylink doctor reports a missing route and a route without POST', async () =
     `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,
   );
   expect(verdicts).toEqual({
-    route: [true, 'the path is there'],
+    route: [true, 'the path exists'],
     method: [false, expect.stringMatching(/not to GET/)],
   });
 });

@@ -28,8 +28,7 @@ export function runs<Flags extends CommonFlags>(
       // file.
       .option(
         '--dotenv <path>',
-        'take the variables below from a .env file, where they are not set (default: ' +
-          '.env, where there is one)',
+        'load the missing variables below from a .env file (default: .env if present)',
       )
       .option('--json', 'JSON on stdout, for programs')
       .action(async () => {
@@ -63,7 +62,7 @@ function report(error: unknown, output: Output): number {
     return EXIT.usage;
   }
   output.error(error instanceof Error ? error.message : String(error), [
-    'DEBUG=1 in the environment shows where this comes from',
+    'set DEBUG=1 in the environment to see the stack trace',
   ]);
   return EXIT.failed;
 }

@@ -17,8 +17,8 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
   if (known !== undefined && Object.hasOwn(ADVICE_BY_CODE, known)) return ADVICE_BY_CODE[known];
   if (status === 429)
     return (
-      'A rate limiter answered in front of the webhook. It says nothing about the ' +
-      'signature: try again later.'
+      'A rate limiter in front of the webhook answered. The signature was not checked: ' +
+      'try again later.'
     );
   if (stranger !== undefined && status !== 404 && status !== 405 && status !== 500) {
     return `${STRANGER} (${factsOf(reply)}): it looks like ${stranger}.`;
@@ -29,10 +29,10 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
       'login or a firewall.'
     );
   }
-  if (status === 404) return 'The path has no route: compare it with the path of the webhook.';
-  if (status === 405) return 'The path is there, but not for POST.';
+  if (status === 404) return "The path has no route: compare it with the webhook's path.";
+  if (status === 405) return 'The path exists, but not for POST.';
   if (status === 415)
-    return 'The server refuses the content type: let the webhook take the raw body of every type.';
-  if (status >= 500) return 'The server failed on its own side: its log says why.';
-  return 'The server understood the notification and refused it: its log says why.';
+    return 'The server refuses the content type: accept the raw body of every type.';
+  if (status >= 500) return 'The server failed: read its log.';
+  return 'The server understood the notification, but refused it: read its log.';
 }

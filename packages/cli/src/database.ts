@@ -49,7 +49,7 @@ export async function connectDatabase(
   await client.connect().catch((error: unknown) => {
     throw failure(
       `PostgreSQL cannot be reached: ${messageOf(error)}`,
-      '--database-url or DATABASE_URL says where it is',
+      'check the address in --database-url or DATABASE_URL',
     );
   });
   return client;
@@ -66,8 +66,8 @@ function keepPasswordHere({ host, password }: Client, url: string): void {
   if (host === process.env['PGHOST']) return;
   const source = process.env['PGPASSWORD'] ? 'PGPASSWORD' : 'your password file';
   throw usageFailure(
-    `the password of ${source} would go to ${host}, which only the .env of this folder names`,
-    'if that is right, give --database-url, or --dotenv .env',
+    `the password of ${source} would go to ${host}, which only this folder's .env names`,
+    'if this is intended, give --database-url, or --dotenv .env',
   );
 }
 
@@ -109,7 +109,7 @@ async function loadPg(): Promise<typeof import('pg')> {
     }
   }
   throw usageFailure(
-    'reading PostgreSQL takes the package pg, which is not installed here',
+    'reading PostgreSQL needs the package pg, which is not installed here',
     'npm install --save-dev pg',
   );
 }
@@ -124,6 +124,6 @@ export function messageOf(error: unknown): string {
     const { message } = Object(first) as Partial<Error>;
     return typeof message === 'string' ? message : String(first);
   } catch {
-    return 'an error that cannot be read';
+    return 'an unreadable error';
   }
 }

@@ -8,11 +8,11 @@ export async function confirmEvent(kind: string): Promise<void> {
   if (!isMisspelt(kind)) return;
   const question = `did you mean ${PAYMENT_SUCCEEDED}?`;
   if (process.stdin.isTTY && process.stderr.isTTY) {
-    if (await agreesTo(`${JSON.stringify(kind)}: ${question} Send it as it is?`)) return;
+    if (await agreesTo(`${JSON.stringify(kind)}: ${question} Send it unchanged?`)) return;
   }
   throw usageFailure(
-    `the event ${JSON.stringify(kind)} is not one of the contract: ${question}`,
-    '--any-event sends it as it is',
+    `the event ${JSON.stringify(kind)} is not in the contract: ${question}`,
+    '--any-event sends it unchanged',
   );
 }
 

@@ -84,7 +84,7 @@ export function readUrl(value: string, option: string): URL {
   }
   if (url.username !== '' || url.password !== '') {
     throw usageFailure(
-      `${option} must not hold a user or password`,
+      `${option} must not contain a user or password`,
       "send them with --header 'Authorization: Basic …'",
     );
   }
@@ -96,7 +96,7 @@ export function readUrl(value: string, option: string): URL {
 export function requireTarget(to: string | undefined): URL {
   if (to === undefined)
     throw usageFailure(
-      'no --to: which server?',
+      "no --to: give your server's address",
       'for example --to http://localhost:3000/webhooks/payments',
     );
   return readUrl(to, '--to');
@@ -118,7 +118,7 @@ export function readHeaders(values: readonly string[] = []): Record<string, stri
     } catch {
       // Hides the value, which can be a password.
       throw usageFailure(
-        '--header must have the form "Name: value", in characters that a header can have',
+        '--header must have the form "Name: value", in characters that headers allow',
       );
     }
     return [name.toLowerCase(), content];

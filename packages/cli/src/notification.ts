@@ -30,19 +30,20 @@ export async function makeNotification(
   const { body, reference, field } = flags;
   if (!isHeaderValue(type))
     throw usageFailure(
-      'the event must be printable ASCII, as a header can hold',
+      'the event must be printable ASCII, because it is a header',
       `for example ${PAYMENT_SUCCEEDED}`,
     );
   if (body !== undefined) {
     if (reference !== undefined || field !== undefined) {
-      throw usageFailure('--body is the whole body: leave out --reference and --field');
+      throw usageFailure('--body is the whole body: omit --reference and --field');
     }
     return signedDelivery({ secret, type, rawBody: await readBytes(body, '--body') });
   }
   if (reference === undefined) {
     throw usageFailure(
-      'no --reference: which order was paid?',
-      'a server that accepts the notification credits that order, so name one that it may credit',
+      'no --reference: name the paid order',
+      'a server that accepts the notification credits that order, so name an order that ' +
+        'it may credit',
     );
   }
   return signedDelivery({ secret, type, reference, payload: readFields(field) });

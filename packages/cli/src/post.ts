@@ -61,7 +61,6 @@ export function explainNoAnswer(error: unknown, url: URL): string {
     );
   }
   if (code.startsWith('HPE_')) return `the server at ${showUrl(url)} does not speak HTTP`;
-  if (message === 'bad port')
-    return `fetch connects to no server at port ${url.port}, as browsers do not`;
+  if (message === 'bad port') return `fetch refuses port ${url.port}, as browsers do`;
   return message ?? (error instanceof Error ? error.message : String(error));
 }

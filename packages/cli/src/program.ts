@@ -54,13 +54,13 @@ export function createProgram(): Command {
 const START = `
 Start here:
   $ paylink emulate --webhook http://localhost:3000/webhooks/payments
-  # the service on your machine; it prints what to put into your .env
+  # runs the service on your machine, and prints the lines for your .env
 
   $ paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42
   # one signed notification to your server
 
   $ paylink audit --to http://localhost:3000/webhooks/payments
-  # is your server safe? forged, replayed and broken notifications, in whatever language it is written
+  # attacks your server with forged, replayed and broken notifications, in any language
 
 Every command has examples: paylink <command> --help
 

@@ -67,7 +67,10 @@ export function explainRedirect(reply: Reply, from: URL): string {
   const to = `a redirect to ${showUrl(target)}`;
   if (LOGIN.test(`${target.hostname}${target.pathname}`))
     return `${to}: a login stands in front of the webhook. Exempt its path`;
-  return `${to}: the service follows none, so register that address if it is the webhook`;
+  return (
+    `${to}: the service does not follow redirects, so register that address if it is the ` +
+    'webhook'
+  );
 }
 
 /** Returns the facts of a reply that is not Paylink's. */
@@ -85,7 +88,7 @@ export function strangerIn(reply: Reply): string | undefined {
   const scheme = headers['www-authenticate'];
   if (scheme !== undefined && !/^signature\b/i.test(scheme)) return 'a login (WWW-Authenticate)';
   if (isPage(reply) && /type=["']?password|log ?in|sign ?in/i.test(body)) return 'a login page';
-  if (isPage(reply) && status < 400) return 'a page, as a catch-all route gives to every path';
+  if (isPage(reply) && status < 400) return 'a page, perhaps of a catch-all route';
   if (isPage(reply)) return 'a page of a server or a firewall';
   return undefined;
 }

@@ -39,7 +39,7 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
   const apiKey = await (isHere ? findEmulatorApiKey : findGivenApiKey)(flags, output);
   if (!baseUrl) {
     throw usageFailure(
-      'no address of the service',
+      "the service's address is missing",
       `set ${BASE_URL_VARIABLE}, or give --dotenv or --base-url. paylink emulate prints one`,
     );
   }
@@ -62,9 +62,9 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
     !isOfProject(apiKey.source)
   ) {
     throw usageFailure(
-      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only the .env of ` +
-        'this folder names',
-      'if that is right, give --base-url, or --dotenv .env',
+      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only this folder's ` +
+        '.env names',
+      'if this is intended, give --base-url, or --dotenv .env',
     );
   }
   try {
@@ -103,8 +103,7 @@ function explain(error: PaylinkError, output: Output): Failure {
     quote(error.body, output),
     requestId === undefined ? undefined : `its request id is ${requestId}`,
     mayHaveCreated && idempotencyKey !== undefined
-      ? `perhaps the link was made: --idempotency-key ${idempotencyKey} tries again without ` +
-          'making a second one'
+      ? `the link may exist: retry with --idempotency-key ${idempotencyKey} to avoid a second link`
       : undefined,
   );
 }

@@ -136,7 +136,7 @@ function failForSecret(): never {
 
 function keptSecret(output: Output): string | undefined {
   const { webhookSecret } = readKeptSecrets();
-  if (webhookSecret !== undefined) output.advise(`the webhook secret is that of ${KEPT_SECRETS}`);
+  if (webhookSecret !== undefined) output.advise(`the webhook secret comes from ${KEPT_SECRETS}`);
   output.hide(webhookSecret);
   return webhookSecret;
 }
@@ -210,10 +210,7 @@ async function look(
     throw usageFailure(`${flagName} and ${fileName} cannot both be given`);
   if (value !== undefined) {
     if (value === '')
-      throw usageFailure(
-        `${flagName} is empty`,
-        'is the shell variable set that it was taken from?',
-      );
+      throw usageFailure(`${flagName} is empty`, 'is the shell variable behind this flag set?');
     output.advise(
       `${flagName} stays in the shell history and shows in the process list; ` +
         `${variables.at(-1)!} in the environment does not`,
@@ -225,7 +222,7 @@ async function look(
     return { value: (await readText(path, fileName)).replace(/\r?\n$/, ''), source: fileName };
   const variable = variables.find((name) => process.env[name]);
   if (variable === undefined) return undefined;
-  if (isOfProject(variable)) output.advise(`${what} is that of .env`);
+  if (isOfProject(variable)) output.advise(`${what} comes from .env`);
   return { value: process.env[variable]!, source: variable };
 }
 

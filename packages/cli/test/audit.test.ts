@@ -172,11 +172,11 @@ describe('paylink audit', () => {
       'prints no whole number',
       "node -e 'console.log(process.argv[1])' {reference}",
       1,
-      /must give a whole number/,
+      /must return only a whole number/,
     ],
     ['fails', "node -e 'process.exit(3)' {reference}", 1, /the command failed \(3\)/],
-    ['has no {reference}', 'node count.js', 2, /must hold \{reference\}/],
-    ['has an unclosed quote', "node 'count.js {reference}", 2, /without its end/],
+    ['has no {reference}', 'node count.js', 2, /must contain \{reference\}/],
+    ['has an unclosed quote', "node 'count.js {reference}", 2, /has an unclosed/],
   ])('explains the error if the command of --credits %s', async (_, credits, code, message) => {
     const shop = await openShop();
     const result = await paylink(['audit', '--to', shop.url, '--credits', credits], { env });

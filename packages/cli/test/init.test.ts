@@ -451,7 +451,7 @@ await app.listen(process.env.PORT ?? 8080);
     );
     const piped = await inFolder(folder, []);
     expect(piped.code).toBe(2);
-    expect(piped.stderr).toMatch(/no terminal to ask at/);
+    expect(piped.stderr).toMatch(/cannot ask without a terminal/);
     await expect(stat(join(folder, 'payment-webhook.js'))).rejects.toThrow('ENOENT');
   });
 
@@ -474,7 +474,7 @@ await app.listen(process.env.PORT ?? 8080);
   });
 
   it.each([
-    ['there is no package.json', undefined, [], /no package\.json here/],
+    ['there is no package.json', undefined, [], /folder has no package\.json/],
     ['no framework is found', {}, [], /--framework/],
     [
       'two frameworks are found',
@@ -486,7 +486,7 @@ await app.listen(process.env.PORT ?? 8080);
       'Nest runs in plain JavaScript',
       { dependencies: { '@nestjs/core': '11' } },
       [],
-      /no tsconfig\.json here[^]*TypeScript, with decorators/,
+      /folder has no tsconfig\.json[^]*TypeScript, with decorators/,
     ],
     [
       'the framework is unknown',

@@ -83,7 +83,7 @@ describe('paylink pay, fail and cancel', () => {
     const without = await paylink(args);
     expect(without).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no API key of an emulator') as string,
+      stderr: expect.stringContaining('no API key for the emulator') as string,
     });
     const wrong = await paylink(args, { env: { PAYLINK_API_KEY: 'sk_live_wrong.key' } });
     expect(wrong).toMatchObject({

@@ -72,7 +72,7 @@ describe('a run that is stopped', () => {
     const first = await stopped.result();
     const known = reportOf(first);
     expect(first.code).toBe(130);
-    expect(first.stderr).toContain('the same command line goes on');
+    expect(first.stderr).toContain('the same command line continues');
     expect(known).toMatchObject({
       complete: false,
       stopped: 'interrupted',
@@ -83,7 +83,7 @@ describe('a run that is stopped', () => {
     const other = await paylink([...args, '--partial'], { env: service.env, cwd: folder });
     expect(other).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('had other inputs') as string,
+      stderr: expect.stringContaining('with other inputs') as string,
     });
 
     service.goOn();
@@ -109,7 +109,7 @@ describe('a run that is stopped', () => {
     await killed.result();
     service.goOn();
     const second = await paylink(args, { env: service.env, cwd: folder });
-    expect(second.stderr).toContain('going on: the books were read at');
+    expect(second.stderr).toContain('continuing: the books were read at');
     expect(reportOf(second)).toMatchObject({
       complete: true,
       asked: 300,
@@ -131,7 +131,7 @@ describe('a run that is stopped', () => {
       env: service.env,
       cwd: folder,
     });
-    expect(second.stderr).toContain('going on: the books were read at');
+    expect(second.stderr).toContain('continuing: the books were read at');
     expect(service.asked).toHaveLength(20);
     expect(readFileSync(join(folder, 'findings.csv'), 'utf8')).toContain('order-19');
     expect(readdirSync(join(folder, 'state'))).toEqual([]);
@@ -343,8 +343,16 @@ describe('the service', () => {
     expect(verdicts).toMatchObject({ right: 1, unknown: 0, credited_without_payment: 2 });
     expect(findings.map(({ finding, reference, reason }) => [finding, reference, reason])).toEqual(
       expect.arrayContaining([
-        ['credited_without_payment', 'order-0', 'credited, but the service knows no payment'],
-        ['credited_without_payment', 'order-1', 'credited, but the service knows no payment'],
+        [
+          'credited_without_payment',
+          'order-0',
+          'credited, but the service does not know the payment',
+        ],
+        [
+          'credited_without_payment',
+          'order-1',
+          'credited, but the service does not know the payment',
+        ],
       ]),
     );
   });
@@ -441,12 +449,12 @@ describe('paylink prove', () => {
     [
       'has no column reference',
       { 'orders.csv': 'number,amount\n1,100\n' },
-      /names no column reference\n.*reference, amount, amount_min/,
+      /has no column reference\n.*reference, amount, amount_min/,
     ],
     [
       'has no amount column',
       { 'orders.csv': 'reference\norder-1\n' },
-      /names no column amount or amount_min/,
+      /has no column amount or amount_min/,
     ],
     [
       'has two columns with the same name',
@@ -475,7 +483,7 @@ describe('paylink prove', () => {
     const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
     expect(result).toMatchObject({
       code: 3,
-      stdout: expect.stringContaining('no order was read, so that nothing is proven') as string,
+      stdout: expect.stringContaining('no order was read, so the run proves nothing') as string,
     });
     expect(result.stdout).not.toContain('no finding');
     const json = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: folder });
@@ -541,7 +549,7 @@ describe('paylink prove', () => {
       .sort();
     expect(said).toEqual([
       'input_fault : --orders, row 3 has no reference',
-      'reference_repeated e: 2 rows of the orders have this reference: two orders, of which one payment pays one, or a join',
+      'reference_repeated e: 2 rows of the orders have this reference: duplicate orders, of which a payment pays only one, or a join',
       'unknown c2: --orders, row 5 has the amount "9007199254740993", which is not a whole number of the smallest unit',
       'unknown c: --orders, row 4 has the amount "1e3", which is not a whole number of the smallest unit',
       'unknown d: --orders, row 6 has the amount "-5", which is not a whole number of the smallest unit',

@@ -265,13 +265,13 @@ describe('paylink prove, on PostgreSQL', () => {
     });
     expect(elsewhere).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('had other inputs') as string,
+      stderr: expect.stringContaining('with other inputs') as string,
     });
     // A password that was changed makes no other database of it.
     url.pathname = new URL(server.url).pathname;
     url.password = 'changed';
     const again = await paylink(args, { env: { ...service, DATABASE_URL: url.href }, cwd: folder });
-    expect(again.stderr).toContain('going on: the books were read at');
+    expect(again.stderr).toContain('continuing: the books were read at');
   });
 
   it('joins credits of a file with orders of a query', async () => {
@@ -317,7 +317,7 @@ describe('paylink prove, on PostgreSQL', () => {
       'SELECT reference, amount, 2 * amount AS amount FROM shop',
       /--orders: the query has two columns amount/,
     ],
-    ['has no column reference', 'SELECT amount FROM shop', /the query gives no column reference/],
+    ['has no column reference', 'SELECT amount FROM shop', /the query has no column reference/],
   ])('refuses a query that %s, and changes nothing', async (_, orders, message) => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100);
       CREATE SEQUENCE IF NOT EXISTS counter; SELECT setval('counter', 3)`);

@@ -311,7 +311,9 @@ describe('two concurrent runs', () => {
     const results = await Promise.all(two.map((each) => each.result()));
     for (const { code, stderr } of results) {
       expect(code).toBe(0);
-      expect(stderr).toMatch(/^DATABASE_URL names no PostgreSQL, so two runs can overlap\..*\n$/);
+      expect(stderr).toMatch(
+        /^DATABASE_URL does not name a PostgreSQL database, so two runs can overlap\..*\n$/,
+      );
     }
     const credited = results.flatMap((result) =>
       recordsOf(result).flatMap((each) => each.credited),
@@ -492,7 +494,7 @@ it('paylink reconcile hides secrets in errors of the merchant', async () => {
 describe('an invalid module or option', () => {
   it.each([
     ['--module is missing', [], 'no --module'],
-    ['the module does not exist', ['--module', 'none.js'], 'there is no file none.js'],
+    ['the module does not exist', ['--module', 'none.js'], 'the file none.js does not exist'],
     [
       '--every has another form',
       ['--module', MODULE, '--every', 'often'],
@@ -501,7 +503,7 @@ describe('an invalid module or option', () => {
     [
       'the folder of --state does not exist',
       ['--module', MODULE, '--state', 'none/a'],
-      '--state: there is no folder none',
+      '--state: no such folder: none',
     ],
   ])('exits with 2 and names the fault if %s', async (_, args, message) => {
     const result = await paylink(['reconcile', ...args]);

@@ -58,16 +58,16 @@ describe('the settings of the commands', () => {
     const shop = await openShop();
     const cwd = folderWith({ kept: `WEBHOOK_SECRET=${SECRET}\n` });
     const kept = await inTerminal(trigger(shop.url), {}, [], cwd);
-    expect(kept.output).toContain('the webhook secret is that of .paylink/secrets.env');
+    expect(kept.output).toContain('the webhook secret comes from .paylink/secrets.env');
     const dotenv = await inTerminal(
       trigger(shop.url),
       {},
       [],
       folderWith({ dotenv: `WEBHOOK_SECRET=${SECRET}\n` }),
     );
-    expect(dotenv.output).toContain('the webhook secret is that of .env');
+    expect(dotenv.output).toContain('the webhook secret comes from .env');
     const given = await inTerminal(trigger(shop.url), { WEBHOOK_SECRET: SECRET }, [], cwd);
-    expect(given.output).not.toContain('is that of');
+    expect(given.output).not.toContain('comes from');
   });
 
   it('take only known variables from .env, and from --dotenv instead if it is given', async () => {
@@ -110,7 +110,7 @@ describe('the settings of the commands', () => {
     ] as const) {
       expect(result.code).toBe(2);
       expect(result.stderr).toContain(
-        `the key of ${source} would go to https://0.0.0.0:1/api, which only the .env`,
+        `the key of ${source} would go to https://0.0.0.0:1/api, which only this folder's .env`,
       );
       expect(result.stderr).not.toContain(API_KEY);
     }
@@ -147,7 +147,7 @@ describe('the settings of the commands', () => {
     expect(await paylink(prove, { cwd, env: password })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        'PGPASSWORD would go to 0.0.0.0, which only the .env',
+        "PGPASSWORD would go to 0.0.0.0, which only this folder's .env",
       ) as string,
     });
     const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });

@@ -17,7 +17,7 @@ describe('at a terminal', () => {
     const shop = await openShop();
     const healthy = await inTerminal(['doctor', '--to', shop.url], env, []);
     expect(healthy.code).toBe(0);
-    expect(healthy.output).toMatch(/a handler named "unrecognized" sees those/);
+    expect(healthy.output).toMatch(/a handler named "unrecognized" gets/);
     expect(healthy.output).toContain(`${GREEN}ok`);
     expect(healthy.output).not.toContain(RED);
     const gone = await inTerminal(

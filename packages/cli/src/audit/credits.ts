@@ -11,7 +11,7 @@ export type Credits = (reference: string) => Promise<number>;
 export function readCredits(value: string): Credits {
   if (!value.includes(PLACE)) {
     throw usageFailure(
-      `--credits must hold ${PLACE}, the place of the order`,
+      `--credits must contain ${PLACE}, which paylink replaces`,
       `for example --credits 'http://localhost:3000/credits/${PLACE}'`,
       `or --credits 'node count-credits.js ${PLACE}'`,
     );
@@ -64,9 +64,7 @@ function fromCommand([program = '', ...words]: readonly string[]): Ask {
 function readNumber(answer: string): number {
   const text = answer.trim();
   if (!/^\d{1,15}$/.test(text))
-    throw failure(
-      '--credits must give a whole number, how often the order was credited, and nothing else',
-    );
+    throw failure("--credits must return only a whole number, the order's number of credits");
   return Number(text);
 }
 
@@ -95,6 +93,6 @@ export function splitWords(line: string): string[] {
       word = undefined;
     } else word = `${word ?? ''}${character}`;
   }
-  if (quote !== '') throw usageFailure(`--credits has a ${quote} without its end`);
+  if (quote !== '') throw usageFailure(`--credits has an unclosed ${quote}`);
   return word === undefined ? words : [...words, word];
 }

@@ -50,29 +50,30 @@ const OF_THE_CONNECTION =
 /** `paylink listen`: forwards requests to the merchant's webhook and records deliveries. */
 export function listenCommand(): Command {
   const command = new Command('listen')
-    .summary(
-      'stand in front of your webhook, record deliveries, and say why a signature does not match',
-    )
+    .summary('forward deliveries to your webhook, record them, and explain wrong signatures')
     .description(
-      'Listens on this machine, behind a tunnel for instance, and forwards each delivery ' +
-        'to your own server byte for byte. Your ' +
-        'server verifies it as usual, and its answer goes back. Each delivery is recorded ' +
-        'in a file of its own, until --record-limit. ' +
-        'With the webhook secret, a signature that does not match is diagnosed. A ' +
-        'recorded delivery is sent again with --replay.',
+      'Listens on this machine, for example behind a tunnel, and forwards each delivery ' +
+        'to your server byte for byte. Your server verifies the delivery as usual, and its ' +
+        'answer goes back. Records each delivery in its own file, up to --record-limit. ' +
+        'With the webhook secret, explains signatures that do not match. --replay sends a ' +
+        'recorded delivery again.',
     )
     .option('--forward-to <url>', 'your own webhook')
-    .option('--port <port>', 'the port (0: any free one)', wholeNumber(0, 65_535), DEFAULT_PORT)
-    .option('--record <folder>', 'the folder of the recordings, for the owner only', DEFAULT_FOLDER)
+    .option('--port <port>', 'the port (0: any free port)', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option(
+      '--record <folder>',
+      'the folder of the recordings, with owner-only permissions',
+      DEFAULT_FOLDER,
+    )
     .option(
       '--record-limit <megabytes>',
-      'record no more once the folder holds this much',
+      'stop recording at this folder size',
       wholeNumber(1, 1_000_000),
       DEFAULT_MEGABYTES,
     )
     .option(
       '--replay <file>',
-      'send a recorded delivery to --forward-to, and end (can be repeated)',
+      'send a recorded delivery to --forward-to, then exit (can be repeated)',
       collect,
     );
   addSecretOptions(command);
@@ -86,7 +87,7 @@ export function listenCommand(): Command {
       [
         'paylink listen --forward-to http://localhost:3000/webhooks/payments --replay ' +
           '.paylink/deliveries/one.json',
-        'a real delivery again, with its signature',
+        'sends a real delivery again, with its signature',
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
@@ -101,7 +102,7 @@ export function listenCommand(): Command {
 async function listen({ flags, output }: Run<Flags>): Promise<number> {
   if (flags.forwardTo === undefined) {
     throw usageFailure(
-      'no --forward-to: where is your webhook?',
+      "no --forward-to: give your webhook's address",
       'for example --forward-to http://localhost:3000/webhooks/payments',
     );
   }
@@ -117,7 +118,7 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   });
   if (!isIgnored) {
     output.note(
-      text`${flags.record} has a .gitignore of its own: let git ignore the deliveries, which hold signatures`,
+      text`${flags.record} has its own .gitignore: make git ignore the deliveries, which hold signatures`,
     );
   }
   const record = await openRecorder(flags.record, flags.recordLimit * 1_000_000);
@@ -260,7 +261,7 @@ async function tell(
     ...(problem === undefined ? {} : { diagnosis: problem }),
     ...(file === undefined ? { recorded: false } : { file }),
   });
-  const where = file ?? 'not recorded: it does not fit into the folder, see --record-limit';
+  const where = file ?? 'not recorded: the folder is full, see --record-limit';
   output.line(
     text`${paint.dim(delivery.receivedAt.slice(11, 19))}  ${event} (${delivery.body.length} bytes) → ${isAcknowledged ? paint.green(outcome) : paint.red(outcome)}  ${paint.dim(where)}`,
   );
@@ -342,7 +343,7 @@ function open(server: Server, port: number): Promise<number> {
         error.code === 'EADDRINUSE'
           ? failure(
               `port ${port} is taken`,
-              '--port takes another one, and --port 0 any that is free',
+              'choose another port with --port, or let --port 0 pick a free port',
             )
           : failure(error.message),
       );

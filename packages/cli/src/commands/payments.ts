@@ -18,10 +18,10 @@ function getCommand(): Command {
   const command = new Command('get')
     .summary('read the status of a payment')
     .description(
-      'Reads a payment by your own reference of the order, and prints its status: ' +
+      "Reads a payment by your order's reference and prints its status: " +
         'pending, success, failed or cancelled.',
     )
-    .argument('<reference>', 'the reference that the link was created with');
+    .argument('<reference>', "the link's reference");
   addServiceOptions(command);
   runs<Flags>(command, getPayment);
   return teach(command, {
@@ -33,7 +33,7 @@ function getCommand(): Command {
     environment: API_ENVIRONMENT,
     exitCodes: [
       [0, 'read, with any status'],
-      [1, 'there is none, or the service refused or gave no answer'],
+      [1, 'the payment does not exist, or the service refused or did not answer'],
       USAGE_EXIT,
     ],
   });

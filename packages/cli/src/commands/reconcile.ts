@@ -52,31 +52,27 @@ const MOST_ERROR_LINES = 20;
  */
 export function reconcileCommand(): Command {
   const command = new Command('reconcile')
-    .summary('credit the paid orders whose notification never came: once, or on a schedule')
+    .summary('credit paid orders whose notification never came, once or on a schedule')
     .description(
-      'Asks the service for each of your unpaid orders, and credits those that are paid. ' +
-        'Your own module says which orders are unpaid ' +
-        '(unpaidReferences) and how an order is credited (payments). Prints one line for ' +
-        'each run and one for each error.',
+      'Asks the service about each of your unpaid orders, and credits the paid ones. Your ' +
+        'module lists the unpaid orders (unpaidReferences) and credits an order (payments). ' +
+        'Prints one line per run and one per error.',
     )
     .option(
       '--module <file>',
       'your module: it exports payments and unpaidReferences(), and may export close()',
     )
     .option('--every <time>', 'run again after this time, such as 5m, until SIGTERM', duration)
-    .option('--state <file>', 'keeps the cursor, so that the next run starts where one was cut off')
+    .option('--state <file>', 'keeps the cursor, so that the next run continues a stopped run')
     .option('--health <file>', 'keeps the time and the result of the last run, as JSON')
-    .option('--tenant <tenant>', 'the merchant whose orders these are')
+    .option('--tenant <tenant>', "the orders' merchant")
     .addOption(
       new Option('--deadline <time>', 'start no order after this time')
         .argParser(duration)
         .default(600_000, '10m'),
     )
-    .option('--concurrency <n>', 'orders at a time', wholeNumber(1, 100), 4)
-    .option(
-      '--no-lock',
-      `do not keep runs apart by a lock in the database of ${DATABASE_VARIABLE}`,
-    );
+    .option('--concurrency <n>', 'concurrent orders', wholeNumber(1, 100), 4)
+    .option('--no-lock', `run without the lock in the database of ${DATABASE_VARIABLE}`);
   runs<Flags>(command, run);
   return teach(command, {
     examples: [
@@ -84,9 +80,9 @@ export function reconcileCommand(): Command {
       [
         'paylink reconcile --module ./payments.js --every 5m --state cursor.json --health ' +
           'health.json',
-        'a schedule of its own, for systemd or a container',
+        'its own schedule, for systemd or a container',
       ],
-      ['paylink reconcile --module ./payments.js --json', 'one line of JSON for each run'],
+      ['paylink reconcile --module ./payments.js --json', 'one line of JSON per run'],
     ],
     environment: [
       ...API_ENVIRONMENT,
@@ -109,7 +105,7 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
   try {
     if (flags.module === undefined)
       throw usageFailure('no --module', 'for example --module ./payments.js');
-    if (flags.tenant === '') throw usageFailure('--tenant is empty');
+    if (flags.tenant === '') throw usageFailure('--tenant must not be empty');
     if (flags.state !== undefined) checkFolder(flags.state, '--state');
     if (flags.health !== undefined) checkFolder(flags.health, '--health');
     for (const name of [API_KEY_VARIABLE, ...SECRET_VARIABLES]) output.hide(process.env[name]);
@@ -142,8 +138,8 @@ function chooseLock({ lock, tenant = '' }: Flags, output: Output, signal: AbortS
     return (work) => runAlone(address, `paylink reconcile ${tenant}`, signal, work);
   if (lock) {
     output.note(
-      `${DATABASE_VARIABLE} names no PostgreSQL, so two runs can overlap. No order is ` +
-        'credited twice all the same; --no-lock takes this line away',
+      `${DATABASE_VARIABLE} does not name a PostgreSQL database, so two runs can overlap. ` +
+        'Each order is still credited only once. Silence this line with --no-lock',
     );
   }
   return (work) => work();
@@ -182,8 +178,8 @@ async function runAgain(
     show(report, output);
     if (report.result === 'key_refused') {
       output.error('the service refused the API key (401)', [
-        `compare ${API_KEY_VARIABLE} with the key of the service; nothing is asked until ` +
-          'this command is started again',
+        `compare ${API_KEY_VARIABLE} with the service's key. This command asks nothing ` +
+          'until you restart it',
       ]);
     }
     if (every === undefined || report.result === 'key_refused') return EXITS[report.result];

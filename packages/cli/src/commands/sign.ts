@@ -25,12 +25,12 @@ export function signCommand(): Command {
     .summary('sign a body as the service does')
     .description(
       'Prints the signature of a body: lower-case hexadecimal HMAC-SHA256 of its exact ' +
-        'bytes. Nothing is sent. A line break at the ' +
+        'bytes. Sends nothing. A line break at the ' +
         'end of a file is part of the body.',
     )
     .option('--body <file>', 'the body; - is stdin', '-')
     .option('--event <kind>', 'the event kind, for --headers and --curl', PAYMENT_SUCCEEDED)
-    .option('--headers', 'print the headers of a notification, one on a line')
+    .option('--headers', 'print the headers of a notification, one per line')
     .option('--curl <url>', 'print a curl command that sends it to an address');
   addSecretOptions(command);
   runs<Flags>(command, sign);
@@ -39,7 +39,7 @@ export function signCommand(): Command {
       ['paylink sign --body notification.json', 'the signature alone'],
       [
         `printf '{"reference":"order-42"}' | paylink sign --headers`,
-        'the headers. printf adds no line break, echo would',
+        'the headers. Unlike echo, printf does not add a line break',
       ],
       [
         'paylink sign --body notification.json --curl http://localhost:3000/webhooks/payments | sh',

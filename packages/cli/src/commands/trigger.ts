@@ -41,21 +41,20 @@ export function triggerCommand(): Command {
   const command = new Command('trigger')
     .summary('send a signed notification to your server')
     .description(
-      'Sends a notification as the service does: signed, and to the one address you name. ' +
-        'A server that accepts it treats it ' +
-        'as a real one, so name an order that it may credit.',
+      'Sends a signed notification to your address, as the service does. A server that ' +
+        'accepts it credits the order, so name an order that it may credit.',
     )
     .argument('[event]', 'the event kind', PAYMENT_SUCCEEDED)
     .option('--to <url>', 'the address of your webhook')
     .option('--reference <reference>', 'the order that was paid')
-    .option('--field <name=value>', 'another field of the body (can be repeated)', collect)
-    .option('--body <file>', 'the exact body, in place of --reference and --field; - is stdin')
-    .option('--times <n>', 'how often to send it', wholeNumber(1, 1_000), 1)
-    .option('--concurrent', 'all of them at once')
-    .option('--any-event', 'send an event kind that looks misspelt as it is')
-    .option('--header <header>', 'another header, "Name: value" (can be repeated)', collect)
+    .option('--field <name=value>', 'add a body field (can be repeated)', collect)
+    .option('--body <file>', 'the exact body, instead of --reference and --field; - is stdin')
+    .option('--times <n>', 'the number of notifications', wholeNumber(1, 1_000), 1)
+    .option('--concurrent', 'send all at once')
+    .option('--any-event', 'send an event kind unchanged, even if it looks misspelt')
+    .option('--header <header>', 'add a header, "Name: value" (can be repeated)', collect)
     .addOption(
-      new Option('--timeout <seconds>', 'how long to wait for each answer')
+      new Option('--timeout <seconds>', 'time for each answer')
         .argParser(seconds)
         .default(30_000, '30'),
     );
@@ -71,7 +70,7 @@ export function triggerCommand(): Command {
       [
         'paylink trigger --to http://localhost:3000/webhooks/payments --reference ' +
           'order-42 --times 10 --concurrent',
-        'is an order credited once?',
+        'tests that an order is credited once',
       ],
       [
         'paylink trigger --to http://localhost:3000/webhooks/payments --body notification.json',
@@ -84,11 +83,7 @@ export function triggerCommand(): Command {
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
-    exitCodes: [
-      [0, 'every answer was 2xx'],
-      [1, 'an answer was not, or there was none'],
-      USAGE_EXIT,
-    ],
+    exitCodes: [[0, 'every answer was 2xx'], [1, 'another answer, or no answer'], USAGE_EXIT],
   });
 }
 

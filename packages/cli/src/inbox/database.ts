@@ -34,7 +34,7 @@ export async function withInbox<T>(
   const address = findDatabase(databaseUrl, output);
   if (address === undefined) {
     throw usageFailure(
-      'no address of your PostgreSQL',
+      'your PostgreSQL address is missing',
       `set ${DATABASE_VARIABLE}, or give --dotenv or --database-url`,
     );
   }
@@ -49,9 +49,9 @@ export async function withInbox<T>(
     const { code } = Object((error as Error).cause) as { readonly code?: unknown };
     if (code !== MISSING_TABLE) throw error;
     throw usageFailure(
-      'there is no inbox in that database',
+      'the database has no inbox',
       'postgresStore(pool, { inbox: true }) keeps failed deliveries, and migrate() makes its table',
-      '--marks-table names the table of your marks if it is not paylink_marks',
+      'give --marks-table if your marks table is not paylink_marks',
     );
   } finally {
     await client.end();

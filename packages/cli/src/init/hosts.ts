@@ -256,7 +256,7 @@ ${MONEY}
 
 const webhook = paymentWebhook(${SECRET}, payments);
 
-/** Answers the webhook and the return page. Gives false for all other requests. */
+/** Answers the webhook and the return page. Returns false for all other requests. */
 export async function paymentRoutes(
   req‹: IncomingMessage›,
   res‹: ServerResponse›,

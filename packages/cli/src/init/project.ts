@@ -104,7 +104,7 @@ export function readProject(folder: string, wanted?: string): Project {
   const isTypeScript = has('tsconfig.json');
   if (framework === 'nest' && !isTypeScript) {
     throw usageFailure(
-      'there is no tsconfig.json here',
+      'this folder has no tsconfig.json',
       'the controller for Nest is written in TypeScript, with decorators',
     );
   }
@@ -170,8 +170,10 @@ function readManifest(folder: string): Manifest {
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw usageFailure(
-      isMissing ? 'there is no package.json here' : 'package.json cannot be read as JSON',
-      isMissing ? 'run it in the folder of your server, or make one: npm init -y' : undefined,
+      isMissing ? 'this folder has no package.json' : 'package.json cannot be read as JSON',
+      isMissing
+        ? "run paylink init in your server's folder, or create a package.json with npm init -y"
+        : undefined,
     );
   }
 }
@@ -205,11 +207,11 @@ function frameworkOf(
   }
   const reason =
     found.length === 0
-      ? 'package.json names no framework that this command knows'
+      ? 'package.json does not name a supported framework'
       : `package.json names ${found.join(' and ')}`;
   throw usageFailure(
     reason,
-    `say which: --framework ${(found.length === 0 ? FRAMEWORKS : found).join('|')}`,
+    `choose one: --framework ${(found.length === 0 ? FRAMEWORKS : found).join('|')}`,
   );
 }
 
@@ -226,7 +228,7 @@ function rootOfMonorepo(folder: string, packages: readonly string[]): Error {
   return usageFailure(
     'this folder is the root of a monorepo',
     ...(servers.length === 0
-      ? ['run it in the folder of your server, with --framework']
+      ? ["run paylink init in your server's folder, with --framework"]
       : servers.map((path) => `cd ${path} && paylink init`)),
   );
 }

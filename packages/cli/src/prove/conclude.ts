@@ -33,8 +33,7 @@ export interface Outcome {
 type Lost = Extract<AnswerLine, { unsure: unknown }>;
 
 const BATCH = 1_000;
-const KNEW_NONE =
-  'the service knew none of the payments that it was asked for: are address and key right?';
+const KNEW_NONE = 'the service knew none of the payments: check the address and the key';
 
 export async function conclude(options: ConcludeOptions): Promise<Outcome> {
   const { state, books, checkpoint, currency, hasMarks } = options;

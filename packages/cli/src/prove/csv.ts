@@ -51,8 +51,8 @@ export async function* readCsv<Column extends string>(
         for (const columns of required) {
           if (columns.some((column) => names.includes(column))) continue;
           throw usageFailure(
-            `${option}: the first line of ${nameOf(path)} names no column ${columns.join(' or ')}`,
-            `the columns that are read: ${known.join(', ')}`,
+            `${option}: the first line of ${nameOf(path)} has no column ${columns.join(' or ')}`,
+            `paylink prove reads these columns: ${known.join(', ')}`,
           );
         }
         refuseRepeated(option, known, names, `the first line of ${nameOf(path)}`);
@@ -75,9 +75,7 @@ export async function* readCsv<Column extends string>(
     parser.destroy();
   }
   if (places === undefined)
-    throw usageFailure(
-      `${option}: ${nameOf(path)} is empty, it has no line with the names of the columns`,
-    );
+    throw usageFailure(`${option}: ${nameOf(path)} is empty: its first line must name the columns`);
 }
 
 /** Rewords the parser's message, which quotes its input. */

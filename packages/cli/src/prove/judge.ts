@@ -56,12 +56,12 @@ export function judgeByBooks(books: Books, ask: Ask, hasMarks: boolean): Judged 
 /** Returns the verdict of the service's answer. `currency` is the default currency. */
 export function judge(books: Books, answer: Answer, currency: string): Judged {
   if ('error' in answer)
-    return judgeUnanswered(books, `the service gave no answer to use (${answer.error})`);
+    return judgeUnanswered(books, `the service gave no usable answer (${answer.error})`);
   switch (answer.status) {
     case 'success':
       return judgePaid(books, answer, currency);
     case 'none':
-      return judgeUnpaid(books, 'the service knows no payment');
+      return judgeUnpaid(books, 'the service does not know the payment');
     case 'pending':
     case 'failed':
     case 'cancelled':
@@ -69,8 +69,7 @@ export function judge(books: Books, answer: Answer, currency: string): Judged {
     default:
       return found(
         'unknown',
-        'the payment has a status that the contract does not show ' +
-          `(${JSON.stringify(answer.status)})`,
+        `the payment has a status outside the contract (${JSON.stringify(answer.status)})`,
       );
   }
 }
@@ -104,7 +103,7 @@ function judgePaid(books: Books, { amount, currency }: Paid, defaultCurrency: st
   if (credits === 0) {
     const next =
       books.marked === true
-        ? 'marked as done, so that no retry will credit it'
+        ? 'marked as done, so a retry will not credit it'
         : 'reconcile credits it';
     return found('lost', `paid and not credited; ${next}`);
   }

@@ -242,7 +242,7 @@ async function columnsOf(
   for (const columns of required) {
     if (columns.some((column) => names.has(column))) continue;
     throw usageFailure(
-      `${option}: the query gives no column ${columns.join(' or ')}`,
+      `${option}: the query has no column ${columns.join(' or ')}`,
       `name it: SELECT order_number AS reference, … (the columns are ${[...names].join(', ')})`,
     );
   }

@@ -37,7 +37,7 @@ export async function showProof(
     output.line();
   }
   if (books === undefined) {
-    output.line('The books were not read to their end: nothing is known of any order.');
+    output.line('The books were not read to their end, so no order has a verdict.');
     return;
   }
   const shown = new Map<string, Finding[]>();
@@ -71,9 +71,9 @@ function conclusion(proof: Proof, { paint }: Output): Printable {
   const { complete, total, verdicts } = proof;
   const notAsked = verdicts['not_asked'] ?? 0;
   const rest =
-    notAsked === 0 ? '' : `; ${notAsked} orders were not asked, and nothing is said of them`;
+    notAsked === 0 ? '' : `; ${notAsked} orders were not asked about and have no verdict`;
   if (hasNoOrders(proof))
-    return paint.red('no order was read, so that nothing is proven: check --orders');
+    return paint.red('no order was read, so the run proves nothing: check --orders');
   if (total > 0) return paint.red(`${total} finding${total === 1 ? '' : 's'}${rest}`);
   return complete ? paint.green(`no finding${rest}`) : paint.yellow(`no finding so far${rest}`);
 }

@@ -72,8 +72,7 @@ export function readOrder(
   const { reference, amount, amount_min: least, amount_max: most, currency } = cells;
   if (isBlank(reference)) return { kind: 'useless', fault: `${where} has no reference` };
   const row = { kind: 'order', reference: reference!, ...(currency ? { currency } : {}) } as const;
-  if (amount && (least || most))
-    return { ...row, fault: `${where} has an amount and bounds of one` };
+  if (amount && (least || most)) return { ...row, fault: `${where} has both an amount and bounds` };
   try {
     if (amount) return { ...row, expected: { amount: readAmount(amount, 'amount') } };
     if (!least && !most) return { ...row };
@@ -112,7 +111,7 @@ export function readCredit(
 export function readMarkKey(key: Cell, where: string): MarkRow | UselessRow {
   const digest = key?.replace(/^\\x/, '').toLowerCase();
   if (digest !== undefined && /^[0-9a-f]{64}$/.test(digest)) return { kind: 'mark', digest };
-  return { kind: 'useless', fault: `${where} has no key of 64 hexadecimal digits` };
+  return { kind: 'useless', fault: `${where} needs a key of 64 hexadecimal digits` };
 }
 
 function isBlank(cell: Cell): boolean {

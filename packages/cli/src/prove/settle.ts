@@ -56,8 +56,8 @@ export async function settleByBooks(options: SettleOptions): Promise<BooksRead> 
       orders++;
       if (books.orders > 1) {
         const reason =
-          `${books.orders} rows of the orders have this reference: two orders, of which one ` +
-          'payment pays one, or a join';
+          `${books.orders} rows of the orders have this reference: duplicate orders, of ` +
+          'which a payment pays only one, or a join';
         await find(findingOf('reference_repeated', reason, books, { hasMarks }));
       }
       const judged = judgeByBooks(books, ask, hasMarks);

@@ -112,7 +112,7 @@ export class StateFolder {
     const held = (holder: string): Error =>
       usageFailure(
         `--state: another run (${holder}) is at work in ${this.path}`,
-        `if it is not: remove ${path}`,
+        `if that run has ended, remove ${path}`,
       );
     try {
       // Left by a killed run that had the same process id here.
@@ -148,8 +148,8 @@ export class StateFolder {
     const books = JSON.parse(text) as BooksRead;
     if (books.run === run) return books;
     throw usageFailure(
-      `--state: ${this.path} is of a run that was stopped and had other inputs`,
-      'give the same command line to go on with it, or name another folder',
+      `--state: ${this.path} belongs to a stopped run with other inputs`,
+      'give the same command line to continue that run, or name another folder',
     );
   }
 

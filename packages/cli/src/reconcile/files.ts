@@ -23,5 +23,5 @@ export function readJsonFile(path: string): unknown {
 export function checkFolder(path: string, option: string): void {
   const folder = statSync(dirname(path), { throwIfNoEntry: false });
   if (folder?.isDirectory() !== true)
-    throw usageFailure(`${option}: there is no folder ${dirname(path)}`);
+    throw usageFailure(`${option}: no such folder: ${dirname(path)}`);
 }

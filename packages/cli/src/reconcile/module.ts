@@ -18,7 +18,7 @@ export interface ShopModule {
 /** @throws Failure if the module cannot be loaded or lacks a required export */
 export async function loadShop(path: string): Promise<ShopModule> {
   const file = resolve(path);
-  if (!existsSync(file)) throw usageFailure(`--module: there is no file ${path}`);
+  if (!existsSync(file)) throw usageFailure(`--module: the file ${path} does not exist`);
   const isTypeScript = /\.[cm]?tsx?$/.test(file);
   if (isTypeScript) await registerTsx();
   let shop: Partial<ShopModule> & { readonly default?: Partial<ShopModule> };
@@ -26,7 +26,7 @@ export async function loadShop(path: string): Promise<ShopModule> {
     shop = (await import(pathToFileURL(file).href)) as typeof shop;
   } catch (error) {
     const fix = isTypeScript
-      ? 'TypeScript is loaded by tsx if this folder has it: npm install --save-dev tsx'
+      ? 'TypeScript needs tsx in this folder: npm install --save-dev tsx'
       : undefined;
     const reason = isConfigurationError(error) ? 'a setting is wrong: ' : '';
     throw usageFailure(`--module: ${path} cannot be loaded: ${reason}${messageOf(error)}`, fix);
@@ -42,7 +42,7 @@ export async function loadShop(path: string): Promise<ShopModule> {
   if (typeof unpaidReferences !== 'function') {
     throw usageFailure(
       `--module: ${path} does not export unpaidReferences()`,
-      'export a function that returns the references of your unpaid orders, the oldest first',
+      'export a function that returns the references of your unpaid orders, oldest first',
     );
   }
   return { payments, unpaidReferences, ...(typeof close === 'function' && { close }) };

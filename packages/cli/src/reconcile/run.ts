@@ -137,7 +137,7 @@ async function reconcileWith(
   if (Array.isArray(references) && references.some((each) => typeof each !== 'string')) {
     throw usageFailure(
       'unpaidReferences() must return strings',
-      'of rows, return rows.map(({ reference }) => reference)',
+      'for rows, return rows.map(({ reference }) => reference)',
     );
   }
   return shop.payments.reconcile(references, { ...options, tenant, signal, onError });
