@@ -47,6 +47,6 @@ describe('auditReceiver', () => {
     const { causes, stopped } = await audit({});
     expect(causes.map(({ id }) => id)).toEqual(['loses_credit']);
     expect(stopped).toMatchObject({ reason: 'unknown_reference' });
-    expect(stopped?.message).toMatch(/was not credited.*later than 600 ms/);
+    expect(stopped?.message).toMatch(/did not credit.*later than 600 ms/);
   });
 });

@@ -165,7 +165,7 @@ describe('auditReceiver', () => {
   it('rejects if `credits` returns no number or fails', async () => {
     const { url, close } = await listen(receiver());
     await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(
-      /credits must give how often/,
+      /credits must return an order's number/,
     );
     await expect(
       auditReceiver({ url, secret, credits: () => Promise.reject(new Error('no books')) }),

@@ -208,7 +208,7 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     listener: () => answering((status) => (status >= 400 && status < 500 ? 418 : status)),
     causes: [],
   },
-  'has no memory': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),
+  'keeps no marks': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),
   'checks, then credits': crediting(ways.checkingThenActing, 'not_atomic', 'credits_unknown'),
   'checks, then credits after a while': crediting(
     ways.checkingThenActingSlowly,
@@ -222,10 +222,7 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     'credits_unknown',
   ),
   'acknowledges and credits nothing': crediting(ways.neverCrediting, 'loses_credit'),
-  'acknowledges orders that it does not know': crediting(
-    ways.ignoringUnknownOrders,
-    'loses_unknown',
-  ),
+  'acknowledges unknown orders': crediting(ways.ignoringUnknownOrders, 'loses_unknown'),
   'credits whatever the event is': crediting(
     ways.creditingEveryEvent,
     'credits_unpaid',

@@ -113,7 +113,7 @@ describe('paylink audit', () => {
       env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' },
     });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^stopped {2}.*same secret on both sides/m);
+    expect(stdout).toMatch(/^stopped {2}.*names on both sides/m);
   });
 
   it('finds double credits through the URL or the command of --credits', async () => {
@@ -192,7 +192,7 @@ describe('paylink audit', () => {
       { env },
     );
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^stopped {2}.*was not credited.*later than 200 ms/m);
+    expect(stdout).toMatch(/^stopped {2}.*did not credit.*later than 200 ms/m);
   });
 
   it('audits another host only with --allow-host', async () => {

@@ -213,7 +213,7 @@ function faultOf(name: keyof Assumed, value: unknown): string | undefined {
       ? undefined
       : 'must have 1 to 128 of the characters a-z, 0-9, ".", "_" and "-"';
   if (name === 'notificationContentType')
-    return isHeaderValue(value) ? undefined : 'must be a string that a header can hold';
+    return isHeaderValue(value) ? undefined : 'must be a string that headers allow';
   if (typeof value !== typeof ASSUMED[name]) return `must be a ${typeof ASSUMED[name]}`;
   return typeof value === 'number' ? faultOfNumber(name, value) : undefined;
 }
@@ -268,7 +268,5 @@ function faultOfTransitions(value: unknown): string | undefined {
       const next = table[status];
       return Array.isArray(next) && next.every((entry) => statuses.includes(entry as string));
     });
-  return whole
-    ? undefined
-    : `must list, for each of ${statuses.join(', ')}, the statuses that can follow`;
+  return whole ? undefined : `must list the next statuses for each of ${statuses.join(', ')}`;
 }

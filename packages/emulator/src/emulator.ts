@@ -175,7 +175,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.use(async (c, next) => {
     if (!isMeant(c.req.raw, settings))
       return c.text(
-        'This emulator does not answer to that host. --host <name> --allow-remote sets its name.\n',
+        'This emulator does not answer to that host. Set its name with --host <name> ' +
+          '--allow-remote.\n',
         421,
       );
     return next();
@@ -206,7 +207,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.onError((error, c) => {
     report(error);
     if (isNotWritten(error)) return c.text(`${error.message}.\n`, 500);
-    return c.text('The emulator failed, and its console says why.\n', 500);
+    return c.text('The emulator failed: read its console.\n', 500);
   });
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
   server.serve(fetch);
@@ -220,7 +221,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
   function requireWebhook<T>(part: T | undefined): T {
     if (part === undefined)
-      throw new EmulatorError('no_webhook', 'no webhook.url is set, so no notification is sent');
+      throw new EmulatorError(
+        'no_webhook',
+        'webhook.url is not set, so the emulator sends no notifications',
+      );
     return part;
   }
 

@@ -112,8 +112,8 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   if (typeof host !== 'string' || host === '' || !(allowRemote || isLoopbackHost(host))) {
     throw new ConfigurationError(
       'host',
-      'must be localhost or a loopback address, unless allowRemote is true: any machine ' +
-        'that reaches the emulator can mark a payment as paid',
+      'must be localhost or a loopback address, unless allowRemote is true: each machine ' +
+        'that reaches the emulator can mark payments as paid',
     );
   }
   if (!isApiKey(apiKey))

@@ -285,7 +285,7 @@ describe('the page of a payment', () => {
     await post(emulator, `${await newPayment(emulator)}/pay`, { notification: 'drop' });
     expect(emulator.deliveries()).toMatchObject([{ state: 'dropped' }]);
     const { markup } = await read(emulator, `/deliveries/${emulator.deliveries()[0]!.id}`);
-    expect(markup).toContain('never sent');
+    expect(markup).toContain('The emulator dropped this notification');
     await createLink(emulator, { ...FIXED, reference: 'order-2' });
     await emulator.pay('order-2');
     expect(emulator.deliveries()[1]!.state).not.toBe('dropped');
@@ -337,7 +337,7 @@ describe('the page of a payment', () => {
       const { verdict } = emulator.deliveries()[0]!;
       const words = {
         expected: 'As expected',
-        tolerated: 'Accepted, but stricter is safer',
+        tolerated: 'Accepted, but a stricter answer is safer',
         unexpected: 'Not as expected',
       };
       expect(markup).toContain(`>${words[verdict!]}<`);

@@ -171,7 +171,7 @@ describe('waitForDelivery', () => {
     expect(await wait()).toMatch(/none was sent: the payment is pending$/);
     const restore = emulator.disturb({ kind: 'drop' });
     await emulator.pay('order-1');
-    expect(await wait()).toMatch(/it was dropped by a disturbance$/);
+    expect(await wait()).toMatch(/a disturbance dropped it$/);
     restore();
     await emulator.pay('order-1');
     await emulator.waitForDelivery({ reference: 'order-1', status: 500 });

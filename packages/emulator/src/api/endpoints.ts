@@ -39,7 +39,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
       c.header('Retry-After', String(secondsLeft));
       throw new ServiceError(
         'rate_limited',
-        `too many requests: the next one is answered in ${secondsLeft} s`,
+        `too many requests: the API answers again in ${secondsLeft} s`,
       );
     }
     // Writes failed changes before the answer, because a kill must not undo an answer.
@@ -93,9 +93,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
   api.onError((error, c) => {
     if (error instanceof ServiceError) return answerError(c, error, assumed);
     report(error);
-    const message = isNotWritten(error)
-      ? error.message
-      : 'the emulator failed, and its console says why';
+    const message = isNotWritten(error) ? error.message : 'the emulator failed: read its console';
     return answerError(c, new ServiceError('internal_error', message), assumed);
   });
   return api;

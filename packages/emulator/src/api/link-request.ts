@@ -60,14 +60,14 @@ function readPrice(fields: Fields, assumed: Assumed): Price {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
     if (min !== undefined || max !== undefined)
-      refuse('amount_min and amount_max go in place of amount, not beside it', 'amount');
+      refuse('use either amount, or amount_min and amount_max', 'amount');
     return { amount: readAmount('amount', amount, assumed) };
   }
   if (min === undefined && max === undefined)
-    refuse('amount is required, or amount_min and amount_max in its place', 'amount');
+    refuse('amount is required, or amount_min and amount_max instead', 'amount');
   const amountMin = readAmount('amount_min', min, assumed);
   const amountMax = readAmount('amount_max', max, assumed);
-  if (amountMin > amountMax) refuse('amount_min is more than amount_max', 'amount_max');
+  if (amountMin > amountMax) refuse('amount_min must not exceed amount_max', 'amount_max');
   return { amountMin, amountMax };
 }
 
@@ -99,7 +99,7 @@ function readText(fields: Fields, name: string, length: number): string | undefi
     refuse(`${name} must be a non-blank string`, name);
   if (value.length > length) refuse(`${name} must have at most ${length} characters`, name);
   if (value.includes('\0') || /\p{Surrogate}/u.test(value))
-    refuse(`${name} must not have NUL or lone surrogates`, name);
+    refuse(`${name} must not have NUL or unpaired surrogates`, name);
   return value;
 }
 

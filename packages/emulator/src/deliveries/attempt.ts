@@ -75,8 +75,8 @@ export async function attempt(
 const MEANINGS: Readonly<Record<string, (url: URL) => string>> = {
   ECONNREFUSED: ({ origin }) => `nothing listens at ${origin} (ECONNREFUSED)`,
   ECONNRESET: ({ origin }) => `${origin} closed the connection without an answer (ECONNRESET)`,
-  ENOTFOUND: ({ hostname }) => `no address is known for ${hostname} (ENOTFOUND)`,
-  EAI_AGAIN: ({ hostname }) => `no address could be found for ${hostname} (EAI_AGAIN)`,
+  ENOTFOUND: ({ hostname }) => `the host ${hostname} does not exist (ENOTFOUND)`,
+  EAI_AGAIN: ({ hostname }) => `the host ${hostname} could not be looked up (EAI_AGAIN)`,
 };
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO/;
@@ -87,8 +87,8 @@ function describe(error: unknown, url: URL): string {
   if (error.name === 'AbortError' && cause instanceof Error) return cause.message;
   if (CERTIFICATE.test(code)) {
     return (
-      `the certificate of ${url.host} is not trusted (${code}): name the file of its ` +
-      'authority in NODE_EXTRA_CA_CERTS'
+      `the certificate of ${url.host} ` +
+      `is not trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS`
     );
   }
   // If a name has two addresses and neither answers, Node's error has an empty message.

@@ -131,7 +131,7 @@ export class Outbox {
     if (entry.notification === undefined) {
       throw new EmulatorError(
         'delivery_has_fault',
-        'this delivery has a fault: sendFault sends another one',
+        'this delivery has a fault: send another fault with sendFault',
       );
     }
     this.#requireOpen();

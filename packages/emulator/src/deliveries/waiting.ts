@@ -126,9 +126,9 @@ function goalOf({ reference, status }: AwaitedDelivery): string {
 function explain(delivery: EmulatorDelivery | undefined): string | undefined {
   if (delivery === undefined) return undefined;
   const { state, attemptCount, attempts } = delivery;
-  if (state === 'dropped') return 'it was dropped by a disturbance';
+  if (state === 'dropped') return 'a disturbance dropped it';
   const last = attempts.at(-1);
-  if (last === undefined) return 'it has not been sent yet';
+  if (last === undefined) return 'the emulator has not sent it yet';
   const count = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
   return (
     `${count}, the last ` +

@@ -70,7 +70,7 @@ export const FAULTS = {
   },
   reordered: {
     rows: ['H07', 'E04'],
-    sends: 'the genuine notification, and after it the one of an earlier event of another kind',
+    sends: 'the genuine notification, then an earlier event of another kind',
     expected: {
       statuses: [200],
       reactions: ['acknowledge'],
@@ -82,7 +82,7 @@ export const FAULTS = {
   },
   tampered: {
     rows: ['C01'],
-    sends: 'the genuine signature over a body in which one letter was changed',
+    sends: 'the genuine signature over a body with one changed letter',
     expected: { statuses: [401], reactions: ['refuse'], effect: NO_EFFECT },
   },
   wrong_secret: {
@@ -103,7 +103,7 @@ export const FAULTS = {
     expected: {
       statuses: [200],
       reactions: ['acknowledge'],
-      effect: 'it is credited only if the API says success',
+      effect: 'the order is credited only if the API reports success',
     },
     isGenuine: true,
   },
@@ -126,7 +126,7 @@ export const FAULTS = {
     rows: ['D12'],
     sends:
       'the genuine body compressed under Content-Encoding: gzip, with the signature of ' +
-      'the bytes before',
+      'the uncompressed bytes',
     expected: { statuses: [415], reactions: ['refuse'], effect: NO_EFFECT },
   },
   two_signatures: {
@@ -136,17 +136,17 @@ export const FAULTS = {
       statuses: [401],
       reactions: ['refuse'],
       tolerated: ['acknowledge', 'retry'],
-      effect: 'credited only if it was acknowledged',
+      effect: 'credited only if acknowledged',
     },
   },
   bom: {
     rows: ['C06'],
-    sends: 'a byte order mark in front of the JSON, rightly signed with it',
+    sends: 'a byte order mark before the JSON, covered by the signature',
     expected: {
       statuses: [400],
       reactions: ['refuse'],
       tolerated: ['acknowledge', 'retry'],
-      effect: 'credited only if it was acknowledged',
+      effect: 'credited only if acknowledged',
     },
   },
   slow: {
@@ -155,7 +155,7 @@ export const FAULTS = {
     expected: {
       statuses: [200, 408],
       reactions: ['acknowledge', 'decline'],
-      effect: 'credited if acknowledged, and not before the last byte',
+      effect: 'credited if acknowledged, but not before the last byte',
     },
     isGenuine: true,
   },

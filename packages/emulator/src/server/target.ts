@@ -22,7 +22,7 @@ export function readAllowedHosts(hosts: readonly string[] = []): readonly string
     if (url?.href !== `http://${url?.hostname ?? ''}/` || /[/?#@]|:\d*$/.test(host as string)) {
       throw new ConfigurationError(
         'allowHosts',
-        'must be host names or addresses alone, as "staging.example" or "[fd00::1]"',
+        'must be bare host names or addresses, such as "staging.example" or "[fd00::1]"',
       );
     }
     return url.hostname;
@@ -47,6 +47,6 @@ export function readTarget(option: string, text: string, allowed: readonly strin
     );
   }
   if (url.username !== '' || url.password !== '')
-    throw new ConfigurationError(option, 'must not have a user or password');
+    throw new ConfigurationError(option, 'must not contain a user or password');
   return { url, lookup: isAllowed ? undefined : lookupLoopback };
 }

@@ -69,7 +69,7 @@ function refuseIfHeld(file: string, lock = file): void {
   if (owner === process.pid ? isOfThisProcess(file) : isAlive(owner)) {
     throw new ConfigurationError(
       'state',
-      `is in use by another emulator, process ${owner}. If that is wrong, delete ${lock}`,
+      `is in use by another emulator, process ${owner}. If that process has ended, delete ${lock}`,
     );
   }
 }

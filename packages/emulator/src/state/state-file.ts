@@ -185,7 +185,7 @@ function readLines(path: string): Line[] {
   if (cut !== '') dropped.push(rest.length + 2);
   if (dropped.length > 0)
     warn(
-      `dropped from the state file ${path}, since a kill or a full disk cut it off: line ` +
+      `dropped from the state file ${path}, because a kill or a full disk cut it off: line ` +
         dropped.join(', '),
     );
   return lines.filter((line) => line !== undefined);

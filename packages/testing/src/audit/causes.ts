@@ -56,13 +56,10 @@ const compare = (framework: string): string =>
   `${COMPARE[framework] ?? 'crypto.timingSafeEqual'}. Answer 401 otherwise.`;
 /** The advice for receivers that already verify the raw bytes. */
 const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
-  refuses_genuine:
-    'The raw bytes are verified already. The log of the receiver says why it refuses ' +
-    'these deliveries.',
+  refuses_genuine: 'The receiver verifies the raw bytes already. Its log explains the refusals.',
   decodes_text:
-    'Compute the HMAC over the Buffer, and not over a string that was made of it: no ' +
-    'toString(), no setEncoding().',
-  trims: 'Compute the HMAC over the body with the blanks at its ends: no trim().',
+    'Compute the HMAC over the Buffer, not over a string: no toString(), no setEncoding().',
+  trims: 'Compute the HMAC over the untrimmed body: no trim().',
   parses_first: 'A JSON parser runs before the signature is verified: keep it off this route.',
   content_type: 'Take the raw bytes for every Content-Type.',
   verifies_other_bytes: 'Compute the HMAC over every byte of the body, and compare all of it.',
@@ -70,14 +67,14 @@ const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
 
 const record =
   'Insert the reference into a table with a unique key in the transaction that credits, ' +
-  'and answer 200 where it is there already.';
+  'and answer 200 if the row exists already.';
 
 export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   does_not_verify: { title: 'does not verify at all', severity: 'critical', fix: compare },
   accepts_unsigned: {
     title: 'accepts deliveries without a signature',
     severity: 'critical',
-    fix: 'Answer 401 where the signature header is absent or empty, before anything else.',
+    fix: 'Answer 401 if the signature header is absent or empty, before anything else.',
   },
   public_secret: {
     title: 'verifies with a secret that is public',
@@ -90,7 +87,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer refusals with a fixed text. Never send an expected signature.',
   },
   no_memory: {
-    title: 'has no memory: credits each delivery again',
+    title: 'keeps no marks: credits each delivery again',
     severity: 'critical',
     fix: record,
   },
@@ -100,14 +97,14 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: record,
   },
   key_by_body: {
-    title: 'remembers the body and not the order: credits twice for one reference',
+    title: 'remembers the body instead of the order: credits twice for one reference',
     severity: 'critical',
     fix:
       'Remember the event kind with the reference, never a hash of the body, a header or ' +
       'the signature.',
   },
   loses_credit: {
-    title: 'acknowledges a payment and does not credit it',
+    title: 'acknowledges a payment, but does not credit it',
     severity: 'critical',
     fix:
       'Answer 200 only after the credit is committed, and mark an order as done in the same ' +
@@ -117,8 +114,8 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     title: 'credits unpaid orders',
     severity: 'critical',
     fix:
-      'Credit for payment.succeeded only, and not if the signed body says otherwise. Ask ' +
-      'the API for the payment first.',
+      'Credit only for payment.succeeded, unless the signed body contradicts it. Ask the ' +
+      'API for the payment first.',
   },
   credits_nonsense: {
     title: 'credits orders that do not exist, such as "undefined"',
@@ -127,7 +124,11 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
       'Answer 400 unless `reference` is a non-blank string, and credit only an order that ' +
       'exists.',
   },
-  compares_part: { title: 'compares a part of the signature', severity: 'critical', fix: compare },
+  compares_part: {
+    title: 'compares only a part of the signature',
+    severity: 'critical',
+    fix: compare,
+  },
   reserializes: { title: 'verifies re-serialised JSON', severity: 'critical', fix: rawBody },
   verifies_other_bytes: {
     title: 'verifies something other than the body',
@@ -146,8 +147,8 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     title: 'fails on genuine deliveries',
     severity: 'high',
     fix:
-      'The log of the receiver says why it failed. Bind the reference as a parameter in ' +
-      'SQL, and answer 503 for an order that it does not know.',
+      "Read the receiver's log. Bind the reference as a parameter in SQL, and answer 503 " +
+      'for an unknown order.',
   },
   not_acknowledged: {
     title: 'does not acknowledge a genuine delivery',
@@ -155,16 +156,16 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'See the reason above, then run the audit again.',
   },
   loses_unknown: {
-    title: 'acknowledges orders that it does not know',
+    title: 'acknowledges unknown orders',
     severity: 'high',
     fix:
       'Answer 503 for an unknown order: the notification may arrive before the order is ' +
-      'stored, and a 200 would lose it.',
+      'stored, and a 200 would lose the payment.',
   },
   credits_unknown: {
     title: 'credits orders that do not exist',
     severity: 'medium',
-    fix: 'Look the order up, and answer 503 where there is none.',
+    fix: 'Look the order up, and answer 503 if it does not exist.',
   },
   no_limit: {
     title: 'has no limit on the body',
@@ -181,17 +182,17 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   stops_serving: {
     title: 'stops serving',
     severity: 'high',
-    fix: 'The log of the receiver says why: no request may end its process.',
+    fix: "Read the receiver's log: no request may end its process.",
   },
   hangs: {
     title: 'gives no answer',
     severity: 'medium',
     fix:
-      'Answer every request in bounded time, also if other code read the body, or the body ' +
+      'Answer every request in bounded time, even if other code read the body or the body ' +
       'is unexpected.',
   },
   no_deadline: {
-    title: 'waits for ever for a slow body',
+    title: 'waits forever for a slow body',
     severity: 'medium',
     fix: 'Give a whole body 10 s, then answer 408 or close.',
   },
@@ -211,13 +212,13 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
       'or lower-case it.',
   },
   reads_elsewhere: {
-    title: 'takes the signature from other places',
+    title: 'reads the signature from other places',
     severity: 'medium',
     fix: 'Read the X-Service-Signature header and nothing else.',
   },
   content_type: { title: 'depends on the Content-Type', severity: 'medium', fix: rawBody },
   contradiction: {
-    title: 'believes the header against the signed body',
+    title: 'believes the header over the signed body',
     severity: 'medium',
     fix: 'Believe the signed body, or ask the API for the payment before you credit.',
   },
@@ -244,24 +245,24 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Run in production mode, or answer errors with a fixed text.',
   },
   wrong_limit: {
-    title: 'has another limit than was given',
+    title: 'has another limit than the audit was told',
     severity: 'medium',
     fix:
       'Compare the limits of the receiver and of the proxy in front of it with the limit of ' +
       'the audit.',
   },
   invalid_body: {
-    title: 'acknowledges bodies that it cannot use',
+    title: 'acknowledges unusable bodies',
     severity: 'low',
     fix: 'Answer 400 to a signed body that is not a JSON object with a `reference`.',
   },
   event_header: {
     title: 'guesses if the event header is wrong',
     severity: 'low',
-    fix: 'Answer 400 where the event header is absent or not a kind.',
+    fix: 'Answer 400 if the event header is absent or not a kind.',
   },
   tells_reason: {
-    title: 'tells apart the faults of a signature',
+    title: 'reveals the fault of a signature',
     severity: 'low',
     fix: 'Send one fixed reply for every fault of the signature.',
   },

@@ -20,8 +20,8 @@ export function booksOf(credits: (reference: string) => Promise<number> | number
       const number = await credits(reference);
       if (!Number.isSafeInteger(number) || number < 0) {
         throw new TypeError(
-          'credits must give how often an order was credited, a whole number from 0: it ' +
-            `gave ${String(number)}`,
+          `credits must return an order's number of credits, a whole number from 0, but returned ` +
+            String(number),
         );
       }
       return number;
@@ -87,9 +87,10 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   if (before === 0 && after === 0) {
     add('H10', 'the first delivery', 'loses_credit', 'acknowledged, and 0 credits afterwards');
     const message =
-      'The genuine delivery was acknowledged, and the order was not credited. Is the ' +
-      'reference an order that may be credited, and does ' +
-      `credits count right? A receiver that credits later than ${settle} ms after its ` +
+      'The receiver acknowledged the genuine delivery, but did not credit the order. ' +
+      'Check that the reference is an order that may be credited, and that credits counts ' +
+      'right.' +
+      ` A receiver that credits later than ${settle} ms after its ` +
       'answer needs a longer time to settle.';
     return { results, notJudged, stop: { reason: 'unknown_reference', message } };
   }

@@ -86,8 +86,7 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   const status = statusOf(answer);
   const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
   if (status === undefined) {
-    const question =
-      'is this the address of the receiver, and does anything read the body before it?';
+    const question = "check the receiver's address, and look for code that reads the body first.";
     if (answer === 'closed')
       return stop('no_answer', `The server gave no answer and closed the connection: ${question}`);
     const seconds = Number((milliseconds / 1_000).toFixed(1));
@@ -101,31 +100,30 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   if (status < 400)
     return stop(
       'refused',
-      'A redirect is not followed, by the service either: name the address that it leads to.',
+      'Neither the audit nor the service follows redirects: name the target address.',
     );
   if (status === 401 || status === 403) {
     return stop(
       'wrong_secret',
-      'A genuine delivery was refused. Is it the same secret on both sides, under the ' +
-        'same names of headers, and are the raw bytes verified?',
+      'The receiver refused a genuine delivery. Compare the secrets and the header names ' +
+        'on both sides, and verify the raw bytes.',
     );
   }
   if (status === 429) {
     return stop(
       'refused',
-      'The server limits how often it is asked (429): lift that for the audit, which asks ' +
-        'a few hundred times.',
+      'The server has a rate limit (429): lift it for the audit, which sends a few ' +
+        'hundred requests.',
     );
   }
   if (status === 415) {
     return stop(
       'refused',
       'The server refused the type of a genuine delivery (415), which is application/json ' +
-        'without a Content-Encoding: take the body as raw ' +
-        'bytes of every type.',
+        'without a Content-Encoding: accept the raw body of every type.',
     );
   }
-  if (status === 405) return stop('no_route', 'The path is there, but not for POST.');
+  if (status === 405) return stop('no_route', 'The path exists, but not for POST.');
   if (status === 404) {
     return stop(
       'no_route',
@@ -144,24 +142,23 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   if (status === 503) {
     return stop(
       'unknown_reference',
-      'The receiver asks for a retry (503): does it know the order of the reference, and ' +
-        'do its store and the API answer?',
+      'The receiver asks for a retry (503): check that it knows the order, and that its ' +
+        'store and the API answer.',
     );
   }
-  if (status >= 500)
-    return stop('refused', 'The receiver failed on its own side: its log says why.');
+  if (status >= 500) return stop('refused', 'The receiver failed: read its log.');
   if (status === statusOf(forged)) {
     return stop(
       'wrong_secret',
-      `A genuine delivery was refused like a forged one (${status}). Is it the same ` +
-        'secret on both sides, under the same names of headers, ' +
-        'and are the raw bytes verified? If so, does the receiver know the order of the reference?',
+      `A genuine delivery was refused like a forged one (${status}). Compare the secrets ` +
+        'and the header names on both sides, and verify the raw bytes. If they are right, ' +
+        'check that the receiver knows the order.',
     );
   }
   return stop(
     'unknown_reference',
-    'The receiver verified a genuine delivery and refused it: its log says why. Does it ' +
-      'know the order of the reference?',
+    'The receiver verified a genuine delivery, but refused it. Read its log, and check ' +
+      'that it knows the order.',
   );
 }
 
@@ -236,17 +233,17 @@ function connectionError(error: unknown, url: URL): unknown {
 
 function hintOn(code: string): string {
   if (code === 'ECONNREFUSED')
-    return 'nothing listens there. Is the receiver running, on this port?';
+    return 'nothing listens there. Check that the receiver runs on this port.';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return 'the name is not known. Is it spelt right?';
-  if (code === 'ETIMEDOUT') return 'the host does not answer. Is a firewall in between?';
+    return 'the host does not exist. Check its spelling.';
+  if (code === 'ETIMEDOUT') return 'the host does not answer. Check for a firewall in between.';
   if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) {
     return (
-      'its certificate is not trusted. For one of your own, name its authority in ' +
+      'its certificate is not trusted. For your own certificate, name its authority in ' +
       'NODE_EXTRA_CA_CERTS.'
     );
   }
   if (/SSL|EPROTO|TLS/.test(code))
-    return 'it does not speak TLS there. Is it http:// in place of https://?';
-  return 'is this the address of the receiver, and the right one of http:// and https://?';
+    return 'the server does not speak TLS. Use http:// instead of https://.';
+  return "check the receiver's address, and http:// or https://.";
 }

@@ -61,7 +61,7 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     } else if (stop?.aborted === true) {
       stopped = {
         reason: 'interrupted',
-        message: 'The audit was ended early, so this report is incomplete.',
+        message: 'The audit ended early, so this report is incomplete.',
       };
     } else throw error;
   } finally {

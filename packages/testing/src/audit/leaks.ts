@@ -38,8 +38,8 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
         severity: 'medium',
         cause: 'leaks_trace',
         advice:
-          'Answer failures with a fixed text, and log the trace. In most frameworks this ' +
-          'is production mode.',
+          'Answer failures with a fixed text, and log the trace. Most frameworks do so in ' +
+          'production mode.',
       },
     ),
   ];

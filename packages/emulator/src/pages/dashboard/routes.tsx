@@ -75,7 +75,7 @@ export function createDashboard(options: DashboardOptions): Hono {
     // Node would not send the stream for HEAD, so the stream would never end.
     if (c.req.method !== 'GET') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     const stream = streams.open();
-    if (stream === undefined) return c.text('There are too many live pages.\n', 503);
+    if (stream === undefined) return c.text('Too many live pages are open.\n', 503);
     return c.body(stream, 200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
