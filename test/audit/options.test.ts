@@ -134,7 +134,7 @@ describe('auditReceiver', () => {
     const held: (() => void)[] = [];
     const { url, close } = await listen((req, res) => {
       if (++count < 40) receiver()(req, res);
-      // Two that hang beside others whose connections break.
+      // Two requests hang while the connections of others break.
       else if (count < 42) held.push(() => res.end());
       else req.socket.destroy();
     });

@@ -1,7 +1,4 @@
-/**
- * Receivers that are wrong in one way each, or right; and the causes that an audit must name, and
- * no other.
- */
+/** Receivers with one fault each, or none, and the exact causes that an audit must name. */
 import { createHmac } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -14,9 +11,9 @@ import type { MerchantBooks } from './merchant-books.js';
 export interface ReceiverUnderAudit {
   readonly name: string;
   readonly listener: (credit: MerchantBooks['credit']) => RequestListener;
-  /** How it credits; where there is none, it is judged without. */
+  /** The merchant's credits. Without them, the audit judges without credits. */
   readonly books?: () => MerchantBooks;
-  /** Every cause that is critical, high or medium. */
+  /** Every critical, high or medium cause. */
   readonly causes: readonly CauseId[];
 }
 
@@ -38,8 +35,8 @@ const anyText: Partial<Habits> = {
 };
 
 /**
- * As typed parsers and careful merchants are: whole amounts, each key once, and the kind that the
- * header says.
+ * Parses like typed parsers and careful merchants: whole amounts, unique keys, and the header's
+ * kind.
  */
 function parseStrictly(raw: Buffer): unknown {
   const text = raw.toString();

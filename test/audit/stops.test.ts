@@ -1,4 +1,4 @@
-/** How soon an audit that cannot be held says so. */
+/** Checks the time until an audit reports that it cannot run. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';

@@ -23,7 +23,7 @@ interface Report {
 }
 
 /**
- * A receiver that verifies what its JSON parser made of the body, as many do, and takes any case of
+ * A common careless receiver: verifies its JSON parser's output, and accepts any case of
  * hexadecimal.
  */
 async function openCarelessShop(): Promise<string> {
@@ -46,7 +46,7 @@ async function openCarelessShop(): Promise<string> {
   });
 }
 
-// An audit waits for servers that wait for a slow body.
+// The audit waits for servers that wait for a slow body.
 vi.setConfig({ testTimeout: 120_000 });
 
 describe('paylink audit', () => {
@@ -57,12 +57,12 @@ describe('paylink audit', () => {
       { env },
     );
     expect(code).toBe(0);
-    // In a pipe its progress is a line now and then.
+    // A pipe gets an occasional progress line.
     expect(stderr).toMatch(/^(audit: \d+ of \d+\n)*$/);
     expect(stdout).toContain(`Auditing ${shop.url}\n`);
     expect(stdout).toMatch(/\n\d+ tried(, \d+ not)?: no finding\n$/);
     expect(shop.credited).toContain('order-42');
-    // No order of anybody else's.
+    // All are the audit's own orders.
     expect(shop.credited.filter((reference) => !reference.includes('order-42'))).toEqual([]);
   });
 
@@ -153,8 +153,8 @@ describe('paylink audit', () => {
         '--json',
       ];
       const running = start(args, env);
-      // The verdict on credits comes after the first delivery and five replays; the rest of the
-      // audit is not awaited.
+      // The credit verdict follows the first delivery and five replays. The test does not wait for
+      // the rest.
       await vi.waitFor(() => expect(counts.get(reference)).toBeGreaterThan(6), {
         timeout: 60_000,
         interval: 100,

@@ -11,8 +11,8 @@ export interface CurlOptions {
 }
 
 /**
- * Pastes a curl line into a shell, and gives what it prints. Where there is no curl, the shell
- * splits it and fetch sends it.
+ * Pastes a curl line into a shell, and returns its output. Without curl, the shell splits the line
+ * and fetch sends it.
  */
 export async function pasteCurl(
   line: string,

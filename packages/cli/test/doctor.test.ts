@@ -10,7 +10,7 @@ const env = { WEBHOOK_SECRET: SECRET };
 const doctor = (url: string, ...args: string[]) =>
   paylink(['doctor', '--to', url, ...args], { env });
 
-/** Express with something in front of the webhook. */
+/** Express with middleware in front of the webhook. */
 async function openBehind(...before: express.RequestHandler[]): Promise<string> {
   const app = express();
   for (const each of before) app.use(each);
@@ -22,10 +22,7 @@ async function openBehind(...before: express.RequestHandler[]): Promise<string> 
   return `${await serve(app as RequestListener)}/hook`;
 }
 
-/**
- * A proxy in front of the shop that changes bodies; where one becomes undefined, it closes the
- * connection.
- */
+/** A proxy that changes bodies. If a body becomes undefined, it closes the connection. */
 function openProxy(shop: string, change: (body: string) => string | undefined): Promise<string> {
   return serve((req, res) => {
     const chunks: Buffer[] = [];
@@ -43,7 +40,7 @@ function openProxy(shop: string, change: (body: string) => string | undefined): 
   });
 }
 
-/** A webhook that verifies by hand, and answers as it is told. */
+/** A hand-written webhook with a chosen answer. */
 function openHandWritten(
   answer: (isRight: boolean, event: string) => number,
   body = '',
@@ -212,7 +209,7 @@ describe('paylink doctor', () => {
     ],
   ])('does not mistake %s for the webhook (%i)', async (_, status, headers, body, message) => {
     let count = 0;
-    // Tokens and ids in a page make each reply another one.
+    // Tokens and ids make each page different.
     const url = await serve((_req, res) =>
       res.writeHead(status, headers).end(body.includes('<') ? `${body}${count++}` : body),
     );

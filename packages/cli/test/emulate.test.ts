@@ -21,7 +21,7 @@ function curlLines(output: string): [create: string, read: string] {
   return lines as [string, string];
 }
 
-/** Pays on the hosted page as a browser's form does. */
+/** Pays on the hosted page like a browser's form. */
 async function pay(url: string): Promise<void> {
   const page = await (await fetch(url)).text();
   const form = /<form[^>]*action="([^"]*)"[^]*?<\/form>/.exec(page);
@@ -54,7 +54,7 @@ describe('paylink emulate', () => {
       status: 'pending',
       reference: 'order-42',
     });
-    // Pasted twice, the same link: the key says that it is the same attempt.
+    // The same key returns the same link for a second paste.
     expect(JSON.parse(await pasteCurl(create))).toMatchObject({
       status: 'pending',
       reference: 'order-42',

@@ -20,7 +20,7 @@ let env: Record<string, string>;
 beforeAll(async () => {
   server = await startPostgres({ fsync: 'off' });
   pool = new pg.Pool({ connectionString: server.url, max: 6 });
-  // Far more stores than a process has.
+  // A process normally has far fewer stores.
   pool.setMaxListeners(0);
   await postgresStore(pool, { inbox: true }).migrate();
   await pool.query('CREATE TABLE orders (reference text PRIMARY KEY, credits int DEFAULT 0)');
@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A merchant's server whose credit can be broken. */
+/** A merchant's server with a credit that the test can break. */
 async function openShop(tenant?: string) {
   const store = postgresStore(pool, { inbox: true, logger: silent });
   const shop = { isBroken: true, arrivals: [] as number[], open: Promise.resolve() };
@@ -140,7 +140,7 @@ describe('paylink inbox replay', () => {
     shop.arrivals.length = 0;
     const args = ['inbox', 'replay', '--to', shop.url, '--rate', '5'];
     expect(await paylink(args, { env })).toMatchObject({ code: 0 });
-    // Five gaps are 1,000 ms, less the time by which the first took longer on its way.
+    // Five gaps take 1,000 ms, minus the first delivery's longer way.
     expect(shop.arrivals.at(-1)! - shop.arrivals[0]!).toBeGreaterThan(500);
   });
 

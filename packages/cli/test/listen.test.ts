@@ -79,7 +79,7 @@ describe('paylink listen', () => {
     ];
     const running = start(args, { WEBHOOK_SECRET: SECRET }, folder);
     const [, url = ''] = await running.until(/Listening at (\S+),/);
-    // 533,336 bytes as base64, of which one has room beside what was there.
+    // 533,336 bytes as base64. The folder has room for one.
     const large = 'x'.repeat(400_000);
     for (let time = 0; time < 2; time++)
       expect((await deliver(url, large, sign(large))).status).toBe(413);
@@ -87,7 +87,7 @@ describe('paylink listen', () => {
       /\(400000 bytes\) → 413 \(body_too_large\) {2}not recorded: the folder is full, see --record-limit\n/,
     );
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
-    // What is small still has room.
+    // A small delivery still fits.
     expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toHaveLength(4);
     expect(shop.credited).toEqual(['order-42']);
   });
@@ -204,7 +204,9 @@ describe('paylink listen', () => {
     });
     const { url, running } = await listen(target.replace('127.0.0.1', 'shop.localhost'));
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
-    await running.until(/→ 503 \(store_unavailable\).*\n +The store failed: check that the database is up/);
+    await running.until(
+      /→ 503 \(store_unavailable\).*\n +The store failed: check that the database is up/,
+    );
   });
 
   it('names NODE_EXTRA_CA_CERTS if the certificate of the webhook is not trusted', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { API_KEY, newFolder, paylink, SECRET, start } from './paylink.js';
 import { openShop } from './servers.js';
 
-/** An emulator in a folder of its own, which keeps its secrets there. */
+/** An emulator that keeps its secrets in its own folder. */
 async function emulate(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const folder = newFolder();
   const running = start(['emulate', '--port', '0', '--json', ...args], env, folder);

@@ -17,7 +17,7 @@ interface Report {
 
 const FILES = ['--orders', 'orders.csv', '--credits', 'credits.csv'];
 
-/** Orders of 100 each; the last ones are not credited. */
+/** Orders of 100 each. The last ones are not credited. */
 function writeOrders(count: number, credited: number): string {
   const folder = newFolder();
   const numbers = Array.from({ length: count }, (_, number) => `order-${number}`);
@@ -47,7 +47,7 @@ function deferred(): {
   return { promise, resolve };
 }
 
-/** Answers a hundred times, and then not until it goes on. */
+/** Answers a hundred times, then pauses until `goOn`. */
 async function startStuckService() {
   const hundredth = deferred();
   let isStuck = true;
@@ -219,8 +219,8 @@ describe('a run that is stopped', () => {
       return undefined;
     });
     const folder = writeOrders(200, 200);
-    // One at a time: those that are under way together arrive in any order, and the thirty that are
-    // answered would not be the first.
+    // One at a time, because concurrent requests arrive in any order, so the answered ones would
+    // not be the first.
     const args = [
       'prove',
       ...FILES,
@@ -274,7 +274,7 @@ describe('the service', () => {
       if (count !== 20 && count !== 60) return 'success';
       refusals++;
       until = performance.now() + 1_000;
-      // Those that are under way already are not early.
+      // Requests that were already sent are not early.
       response.writeHead(429, { 'retry-after': '1' }).end(() => (early.length = 0));
       return undefined;
     });

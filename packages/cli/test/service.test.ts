@@ -14,7 +14,7 @@ afterAll(() => emulator.close());
 
 const create = (...args: string[]) => paylink(['links', 'create', ...args], { env });
 
-/** What was answered under --json. */
+/** Parses the answer of --json. */
 function read(stdout: string): Record<string, unknown> {
   return JSON.parse(stdout) as Record<string, unknown>;
 }
@@ -164,7 +164,7 @@ describe('paylink links create', () => {
       url,
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    // The client hides the key on its own, before the command would.
+    // The client itself hides the key before the command would.
     expect(stderr).toContain(
       String.raw`the service said: {"error":"\x9b31mtoo low\u202e [API key]"}`,
     );

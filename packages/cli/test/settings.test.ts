@@ -7,7 +7,7 @@ import { openShop, serve } from './servers.js';
 
 const OTHER = 'another-secret-of-a-portal';
 
-/** A project's folder with its own .env, what an emulator keeps, or both. */
+/** A project folder with its own .env, an emulator's kept secrets, or both. */
 function folderWith({
   dotenv,
   kept,
@@ -48,8 +48,7 @@ describe('the settings of the commands', () => {
       code: 0,
       stderr: '',
     });
-    // A server that refuses whatever is sent ends the audit at its first question, which only one
-    // with a secret can ask.
+    // A server that refuses everything ends the audit at its first request, which needs a secret.
     const closed = await serve((_req, res) => res.writeHead(401).end());
     expect((await paylink(['audit', '--to', closed], { cwd, env })).stdout).toMatch(/^stopped/m);
   });
@@ -114,7 +113,8 @@ describe('the settings of the commands', () => {
       );
       expect(result.stderr).not.toContain(API_KEY);
     }
-    // Of one file both, or named by the person: it is asked, and nothing listens there.
+    // Both come from one file, or the user named the address: the command asks it, and nothing
+    // listens there.
     const own = folderWith({ dotenv: `${address}\nPAYLINK_API_KEY=${API_KEY}\n` });
     const env = { PAYLINK_API_KEY: API_KEY };
     for (const asked of [
@@ -127,7 +127,7 @@ describe('the settings of the commands', () => {
         stderr: expect.not.stringContaining('would go to') as string,
       });
     }
-    // An emulator is no stranger.
+    // An emulator counts as trusted.
     const here = folderWith({ dotenv: 'PAYLINK_BASE_URL=http://127.0.0.1:9/api\n' });
     expect((await paylink(get, { cwd: here, env })).stderr).not.toContain('would go to');
   });

@@ -1,4 +1,4 @@
-/** The commands as they are used at a terminal, in pipes, and ended by signals. */
+/** Uses the commands at a terminal, in pipes, and with signals. */
 import { execFile } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

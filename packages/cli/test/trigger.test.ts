@@ -8,10 +8,10 @@ import { openShop, serve } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 
-// Line breaks are our own.
+// Line breaks are the program's own.
 const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** What a server was sent, byte for byte. */
+/** A received request, byte for byte. */
 interface Received {
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
@@ -67,7 +67,7 @@ describe('paylink trigger', () => {
 
   it('sends all notifications at the same time with --concurrent', async () => {
     const waiting: (() => void)[] = [];
-    // Answers none before all have come.
+    // Answers only after all have come.
     const url = await serve((_req, res) => {
       waiting.push(() => res.end());
       if (waiting.length === 8) waiting.forEach((answer) => answer());
@@ -244,7 +244,7 @@ describe('paylink trigger', () => {
       { env },
     );
     expect(plain.code).toBe(1);
-    // Nothing but printable characters and the line breaks of our own.
+    // Only printable characters and the program's own line breaks.
     expect(plain.stdout).not.toMatch(ACTED_ON);
     expect(plain.stdout).toContain(
       String.raw`\x1b[2J\x1b]0;title\x07\x9b31m\u202e\u2066paid\u2028\x0d\x0aFake: line`,

@@ -6,7 +6,7 @@ import { FAULTS, startEmulator, type Emulator, type EmulatorOptions } from '../s
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
-// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+// Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
 const open: { close(): Promise<void> }[] = [];
@@ -330,7 +330,7 @@ describe('the page of a payment', () => {
       const [delivery] = emulator.deliveries();
       expect(delivery).toMatchObject({ fault });
       expect(response.headers.get('location')).toBe(`/dashboard/deliveries/${delivery!.id}`);
-      // These two take their time, as they should.
+      // These two faults take long on purpose.
       if (fault === 'late' || fault === 'slow') return;
       await until(() => emulator.deliveries()[0]!.state === 'sent');
       const { markup } = await read(emulator, `/deliveries/${delivery!.id}`);
