@@ -195,9 +195,7 @@ describe('a block of the emulator’s README', () => {
     expect(log.mock.calls[0]![0]).toMatchObject([{ reference: 'order-42', state: 'delivered' }]);
   });
 
-  /**
-   * Runs a block that leaves the link to its reader, against a shop that has the emulator's secret.
-   */
+  /** Runs a block that leaves the link to its reader, against a shop with the emulator's secret. */
   async function runWithLink(containing: string): Promise<Emulator> {
     let secret = TEST_SECRET;
     const began = vi.fn(async (emulator: Emulator) => {

@@ -8,7 +8,7 @@ const NEW = 'the secret that the portal shows now';
 const OLD = 'the secret that it showed until today';
 
 /**
- * Serves the webhook of docs/going-live.md, and gives how it answers to notifications under these
+ * Serves the webhook of docs/going-live.md, and returns its answers to notifications under these
  * secrets.
  */
 async function answers(

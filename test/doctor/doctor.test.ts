@@ -1,7 +1,4 @@
-/**
- * `paylink doctor` against a running app of every framework, and what each of its sentences says
- * there.
- */
+/** Runs `paylink doctor` against an app on every framework, and checks each sentence. */
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -28,8 +25,8 @@ async function start(host: Host, circumstances?: Circumstances) {
 }
 
 /**
- * Runs the command in this process, which many of them would take too long to start:
- * packages/cli/test has it as it is started.
+ * Runs the command in this process, because processes start slowly. packages/cli/test runs real
+ * ones.
  */
 async function doctor(
   url: string,
@@ -58,7 +55,7 @@ async function doctor(
 const failed = (verdicts: Verdicts): string[] =>
   Object.keys(verdicts).filter((name) => verdicts[name]![0] === false);
 
-/** A proxy that rewrites the JSON, and keeps the first request for some milliseconds. */
+/** A proxy that rewrites the JSON, and delays the first request. */
 async function proxyTo(url: string, { rewrites = false, firstTakes = 0 }): Promise<string> {
   let isFirst = true;
   const server = createServer((req, res) => {
@@ -146,7 +143,7 @@ it.each(parsed)(
 );
 
 it('paylink doctor reports a store that was not migrated', async () => {
-  // Its start takes seconds, which no delivery should wait for.
+  // The database takes seconds to start, which no delivery should wait for.
   const database = await PGlite.create();
   onTestFinished(() => database.close());
   const store = postgresStore(database);
