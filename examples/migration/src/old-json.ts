@@ -13,7 +13,7 @@ interface WithRawBody {
 }
 
 /**
- * The old receiver, which signs what its parser left. New are the option `verify`, which keeps the
+ * The old receiver, which verifies its parser's output. New: the option `verify`, which keeps the
  * bytes, and the line with `shadow`.
  */
 export function createApp({ secret, creditOrder, shadow }: Settings): Express {

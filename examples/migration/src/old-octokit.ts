@@ -9,7 +9,7 @@ interface Settings {
 }
 
 /**
- * The old receiver, on another library, which takes text. New are `express.raw` in place of
+ * The old receiver with another library, which takes text. New: `express.raw` instead of
  * `express.text`, and the line with `shadow`.
  */
 export function createApp({ secret, creditOrder, shadow }: Settings): Express {

@@ -44,7 +44,7 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
     '9h18l-2.5 12h-13z"/></svg>',
 )}`;
 
-/** Pages run their own script and load nothing else. Forms lead to the shop or to the pay page. */
+/** Allows only the pages' own script, and forms that lead to the shop or the pay page. */
 export function contentSecurityPolicy(payOrigin: string): string {
   const own = (text: string): string =>
     `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -71,7 +71,7 @@ export function productPage({ name, about, price }: Product, language: Language)
   ]);
 }
 
-/** The page of an order. While it is not paid, the part that can change is kept live. */
+/** Returns an order's page. Its changeable part stays live while the order is unpaid. */
 export function orderPage(order: Order, state: OrderState, language: Language): Html {
   const texts = TEXTS[language];
   const { reference, product, amount, credits } = order;
@@ -102,7 +102,7 @@ function action({ reference, payUrl }: Order, state: OrderState, language: Langu
   const texts = TEXTS[language];
   if (state === 'unpaid' && payUrl !== null)
     return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
-  // Not back to the payment page: a cancelled link takes no payment, and would lead here again.
+  // Not back to the pay page: a cancelled link does not accept payments, and would return here.
   if (state === 'cancelled' || state === 'unprepared')
     return html`<a class="button" href="/">${texts.orderAgain}</a>`;
   if (state === 'paid') return html``;
@@ -138,7 +138,7 @@ function page(language: Language, title: string, content: readonly Html[]): Html
     </html>`;
 }
 
-// Each in one piece, since its hash is in the policy.
+// In one piece, because the policy contains its hash.
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 const SCRIPT_ELEMENT = new Html(`<script>${LIVE_SCRIPT}</script>`);
 
@@ -155,7 +155,7 @@ const picture = (label: string): Html =>
     />
   </svg>`;
 
-/** An amount as the payment page writes it. */
+/** Formats an amount like the pay page. */
 export function formatAmount(amount: number, language: Language = 'en'): string {
   return new Intl.NumberFormat(language, { style: 'currency', currency: 'XOF' }).format(amount);
 }

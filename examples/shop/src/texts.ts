@@ -1,6 +1,6 @@
 import type { OrderState } from './order-state.js';
 
-/** The languages of the shop, as those of the payment page. */
+/** The shop's languages, equal to the pay page's. */
 export const LANGUAGES = ['en', 'fr'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
